@@ -1,0 +1,257 @@
+"""CUDA toolkits and drivers, the driver API's results, and the architectures that drivers and cuDNN have dropped.
+
+Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
+edition); NVIDIA CUDA Compatibility, "Minor Version Compatibility"; cuda.h of CUDA 12.9 and 13.5, and driver_types.h for
+35 and 98 (result codes); what a code means for TensorFlow: measured with the 2.21.0 wheel, and on an H200 node with
+device nodes taken away; NVIDIA legacy driver list and the notes of Linux distributions on R590 (dropped architectures);
+conda-forge/tensorflow-feedstock #457 (cuDNN 9.11). Not from NVIDIA: that R590 drops Volta. NVIDIA lists no Windows
+driver for CUDA 13.
+"""
+
+from typing import Literal, NamedTuple
+
+from gpucheck.compat import versions
+
+
+class Drivers(NamedTuple):
+    """The oldest driver that knows a toolkit in full, PTX compilation included; None where NVIDIA gives no number."""
+
+    linux: str
+    windows: str | None
+
+
+class CuResult(NamedTuple):
+    """A CUresult: its name, what it means to somebody training, and the diagnoses to consider, likeliest first."""
+
+    name: str
+    meaning: str
+    codes: tuple[str, ...]
+
+
+# Any toolkit of a major version runs on any driver from its floor on, PTX compilation excepted. Newer is always fine.
+_FLOORS: dict[int, dict[Literal["linux", "windows"], str]] = {
+    11: {"linux": "450.80.02", "windows": "452.39"},
+    12: {"linux": "525.60.13", "windows": "528.33"},
+    13: {"linux": "580", "windows": "580"},
+}
+
+# First release of each toolkit, as later updates ask for more than TensorFlow's PTX does.
+TOOLKIT_DRIVER: dict[str, Drivers] = {
+    "11.2": Drivers("460.27.03", "460.82"),
+    "11.3": Drivers("465.19.01", "465.89"),
+    "11.4": Drivers("470.42.01", "471.11"),
+    "11.5": Drivers("495.29.05", "496.04"),
+    "11.6": Drivers("510.39.01", "511.23"),
+    "11.7": Drivers("515.43.04", "516.01"),
+    "11.8": Drivers("520.61.05", "520.06"),
+    "12.0": Drivers("525.60.13", "528.33"),  # on Windows that of Update 1, which TensorFlow's documentation asks for
+    "12.1": Drivers("530.30.02", "531.14"),
+    "12.2": Drivers("535.54.03", "536.25"),
+    "12.3": Drivers("545.23.06", "545.84"),
+    "12.4": Drivers("550.54.14", "551.61"),
+    "12.5": Drivers("555.42.02", "555.85"),
+    "12.6": Drivers("560.28.03", "560.76"),
+    "12.8": Drivers("570.26", "570.65"),
+    "12.9": Drivers("575.51.03", "576.02"),
+    "13.0": Drivers("580.65.06", None),
+    "13.1": Drivers("590.44.01", None),
+    "13.2": Drivers("595.45.04", None),
+    "13.3": Drivers("610", None),
+    "13.4": Drivers("615", None),
+}
+
+# Driver branch -> the CUDA it brings, newest first. There was a driver for 12.7, but no toolkit.
+_BRANCHES = (
+    *((615, "13.4"), (610, "13.3"), (595, "13.2"), (590, "13.1"), (580, "13.0"), (575, "12.9"), (570, "12.8")),
+    *((565, "12.7"), (560, "12.6"), (555, "12.5"), (550, "12.4"), (545, "12.3"), (535, "12.2"), (530, "12.1")),
+    *((525, "12.0"), (520, "11.8"), (515, "11.7"), (510, "11.6"), (495, "11.5"), (470, "11.4"), (465, "11.3")),
+    *((460, "11.2"), (455, "11.1"), (450, "11.0"), (440, "10.2"), (418, "10.1"), (410, "10.0"), (396, "9.2")),
+    *((390, "9.1"), (384, "9.0")),
+)
+
+# Jetson boards take their driver from the board's own releases.
+_JETSON = ((5, 3), (6, 2), (7, 2))
+_LAST_BRANCHES = (((3, 0), 390), ((4, 0), 470), ((7, 1), 580))  # below this capability: this branch was the last
+
+_CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
+CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
+
+CU_RESULTS: dict[int, CuResult] = {
+    0: CuResult("CUDA_SUCCESS", "the call succeeded", ()),
+    1: CuResult("CUDA_ERROR_INVALID_VALUE", "a bad argument; in practice a mix of library versions, or a bug", ()),
+    2: CuResult(
+        "CUDA_ERROR_OUT_OF_MEMORY",
+        "no memory left on the GPU, or not enough even for a context",
+        ("gpu-memory-exhausted", "gpu-memory-held-by-others"),
+    ),
+    3: CuResult(
+        "CUDA_ERROR_NOT_INITIALIZED",
+        "cuInit was not called, failed, or was called before a fork",
+        ("cuda-used-after-fork", "cuda-init-failed"),
+    ),
+    34: CuResult(
+        "CUDA_ERROR_STUB_LIBRARY",
+        "the toolkit's link-time stub was loaded instead of the driver",
+        ("cuda-stub-loaded", "container-without-gpu"),
+    ),
+    35: CuResult(
+        "cudaErrorInsufficientDriver",
+        "the driver is older than the CUDA runtime asks for, or absent",
+        ("driver-too-old", "driver-library-missing", "driver-missing"),
+    ),
+    36: CuResult(
+        "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "the driver does not know this call yet", ("driver-too-old",)
+    ),
+    46: CuResult(
+        "CUDA_ERROR_DEVICE_UNAVAILABLE",
+        "another process holds the GPU exclusively, or its compute mode forbids use",
+        ("compute-mode-exclusive",),
+    ),
+    98: CuResult(
+        "cudaErrorInvalidDeviceFunction", "a kernel was not compiled for this GPU", ("gpu-too-old", "gpu-too-new")
+    ),
+    100: CuResult(
+        "CUDA_ERROR_NO_DEVICE",
+        "the driver works and offers this process no GPU",
+        (
+            *("devices-hidden", "container-without-gpu", "device-nodes-missing", "device-permission-denied"),
+            *("mig-misconfigured", "no-nvidia-gpu"),
+        ),
+    ),
+    101: CuResult(
+        "CUDA_ERROR_INVALID_DEVICE", "there is no GPU of this number, counted after hiding", ("devices-hidden",)
+    ),
+    102: CuResult("CUDA_ERROR_DEVICE_NOT_LICENSED", "the virtual GPU has no licence", ("cuda-init-failed",)),
+    200: CuResult(
+        "CUDA_ERROR_INVALID_IMAGE",
+        "kernel code that this GPU can't load, or a damaged compute cache",
+        ("gpu-too-new", "gpu-too-old"),
+    ),
+    201: CuResult(
+        "CUDA_ERROR_INVALID_CONTEXT",
+        "the context is gone: after a fork, a reset or the loss of the GPU",
+        ("cuda-used-after-fork", "gpu-lost"),
+    ),
+    209: CuResult(
+        "CUDA_ERROR_NO_BINARY_FOR_GPU",
+        "neither native code nor usable PTX for this GPU, in TensorFlow or in a library",
+        ("gpu-too-old", "gpu-too-new"),
+    ),
+    214: CuResult("CUDA_ERROR_ECC_UNCORRECTABLE", "GPU memory lost data beyond repair", ("ecc-errors",)),
+    217: CuResult(
+        "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
+        "these two GPUs can't read each other's memory",
+        ("peer-access-unavailable",),
+    ),
+    218: CuResult("CUDA_ERROR_INVALID_PTX", "the driver rejects the kernel's PTX", ("gpu-too-new",)),
+    220: CuResult("CUDA_ERROR_NVLINK_UNCORRECTABLE", "an NVLink transfer failed beyond repair", ("nvlink-down",)),
+    221: CuResult(
+        "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
+        "the driver's PTX compiler, libnvidia-ptxjitcompiler.so.1, is absent",
+        ("driver-library-missing", "container-without-gpu"),
+    ),
+    222: CuResult(
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        "the PTX comes from a newer CUDA than the driver knows; minor-version compatibility does not cover it",
+        ("driver-too-old",),
+    ),
+    223: CuResult(
+        "CUDA_ERROR_JIT_COMPILATION_DISABLED",
+        "CUDA_DISABLE_PTX_JIT=1 forbids compiling, and there is no native code",
+        ("gpu-too-new",),
+    ),
+    226: CuResult("CUDA_ERROR_CONTAINED", "a memory error killed this process and spared the GPU", ("ecc-errors",)),
+    227: CuResult(
+        "CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the driver can't read this kernel format", ("driver-too-old",)
+    ),
+    301: CuResult("CUDA_ERROR_FILE_NOT_FOUND", "a file of kernel code is absent", ("libdevice-missing",)),
+    302: CuResult(
+        "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND",
+        "TensorFlow could not open libcudart, or the driver library lacks a function",
+        ("cuda-libraries-missing", "cuda-libraries-unreachable", "driver-too-old"),
+    ),
+    # TensorFlow's own answer, which logs as 'UNKNOWN ERROR (303)' because cuGetErrorName is in that library too.
+    303: CuResult(
+        "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED",
+        "TensorFlow could not open libcuda.so.1, the driver's library",
+        ("driver-missing", "driver-library-missing", "container-without-gpu"),
+    ),
+    304: CuResult(
+        "CUDA_ERROR_OPERATING_SYSTEM",
+        "a system call failed: device nodes, cgroup rules or process limits",
+        ("device-permission-denied", "device-nodes-missing", "process-limit-too-low"),
+    ),
+    500: CuResult("CUDA_ERROR_NOT_FOUND", "the driver library lacks a function or symbol", ("driver-too-old",)),
+    700: CuResult(
+        "CUDA_ERROR_ILLEGAL_ADDRESS",
+        "a kernel touched memory it does not own; the process can't go on (compare Xid 31)",
+        (),
+    ),
+    702: CuResult("CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel ran too long on a GPU that also drives a display", ()),
+    709: CuResult("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the context was destroyed", ("cuda-used-after-fork",)),
+    710: CuResult("CUDA_ERROR_ASSERT", "a check inside a kernel failed, often an index out of range", ()),
+    711: CuResult("CUDA_ERROR_TOO_MANY_PEERS", "no GPU can take more peers", ("peer-access-unavailable",)),
+    715: CuResult("CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel ran into an illegal instruction", ()),
+    719: CuResult("CUDA_ERROR_LAUNCH_FAILED", "a kernel died; the kernel log's Xid says more", ()),
+    800: CuResult(
+        "CUDA_ERROR_NOT_PERMITTED", "the operation is not permitted to this user", ("device-permission-denied",)
+    ),
+    801: CuResult(
+        "CUDA_ERROR_NOT_SUPPORTED", "this GPU or system lacks the feature (cuda_malloc_async under WSL2, for one)", ()
+    ),
+    802: CuResult(
+        "CUDA_ERROR_SYSTEM_NOT_READY",
+        "the NVSwitch fabric is not up: no fabric manager of the driver's version",
+        ("fabric-manager-down",),
+    ),
+    803: CuResult(
+        "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+        "libcuda and the kernel module are of different versions",
+        ("driver-library-mismatch",),
+    ),
+    804: CuResult(
+        "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
+        "a forward-compatibility libcuda was loaded, which only data-center GPUs take",
+        ("driver-library-mismatch", "driver-too-old", "library-path-conflict"),
+    ),
+    805: CuResult("CUDA_ERROR_MPS_CONNECTION_FAILED", "the MPS daemon does not answer", ("cuda-init-failed",)),
+    807: CuResult("CUDA_ERROR_MPS_SERVER_NOT_READY", "the MPS server is recovering", ("cuda-init-failed",)),
+    808: CuResult("CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the MPS server has no place left", ("cuda-init-failed",)),
+    919: CuResult("CUDA_ERROR_FABRIC_NOT_READY", "the GPU has not joined the fabric yet", ("fabric-manager-down",)),
+    999: CuResult(
+        "CUDA_ERROR_UNKNOWN",
+        "the driver gives no reason; a missing /dev/nvidia-uvm and a suspended machine both end here",
+        ("device-nodes-missing", "cuda-init-failed"),
+    ),
+}
+
+
+def driver_floor(cuda_major: int, platform: Literal["linux", "windows"]) -> str:
+    """The oldest driver for any CUDA of this major version; KeyError outside 11 to 13."""
+    return _FLOORS[cuda_major][platform]
+
+
+def cuda_of_driver(driver: str) -> str | None:
+    """The newest CUDA that a driver speaks: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
+
+    By branch, for when the driver itself can't be asked. A branch newer than the table gets the newest CUDA in it.
+    """
+    branch = versions.parse(driver)[:1]
+    return next((cuda for first, cuda in _BRANCHES if branch >= (first,)), None)
+
+
+def cu_result(code: int) -> CuResult | None:
+    """What a CUresult means; None for a code outside the table."""
+    return CU_RESULTS.get(code)
+
+
+def last_driver_branch(capability: tuple[int, int]) -> int | None:
+    """The last driver branch for a GPU of this capability (7.0 -> 580); None while drivers go on supporting it."""
+    if capability in _JETSON:
+        return None
+    return next((branch for below, branch in _LAST_BRANCHES if capability < below), None)
+
+
+def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:
+    """Whether this cuDNN still has kernels for the GPU: from 9.11 on none before Turing (7.5)."""
+    return capability >= _CUDNN_LOWEST_SINCE or not versions.at_least(cudnn, _CUDNN_WITHOUT_OLD_GPUS)

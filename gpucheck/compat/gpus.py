@@ -1,0 +1,72 @@
+"""Compute capabilities: architecture, the CUDA toolkits that compile for them, example products, usable precisions.
+
+Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (products); ptxas --help of the nvcc wheels 11.8 to 13.5
+(toolkits); CUDA C++ Programming Guide, "Input Data Types Supported by Tensor Core Acceleration per Compute Capability"
+(precisions); tensorflow/core/common_runtime/gpu/gpu_device.cc (multiprocessors). From general knowledge, not checked:
+first toolkit of 3.5, 3.7, 5.3, 6.2, 7.2, 8.6 and 8.7, and Tensor Cores of 7.0 and 7.2.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+
+class Capability(NamedTuple):
+    """What a compute capability stands for."""
+
+    architecture: str
+    first_toolkit: str  # the oldest CUDA whose ptxas has this target
+    last_toolkit: str | None  # None: still a target
+    products: tuple[str, ...]
+
+
+CAPABILITIES: dict[tuple[int, int], Capability] = {
+    (3, 5): Capability("Kepler", "5.0", "11.8", ("Tesla K40", "GeForce GTX TITAN")),
+    (3, 7): Capability("Kepler", "6.5", "11.8", ("Tesla K80",)),
+    (5, 0): Capability("Maxwell", "6.5", "12.9", ("GeForce GTX 750 Ti", "Quadro K2200")),
+    (5, 2): Capability("Maxwell", "6.5", "12.9", ("Tesla M60", "Tesla M40", "GeForce GTX 980")),
+    (5, 3): Capability("Maxwell", "7.0", "12.9", ("Jetson Nano",)),
+    (6, 0): Capability("Pascal", "8.0", "12.9", ("Tesla P100", "Quadro GP100")),
+    (6, 1): Capability("Pascal", "8.0", "12.9", ("Tesla P40", "Tesla P4", "GeForce GTX 1080 Ti")),
+    (6, 2): Capability("Pascal", "8.0", "12.9", ("Jetson TX2",)),
+    (7, 0): Capability("Volta", "9.0", "12.9", ("V100", "TITAN V", "Quadro GV100")),
+    (7, 2): Capability("Volta", "9.2", "12.9", ("Jetson AGX Xavier",)),
+    (7, 5): Capability("Turing", "10.0", None, ("T4", "GeForce RTX 2080 Ti", "GeForce GTX 1660", "Quadro RTX 6000")),
+    (8, 0): Capability("Ampere", "11.0", None, ("A100", "A30")),
+    (8, 6): Capability("Ampere", "11.1", None, ("A40", "A10", "GeForce RTX 3090", "RTX A6000")),
+    (8, 7): Capability("Ampere", "11.4", None, ("Jetson AGX Orin",)),
+    (8, 9): Capability("Ada Lovelace", "11.8", None, ("L4", "L40S", "GeForce RTX 4090", "RTX 6000 Ada")),
+    (9, 0): Capability("Hopper", "11.8", None, ("H100", "H200", "GH200")),
+    (10, 0): Capability("Blackwell", "12.8", None, ("B200", "GB200")),
+    (10, 3): Capability("Blackwell Ultra", "12.9", None, ("B300", "GB300")),
+    (11, 0): Capability("Blackwell", "13.0", None, ("Jetson T5000",)),  # was 10.1 in CUDA 12.8 and 12.9
+    (12, 0): Capability("Blackwell", "12.8", None, ("GeForce RTX 5090", "RTX PRO 6000 Blackwell")),
+    (12, 1): Capability("Blackwell", "12.9", None, ("GB10 (DGX Spark)",)),
+}
+
+# First capability whose Tensor Cores take this input type.
+_TENSOR_CORES = {"float16": (7, 0), "bfloat16": (8, 0), "tf32": (8, 0)}
+
+# gpu_device.cc, GetDefaultMinGPUMultiprocessorCount(); TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
+LOWEST_MULTIPROCESSORS = 8
+
+
+def architecture(capability: tuple[int, int]) -> str | None:
+    """'Hopper' for (9, 0); None for a capability that is not in the table."""
+    known = CAPABILITIES.get(capability)
+    return known.architecture if known else None
+
+
+def supports(capability: tuple[int, int], precision: Literal["float16", "bfloat16", "tf32"]) -> bool | None:
+    """Whether the GPU has Tensor Cores for the precision; None for a GPU newer than the table.
+
+    The GeForce GTX 16 series has capability 7.5 and no Tensor Cores: only its name tells.
+    """
+    return None if capability > max(CAPABILITIES) else capability >= _TENSOR_CORES[precision]
+
+
+def lowest_multiprocessors(counts: Iterable[int]) -> int:
+    """The floor TensorFlow applies to these visible GPUs: 8, or the best of them where all have fewer.
+
+    So a small GPU is refused only beside a larger one, or where TF_MIN_GPU_MULTIPROCESSOR_COUNT asks for more.
+    """
+    return min(LOWEST_MULTIPROCESSORS, max(counts, default=LOWEST_MULTIPROCESSORS))

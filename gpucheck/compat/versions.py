@@ -1,0 +1,54 @@
+"""Version numbers as drivers, CUDA, cuDNN and Python packages write them.
+
+Sources: NVIDIA driver numbering ('580.159.04'; NVIDIA CUDA Toolkit Release Notes, CUDA Driver table); PEP 440 for
+Python packages.
+"""
+
+_DIGITS = frozenset("0123456789")
+
+
+def parse(text: str) -> tuple[int, ...]:
+    """The leading dotted number: '580.159.04' -> (580, 159, 4), '2.21.0rc1' -> (2, 21, 0); () if there is none."""
+    numbers: list[int] = []
+    for part in text.strip().split("."):
+        end = 0
+        while end < len(part) and part[end] in _DIGITS:
+            end += 1
+        if not end:
+            break
+        numbers.append(int(part[:end]))
+        if end < len(part):
+            break
+    return tuple(numbers)
+
+
+def at_least(have: str, need: str) -> bool:
+    """Whether `have` is `need` or later; missing parts count as zero, so '12.5' is at least '12.5.0'.
+
+    An unreadable `have` reaches no floor; ask parse() first where that matters.
+    """
+    ours, theirs = parse(have), parse(need)
+    length = max(len(ours), len(theirs))
+    return bool(ours) and ours + (0,) * (length - len(ours)) >= theirs + (0,) * (length - len(theirs))
+
+
+def minor(version: str) -> str:
+    """'2.21.0' -> '2.21'; '12' stays '12', and '' comes back for text without a number."""
+    return ".".join(map(str, parse(version)[:2]))
+
+
+def same_minor(a: str, b: str) -> bool:
+    """Whether both carry a major and a minor number, and the same ones."""
+    ours, theirs = parse(a)[:2], parse(b)[:2]
+    return len(ours) == 2 and ours == theirs
+
+
+def satisfies(version: str, specifier: str) -> bool | None:
+    """Whether a package version, pre-releases included, meets a PEP 440 specifier; None if either is unreadable."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # not at start-up
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return SpecifierSet(specifier).contains(Version(version), prereleases=True)
+    except (InvalidSpecifier, InvalidVersion):
+        return None

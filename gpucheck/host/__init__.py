@@ -1,0 +1,143 @@
+"""The one door to the machine. Probes see ``Host`` and nothing else, so a test can hand them a machine that never was.
+
+``LocalHost`` (``local.py``) is this machine; ``process.py`` starts and ends the child processes behind it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from gpucheck.model import Request
+
+
+class Completed(NamedTuple):
+    """What became of a program: never an exception, because a missing or late program is an answer too."""
+
+    ending: str  # "exited", "not found", "not started: <why>", "timed out", "killed by SIGSEGV", "could not be killed"
+    returncode: int | None
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class FileStatus(NamedTuple):
+    """What stat says of a file, links followed."""
+
+    size_bytes: int
+    mode: int  # permission bits only: 0o666
+    kind: str  # "file", "folder", "character device", "other"
+    owner: str  # user name, or the number where it has none
+    group: str
+    uid: int
+
+
+class Memory(NamedTuple):
+    """Main memory of the machine, in bytes."""
+
+    total_bytes: int
+    available_bytes: int
+
+
+class Disk(NamedTuple):
+    """Room of a mounted file system, in bytes."""
+
+    total_bytes: int
+    free_bytes: int
+
+
+class Ending(NamedTuple):
+    """How a child ended. ``ok`` only if it said that it was done and exited with 0."""
+
+    ok: bool
+    how: str  # "finished", "exited with status 3", "killed by SIGSEGV", "timed out", "could not be killed", "not started: ..."
+    stage: str | None  # the last stage it began and did not finish
+
+
+class Child(Protocol):
+    """A child process that reports in stages (see ``gpucheck/child/runtime.py``)."""
+
+    def until(self, stage: str) -> Any | None:
+        """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
+
+    def end(self) -> Ending:
+        """Wait for the child's end; at its limit it is killed with everything it started."""
+
+    def tell(self, message: Any) -> None:
+        """Send the child one JSON message (it reads them with ``Stages.hear``). A child that has gone is ignored."""
+
+    def stages(self) -> dict[str, Any]:
+        """The values of the stages finished so far, in order."""
+
+    def log(self) -> str:
+        """What the child wrote to standard output and standard error so far (the last megabyte)."""
+
+
+class Host(Protocol):
+    """The machine. Nothing raises for a missing file or program: None, an empty list or a ``Completed`` says so."""
+
+    request: Request
+    env: Mapping[str, str]
+    platform: str  # as sys.platform
+
+    def remaining(self) -> float:
+        """Seconds this run has left before the report must be written."""
+
+    def uname(self) -> tuple[str, str, str]:
+        """System, kernel release and machine: ("Linux", "6.8.0-45-generic", "x86_64")."""
+
+    def read(self, path: str, limit_bytes: int = 1 << 20) -> str | None:
+        """Text of a file, undecodable bytes replaced; None if it is absent or unreadable."""
+
+    def read_bytes(self, path: str, offset: int = 0, size: int = 1 << 20) -> bytes | None:
+        """Part of a file; None if it is absent or unreadable."""
+
+    def glob(self, pattern: str) -> list[str]:
+        """Paths that match, sorted."""
+
+    def names(self, folder: str) -> list[str]:
+        """Names in a folder, sorted; empty if it is absent or unreadable."""
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Status of a file, links followed; None if it is absent."""
+
+    def link(self, path: str) -> str | None:
+        """Target of a symbolic link; None if it is none."""
+
+    def real(self, path: str) -> str:
+        """The path with every link resolved."""
+
+    def writable(self, path: str) -> bool:
+        """Whether this user may create files in that folder (nothing is written)."""
+
+    def which(self, program: str) -> str | None:
+        """Full path of a program on PATH."""
+
+    def memory(self) -> Memory | None:
+        """Main memory."""
+
+    def disk(self, path: str) -> Disk | None:
+        """Room of the file system mounted at a path."""
+
+    def processors(self) -> tuple[int | None, int | None]:
+        """Logical processors of the machine, and those this process may run on."""
+
+    def ulimit(self, name: str) -> int | None:
+        """Soft limit by its name in ``resource`` without RLIMIT_ ("AS", "NOFILE", "NPROC"); -1: unlimited; None: unknown."""
+
+    def user(self) -> int | None:
+        """Effective user id; None on Windows."""
+
+    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
+        """Run a program to its end: no shell, no standard input, killed as a group when late."""
+
+    def interpreter(self) -> dict[str, Any]:
+        """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""
+
+    def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
+        """The child process ``gpucheck/child/<name>.py``, started on the first call and shared by later ones.
+
+        Args:
+            name: the module; "framework" and "worker" run under the examined interpreter with the user's environment, the
+                others under gpucheck's own, isolated from site-packages.
+            args: arguments for the module's ``run(stages, args)``.
+            limit: seconds after which it is killed, never more than ``remaining()``.
+        """

@@ -1,0 +1,120 @@
+"""A child process that reports in stages, as its parent sees it."""
+
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from gpucheck.host import Ending
+from gpucheck.host.process import Process
+from gpucheck.model import Request
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+# A package object without running gpucheck/__init__.py or touching sys.path: the child may run under an interpreter that
+# has none of our dependencies, and must not see ours.
+BOOTSTRAP = (
+    "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
+    "from gpucheck.child.runtime import main; main()"
+)
+
+EXAMINING = ("framework", "worker", "interpreter")  # these run as the user's own program would
+
+
+def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
+    """The command line of a child: the user's interpreter and settings for what examines them, ours, bare, for the rest."""
+    if name in EXAMINING:
+        python = [request.python or sys.executable]
+    else:
+        python = [sys.executable, "-I", "-S"]
+    return [*python, "-c", BOOTSTRAP, PACKAGE, name, *args]
+
+
+def child_env(env: Mapping[str, str], name: str) -> dict[str, str]:
+    """The user's environment, except that TensorFlow's log is un-silenced and no cloud is asked for a TPU's metadata."""
+    child = dict(env)
+    if name in EXAMINING:
+        child["TF_CPP_MIN_LOG_LEVEL"] = "0"
+        vmodule = child.get("TF_CPP_VMODULE")
+        child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library
+        child.setdefault("TPU_SKIP_MDS_QUERY", "1")
+        child["PYTHONUNBUFFERED"] = "1"
+    return child
+
+
+class LocalChild:
+    """A started child, or the reason why it could not be started. Any number of threads may wait for its stages."""
+
+    def __init__(self, process: Process | None, limit: float, problem: str | None = None) -> None:
+        """Watch a process for at most ``limit`` seconds from now."""
+        self._process = process
+        self._deadline = time.monotonic() + limit
+        self._problem = problem
+        self._lock = threading.RLock()
+        self._read = 0
+        self._pending = b""
+        self._begun: str | None = None
+        self._stages: dict[str, Any] = {}
+
+    def until(self, stage: str) -> Any | None:
+        """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
+        if self._process is not None and not self._process.wait(self._deadline, lambda: stage in self.stages()):
+            self._stop()
+        return self.stages().get(stage)
+
+    def end(self) -> Ending:
+        """Wait for the child's end; at its limit it is killed with everything it started."""
+        process = self._process
+        if process is None:
+            return Ending(False, self._problem or "not started", None)
+        if not process.wait(self._deadline):
+            self._stop()
+        stages = self.stages()
+        done = "done" in stages and not process.late
+        how = "finished" if done else process.how()
+        if "crashed" in stages:
+            crash = stages["crashed"]
+            how = f"{crash['type']}: {crash['message']}"
+        elif how == "finished" and not done:
+            how = "ended without a word"
+        return Ending(done, how, None if done else self._begun)
+
+    def tell(self, message: Any) -> None:
+        """Send the child one JSON message."""
+        if self._process is not None:
+            self._process.tell(json.dumps(message).encode())
+
+    def stages(self) -> dict[str, Any]:
+        """The values of the stages finished so far, in order."""
+        with self._lock:
+            if self._process is not None:
+                self._take(self._process.out.read(self._read))
+            return dict(self._stages)
+
+    def log(self) -> str:
+        """What the child wrote to standard output and standard error so far."""
+        return "" if self._process is None else self._process.err.tail()
+
+    def _take(self, data: bytes) -> None:
+        self._read += len(data)
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                if "begin" in entry:
+                    self._begun = entry["begin"]
+                else:
+                    self._stages[entry["end"]] = entry["value"]
+                    if self._begun == entry["end"]:
+                        self._begun = None
+            except (ValueError, KeyError, TypeError):
+                continue  # garbage in the report is no stage: the ending tells the rest
+
+    def _stop(self) -> None:
+        with self._lock:
+            if self._process is not None and self._process.returncode is None:
+                self._process.late = True
+                self._process.kill()

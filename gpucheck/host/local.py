@@ -1,0 +1,238 @@
+"""This machine, as a ``Host``."""
+
+import contextlib
+import glob
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from gpucheck.child.interpreter import describe
+from gpucheck.host import Child, Completed, Disk, FileStatus, Memory
+from gpucheck.host.child import LocalChild, child_argv, child_env
+from gpucheck.host.process import Process
+from gpucheck.model import Request
+
+RESERVE_SECONDS = 1.5  # kept back from --timeout for judging and writing the report
+
+
+class LocalHost:
+    """The machine this process runs on. Use as a context manager: leaving it ends every child still running."""
+
+    def __init__(self, request: Request, env: Mapping[str, str] | None = None, started: float | None = None) -> None:
+        """Open the door.
+
+        Args:
+            request: what the user asked for.
+            env: environment to observe and to give to children; this process' own by default.
+            started: ``time.monotonic()`` of the run's start, from which the time limit counts.
+        """
+        self.request = request
+        self.env: Mapping[str, str] = dict(os.environ if env is None else env)
+        self.platform = sys.platform
+        reserve = min(RESERVE_SECONDS, request.timeout_seconds / 4)
+        self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
+        self._children: dict[tuple[str, ...], LocalChild] = {}
+        self._processes: list[Process] = []
+        self._lock = threading.Lock()
+        self._interpreter: dict[str, Any] | None = None
+        self._interpreter_lock = threading.Lock()
+        self._closed = False
+
+    def __enter__(self) -> "LocalHost":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every child still running, and start no more."""
+        with self._lock:
+            self._closed = True
+            processes = list(self._processes)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.close()
+
+    def remaining(self) -> float:
+        """Seconds this run has left before the report must be written."""
+        return max(0.0, self.deadline - time.monotonic())
+
+    def uname(self) -> tuple[str, str, str]:
+        """System, kernel release and machine."""
+        if hasattr(os, "uname"):
+            name = os.uname()
+            return name.sysname, name.release, name.machine
+        import platform
+
+        return platform.system(), platform.release(), platform.machine()
+
+    def read(self, path: str, limit_bytes: int = 1 << 20) -> str | None:
+        """Text of a file; None if it is absent or unreadable."""
+        data = self.read_bytes(path, size=limit_bytes)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def read_bytes(self, path: str, offset: int = 0, size: int = 1 << 20) -> bytes | None:
+        """Part of a file; None if it is absent or unreadable."""
+        try:
+            with open(path, "rb", buffering=0) as file:
+                if offset:
+                    file.seek(offset)
+                parts = []
+                while size > 0 and (part := file.read(size)):
+                    parts.append(part)
+                    size -= len(part)
+                return b"".join(parts)
+        except (OSError, ValueError):
+            return None
+
+    def glob(self, pattern: str) -> list[str]:
+        """Paths that match, sorted."""
+        return sorted(glob.glob(pattern))
+
+    def names(self, folder: str) -> list[str]:
+        """Names in a folder, sorted."""
+        try:
+            return sorted(os.listdir(folder))
+        except (OSError, ValueError):
+            return []
+
+    def stat(self, path: str) -> FileStatus | None:
+        """Status of a file, links followed."""
+        import stat
+
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFCHR: "character device"}
+        return FileStatus(
+            size_bytes=status.st_size,
+            mode=stat.S_IMODE(status.st_mode),
+            kind=kinds.get(stat.S_IFMT(status.st_mode), "other"),
+            owner=_name_of("pwd", "getpwuid", status.st_uid),
+            group=_name_of("grp", "getgrgid", status.st_gid),
+            uid=status.st_uid,
+        )
+
+    def link(self, path: str) -> str | None:
+        """Target of a symbolic link; None if it is none."""
+        try:
+            return os.readlink(path)
+        except (OSError, ValueError):
+            return None
+
+    def real(self, path: str) -> str:
+        """The path with every link resolved."""
+        return os.path.realpath(path)
+
+    def writable(self, path: str) -> bool:
+        """Whether this user may create files in that folder."""
+        if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
+            return False
+        if hasattr(os, "statvfs"):  # root passes os.access even on a read-only file system
+            with contextlib.suppress(OSError):
+                return not os.statvfs(path).f_flag & os.ST_RDONLY
+        return True
+
+    def which(self, program: str) -> str | None:
+        """Full path of a program on PATH."""
+        return shutil.which(program, path=self.env.get("PATH"))
+
+    def memory(self) -> Memory | None:
+        """Main memory, through psutil."""
+        import psutil
+
+        memory = psutil.virtual_memory()
+        return Memory(total_bytes=memory.total, available_bytes=memory.available)
+
+    def disk(self, path: str) -> Disk | None:
+        """Room of the file system mounted at a path."""
+        try:
+            usage = shutil.disk_usage(path)
+        except OSError:
+            return None
+        return Disk(total_bytes=usage.total, free_bytes=usage.free)
+
+    def processors(self) -> tuple[int | None, int | None]:
+        """Logical processors of the machine, and those this process may run on."""
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+        return os.cpu_count(), allowed
+
+    def ulimit(self, name: str) -> int | None:
+        """Soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
+        try:
+            import resource
+
+            soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
+        except (ImportError, AttributeError, ValueError, OSError):
+            return None
+        return -1 if soft == resource.RLIM_INFINITY else soft
+
+    def user(self) -> int | None:
+        """Effective user id; None on Windows."""
+        return os.geteuid() if hasattr(os, "geteuid") else None
+
+    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
+        """Run a program to its end; killed as a group when late."""
+        started = time.monotonic()
+        try:
+            process = self._start(argv, dict(self.env))
+        except FileNotFoundError:
+            return Completed("not found", None, "", "", 0.0)
+        except OSError as error:
+            return Completed(f"not started: {error}", None, "", "", 0.0)
+        process.late = not process.wait(started + min(timeout, self.remaining()))
+        process.kill()
+        how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
+        return Completed(how, process.returncode, process.out.tail(), process.err.tail(), time.monotonic() - started)
+
+    def interpreter(self) -> dict[str, Any]:
+        """What the examined interpreter says of itself; our own needs no child."""
+        with self._interpreter_lock:
+            if self._interpreter is None:
+                self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
+            return self._interpreter
+
+    def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
+        """A child process, started on the first call and shared by later ones."""
+        with self._lock:
+            key = (name, *args)
+            if key not in self._children:
+                self._children[key] = self._start_child(name, args, min(limit, self.remaining()))
+            return self._children[key]
+
+    def _ask_interpreter(self) -> dict[str, Any]:
+        child = self.child("interpreter", limit=15.0)
+        answer = child.until("interpreter")
+        return answer if isinstance(answer, dict) else {"problem": child.end().how}
+
+    def _start_child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
+        argv = child_argv(self.request, name, args)
+        env = child_env(self.env, name)
+        try:
+            process = self._start(argv, env, lifeline=True, locked=True)
+        except OSError as error:
+            return LocalChild(None, 0.0, problem=f"not started: {error}")
+        return LocalChild(process, limit)
+
+    def _start(
+        self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, locked: bool = False
+    ) -> Process:
+        with contextlib.nullcontext() if locked else self._lock:
+            if self._closed:
+                raise OSError("the run is over")
+            process = Process(argv, env, lifeline=lifeline)
+            self._processes.append(process)
+            return process
+
+
+def _name_of(module: str, function: str, number: int) -> str:
+    try:
+        return str(getattr(__import__(module), function)(number)[0])
+    except (ImportError, KeyError):
+        return str(number)

@@ -1,0 +1,178 @@
+"""Starting, watching and ending one child process.
+
+A child runs in its own session, so that it is killed with everything it started. Its output goes to anonymous files, not
+pipes: nothing blocks when it writes much, and what it wrote survives its crash. Its standard input is a pipe that we hold:
+when we are gone, it reads the end of file and ends itself (``gpucheck/child/runtime.py``).
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import IO, Any
+
+LOG_LIMIT_BYTES = 1 << 20
+REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
+POLL_SECONDS = 0.02
+
+
+class Capture:
+    """An anonymous file a child writes to and we read from, without a shared position."""
+
+    def __init__(self) -> None:
+        if hasattr(os, "memfd_create"):
+            self.file: IO[bytes] = os.fdopen(os.memfd_create("gpucheck"), "r+b", buffering=0)
+        else:
+            import tempfile
+
+            self.file = tempfile.TemporaryFile(buffering=0)
+
+    def read(self, offset: int = 0) -> bytes:
+        """What was written from an offset on."""
+        if hasattr(os, "pread"):
+            parts = []
+            while part := os.pread(self.file.fileno(), 1 << 20, offset):
+                parts.append(part)
+                offset += len(part)
+            return b"".join(parts)
+        with open(self.file.name, "rb") as again:
+            again.seek(offset)
+            return again.read()
+
+    def tail(self, limit: int = LOG_LIMIT_BYTES) -> str:
+        """The last part of what was written, as text."""
+        size = os.fstat(self.file.fileno()).st_size
+        return self.read(max(0, size - limit)).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with contextlib.suppress(OSError):
+            self.file.close()
+
+
+class Process:
+    """One running child."""
+
+    def __init__(self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False) -> None:
+        """Start it.
+
+        Args:
+            argv: program and arguments; no shell sees them.
+            env: its whole environment.
+            lifeline: True: its standard input is a pipe we hold open; False: /dev/null.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        self.out, self.err = Capture(), Capture()
+        self.started = time.monotonic()
+        self.abandoned = False
+        self.late = False
+        try:
+            self._popen = subprocess.Popen(
+                argv,
+                env=dict(env),
+                stdin=subprocess.PIPE if lifeline else subprocess.DEVNULL,
+                stdout=self.out.file,
+                stderr=self.err.file,
+                start_new_session=True,
+            )
+        except BaseException:
+            self.close()
+            raise
+        self._pidfd = _pidfd(self._popen.pid)
+
+    @property
+    def pid(self) -> int:
+        """The child's process id, which is also its group's."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    def tell(self, line: bytes) -> None:
+        """Write one line to its standard input."""
+        if self._popen.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._popen.stdin.write(line + b"\n")
+                self._popen.stdin.flush()
+
+    def wait(self, deadline: float, until: Callable[[], bool] | None = None) -> bool:
+        """Wait until it ended, ``until`` holds, or the monotonic ``deadline`` passed; True in the first two cases."""
+        while True:
+            if (until is not None and until()) or self.returncode is not None:
+                return True
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            pause = min(left, POLL_SECONDS if until is not None or self._pidfd is None else left)
+            if self._pidfd is None:
+                time.sleep(min(pause, 0.005))
+            else:
+                poller = select.poll()
+                poller.register(self._pidfd, select.POLLIN)
+                poller.poll(max(1, int(pause * 1000)))
+
+    def kill(self) -> None:
+        """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for."""
+        if self.returncode is None:
+            self._signal()
+            if not self.wait(time.monotonic() + REAP_SECONDS):
+                self.abandoned = True
+        else:
+            self._signal()  # what it started may have outlived it
+
+    def how(self) -> str:
+        """How it ended, in words."""
+        if self.abandoned:
+            return "could not be killed"
+        if self.late:
+            return "timed out"
+        status = self.returncode
+        if status is None:
+            return "running"
+        if status < 0:
+            return f"killed by {signal_name(-status)}"
+        return "finished" if status == 0 else f"exited with status {status}"
+
+    def close(self) -> None:
+        """Release files and pipes."""
+        for capture in (self.out, self.err):
+            capture.close()
+        popen: Any = getattr(self, "_popen", None)
+        if popen is not None and popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                popen.stdin.close()
+        if getattr(self, "_pidfd", None) is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._pidfd or -1)
+            self._pidfd = None
+
+    def _signal(self) -> None:
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                self._popen.kill()
+            else:
+                os.killpg(self._popen.pid, signal.SIGKILL)
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _pidfd(pid: int) -> int | None:
+    """A file descriptor that becomes readable when the process ends; None where the kernel has none."""
+    if hasattr(os, "pidfd_open") and hasattr(select, "poll"):
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(pid)
+    return None

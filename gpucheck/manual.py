@@ -1,0 +1,111 @@
+"""A rule's docstring is its manual page: ``gpucheck explain CODE``, the docs, and an executed example come from it.
+
+    One sentence: the state of the world this code names.
+
+    Symptom:
+        Real error texts, as a user would paste them into a search engine.
+    Cause:
+        Why this happens.
+    Fix:
+        1. Best first, with commands.
+    Verify:
+        What to run afterwards, and what it must say.
+    Unless:
+        When to leave it as it is.
+    Example:
+        machine: h200
+        driver.status = "failed"
+        -> The sentence that must come out.
+    References:
+        Where this is documented.
+
+``Example`` starts from a recorded machine (``tests/machines``), applies the changes (a path into its facts and a JSON value),
+and ends with the finding's summary. The test suite runs it against *all* rules.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
+
+
+class Example(NamedTuple):
+    """The executed example of a page."""
+
+    machine: str
+    changes: tuple[tuple[str, Any], ...]  # path into the facts, JSON value
+    summary: str
+
+
+class Page(NamedTuple):
+    """A parsed manual page; sections are in the order of ``SECTIONS``, texts unindented."""
+
+    code: str
+    title: str
+    sections: dict[str, str]
+
+    @property
+    def example(self) -> Example:
+        """The executed example. Raises ValueError if it is malformed."""
+        return _example(self.sections["Example"])
+
+
+def page(code: str, docstring: str) -> Page:
+    """Parse a rule's module docstring.
+
+    Raises:
+        ValueError: a section is missing, unknown or empty.
+    """
+    title, _, body = docstring.strip().partition("\n")
+    sections: dict[str, str] = {}
+    for name, text in re.findall(r"^(\w+):\n((?:[ ]{4}.*\n|[ ]*\n)*)", body.rstrip() + "\n", flags=re.MULTILINE):
+        sections[name] = "\n".join(line[4:] for line in text.rstrip().splitlines())
+    missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
+    unknown = sorted(sections.keys() - set(SECTIONS))
+    if missing or unknown:
+        raise ValueError(f"manual page of {code}: missing {missing}, unknown {unknown}")
+    return Page(code=code, title=title.strip(), sections={name: sections[name] for name in SECTIONS})
+
+
+def _example(text: str) -> Example:
+    machine, changes, summary = "h200", [], []
+    for line in text.splitlines():
+        if summary:
+            summary.append(line.strip())
+        elif line.startswith("-> "):
+            summary.append(line[3:].strip())
+        elif match := re.fullmatch(r"machine: (\S+)", line):
+            machine = match[1]
+        elif match := re.fullmatch(r"([\w.\[\]-]+) = (.+)", line):
+            changes.append((match[1], json.loads(match[2])))
+        elif line.strip():
+            raise ValueError(f"not understood in an example: {line!r}")
+    if not summary:
+        raise ValueError("an example without its '-> ' sentence")
+    return Example(machine=machine, changes=tuple(changes), summary=" ".join(summary))
+
+
+def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Apply an example's changes to a machine's plain facts (a deep copy is changed and returned).
+
+    ``gpus.gpus[0].ecc_enabled`` follows fields and list positions; a missing dictionary on the way is created; the whole fact
+    set to null means that its probe could not look.
+
+    Raises:
+        ValueError: a path leads nowhere.
+    """
+    changed: dict[str, Any] = json.loads(json.dumps(facts))
+    for path, value in changes:
+        *way, last = path.replace("[", ".").replace("]", "").split(".")
+        place: Any = changed
+        try:
+            for part in way:
+                place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
+            if isinstance(place, list):
+                place[int(last)] = value
+            else:
+                place[last] = value
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ValueError(f"an example's path leads nowhere: {path} ({error})") from error
+    return changed

@@ -1,0 +1,266 @@
+"""The nouns: what a run observes, judges and reports. No I/O, nothing of ours imported.
+
+``Report`` is the one model of a run; JSON is its serialised form and ``schema`` publishes it. Everything here is frozen and
+keyword-only. In every struct ``None`` means *unknown*, never "no".
+"""
+
+import enum
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import msgspec
+
+SCHEMA_VERSION = "1.0"
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of everything a probe returns: plain fields, units in their names, None for unknown."""
+
+
+FactType = TypeVar("FactType", bound=Fact)
+
+
+class Level(enum.IntEnum):
+    """How deep a run looks; each level contains those below it."""
+
+    QUICK = 0
+    DEFAULT = 1
+    FULL = 2
+
+
+class Severity(str, enum.Enum):
+    """Error: this machine cannot train as asked, or its results can't be trusted. Warning: it trains, but fragilely."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Scope(str, enum.Enum):
+    """Who has to act. The order is the order of blame: what is broken below breaks what stands on it."""
+
+    HARDWARE = "hardware"
+    HOST = "host"
+    ENVIRONMENT = "environment"
+    CODE = "code"
+
+
+class Status(str, enum.Enum):
+    """What became of a rule. ``skipped`` means *could not look* and is never counted as healthy."""
+
+    FOUND = "found"
+    CLEAR = "clear"
+    SKIPPED = "skipped"
+    CRASHED = "crashed"
+
+
+class ProbeStatus(str, enum.Enum):
+    """What became of a probe; ``skipped`` is a probe that this run was not asked for."""
+
+    OK = "ok"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    SKIPPED = "skipped"
+
+
+class Verdict(str, enum.Enum):
+    """The answer of a run; ``unknown`` is "could not look", with the reason in ``Report.unknown_because``."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    WARN = "warn"
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+
+class ExitCode(enum.IntEnum):
+    """Exit status of ``gpucheck check``."""
+
+    HEALTHY = 0
+    FAULT = 1
+    USAGE = 2
+    UNKNOWN = 3
+
+
+class Request(Fact, frozen=True, kw_only=True):
+    """What the user asked for; rules may read it like any other fact."""
+
+    level: Level = Level.DEFAULT
+    allow_cpu: bool = False
+    smoke: bool = True
+    strict: bool = False
+    timeout_seconds: float = 120.0
+    python: str | None = None  # another interpreter to examine; None: the one gpucheck runs in
+    strategies: tuple[str, ...] = ()  # empty: every strategy that applies at this level
+
+
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """One probe's result: the fact, or the problem why there is none."""
+
+    probe: str
+    status: ProbeStatus
+    fact: Fact | None = None
+    problem: str | None = None
+    seconds: float = 0.0
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One observed value a judgement rests on."""
+
+    fact: str  # the probe's name
+    field: str  # path inside the fact, such as ``gpus[3].memory_total_bytes``
+    value: Any  # JSON-serialisable
+
+
+class Fix(msgspec.Struct, frozen=True, kw_only=True):
+    """One way to repair it: what to do, and the command where one exists for this machine."""
+
+    text: str
+    command: str | None = None
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule returns when it holds. The summary is one sentence with the values, for somebody who knows no CUDA."""
+
+    summary: str
+    evidence: tuple[Evidence, ...]
+    fix: tuple[Fix, ...]  # best first
+    affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
+    severity: Severity | None = None  # None: the rule's own
+
+
+class Skip(msgspec.Struct, frozen=True):
+    """What a rule returns when it could not look."""
+
+    reason: str
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one rule in one run."""
+
+    code: str
+    status: Status
+    reason: str | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding with everything a reader needs to act on it; ``explained_by`` names the root cause it follows from."""
+
+    code: str
+    row: str
+    severity: Severity
+    scope: Scope
+    summary: str
+    evidence: tuple[Evidence, ...]
+    first_check: str
+    fix: tuple[Fix, ...]
+    affects: tuple[str, ...] = ()
+    explained_by: str | None = None
+
+
+class Loss(msgspec.Struct, frozen=True, kw_only=True):
+    """Training loss (sparse categorical cross-entropy) of the first and the last step; None: not finite."""
+
+    first: float | None = None
+    last: float | None = None
+
+
+class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One training job: one strategy on one set of devices in one precision, as measured in the child."""
+
+    strategy: str
+    devices: tuple[str, ...]
+    replicas: int
+    precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    stage: str | None = None  # the stage it reached: "build", "first step", "steps", "verify", "xla"
+    compiled: bool | None = None  # whether an XLA-compiled step ran too
+    global_batch_size: int | None = None
+    per_replica_batch_size: int | None = None
+    steps: int | None = None
+    samples_per_second: float | None = None  # median of the steps after the first
+    step_seconds: float | None = None  # median of the steps after the first
+    first_step_seconds: float | None = None  # tracing, compiling and autotuning included
+    loss: Loss = Loss()
+    losses_finite: bool | None = None
+    loss_fell: bool | None = None
+    gradients_reach_weights: bool | None = None  # every trainable weight changed and stayed finite
+    placement_verified: bool | None = None  # every heavy op of the step ran on the named device
+    misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
+    replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
+    peak_memory_bytes: int | None = None  # device memory, as TensorFlow's allocator counts it; None on a CPU
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """Which gpucheck wrote the report."""
+
+    name: str = "gpucheck"
+    version: str
+
+
+class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How one probe fared."""
+
+    name: str
+    status: ProbeStatus
+    seconds: float
+    problem: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, whole. Findings are sorted root cause first."""
+
+    schema_version: str = SCHEMA_VERSION
+    tool: Tool
+    started_at: str  # RFC 3339, UTC
+    seconds: float
+    verdict: Verdict
+    exit_code: int
+    unknown_because: tuple[str, ...] = ()  # what could not be looked at, for the verdict "unknown"
+    findings: tuple[Diagnosis, ...]
+    training: tuple[TrainingRun, ...]
+    probes: tuple[ProbeRun, ...]
+    outcomes: tuple[Outcome, ...]
+    facts: dict[str, Any]  # probe name -> fact
+
+
+class Facts:
+    """The facts of a run, by type: ``facts[Driver]`` is a ``Driver``."""
+
+    def __init__(self, readings: Iterable[Reading]) -> None:
+        self._readings = {reading.probe: reading for reading in readings}
+        self._facts: dict[type[Fact], Fact] = {
+            type(reading.fact): reading.fact for reading in self._readings.values() if reading.fact is not None
+        }
+
+    def get(self, kind: type[FactType]) -> FactType | None:
+        """The fact of that type, or None if its probe gave none."""
+        fact = self._facts.get(kind)
+        return fact if isinstance(fact, kind) else None
+
+    def reading(self, probe: str) -> Reading | None:
+        """The reading of that probe, or None if it was never run."""
+        return self._readings.get(probe)
+
+    def __iter__(self) -> Iterator[Reading]:
+        return iter(self._readings.values())
+
+
+def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:
+    """Evidence from fields of a probe's fact, named by the probe's module; dotted and indexed paths are followed.
+
+    ``saw(gpus, "gpus[0].name")`` -> one piece of evidence. Raises AttributeError for a field that does not exist: a rule
+    cannot cite what was never observed.
+    """
+    name = "request" if isinstance(fact, Request) else type(fact).__module__.rpartition(".")[2]
+    return tuple(Evidence(fact=name, field=field, value=_follow(fact, field)) for field in fields)
+
+
+def _follow(value: Any, path: str) -> Any:
+    for part in path.replace("[", ".").replace("]", "").split("."):
+        if part.isdigit() and isinstance(value, (list, tuple)):
+            value = value[int(part)]
+        elif isinstance(value, dict):
+            value = value[part]
+        else:
+            value = getattr(value, part)
+    return msgspec.to_builtins(value)

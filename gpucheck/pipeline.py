@@ -1,0 +1,252 @@
+"""The verbs: observe a host, judge the facts, and put a report together. They print nothing."""
+
+import datetime
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from gpucheck import __version__
+from gpucheck.host import Host
+from gpucheck.model import (
+    Diagnosis,
+    Facts,
+    Finding,
+    Level,
+    Outcome,
+    ProbeRun,
+    ProbeStatus,
+    Reading,
+    Report,
+    Request,
+    Scope,
+    Severity,
+    Skip,
+    Status,
+    Tool,
+    TrainingRun,
+)
+from gpucheck.plugin import Need, Probe, Row, Rule
+from gpucheck.verdict import decide
+
+TICK_SECONDS = 0.1
+SCOPES = tuple(Scope)
+
+Tick = Callable[[list[str]], None]
+
+
+class Judgement(NamedTuple):
+    """What became of one rule, with its finding if it found something."""
+
+    rule: Rule
+    outcome: Outcome
+    finding: Finding | None
+
+
+def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
+    """Run the probes at the same time, each failing alone.
+
+    Args:
+        host: the machine; ``host.request`` says which probes are wanted and ``host.remaining()`` how long they have.
+        probes: candidates.
+        tick: called some ten times a second with the names still being waited for.
+
+    Returns:
+        One reading per probe, in their order. A probe that raised, or did not answer in time, says so in its reading.
+    """
+    return Observation(host, probes).wait(tick)
+
+
+class Observation:
+    """Probes at work: started on construction, so that the caller can do something else (load rules) meanwhile."""
+
+    def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
+        """Start every wanted probe in a thread of its own."""
+        self._host = host
+        self._probes = list(probes)
+        self._started = time.monotonic()
+        self._readings: dict[str, Reading] = {}
+        self._changed = threading.Condition()
+        for probe in self._probes:
+            reason = _unwanted(probe, host.request)
+            if reason is None:
+                threading.Thread(target=self._read, args=(probe,), name=f"probe {probe.name}", daemon=True).start()
+            else:
+                self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
+
+    def wait(self, tick: Tick | None = None) -> list[Reading]:
+        """Wait for every reading, at most until the host's time is up."""
+        while True:
+            with self._changed:
+                pending = [probe.name for probe in self._probes if probe.name not in self._readings]
+                left = self._host.remaining()
+                if not pending or left <= 0:
+                    break
+                self._changed.wait(min(left, TICK_SECONDS) if tick else left)
+            if tick:
+                tick(pending)
+        with self._changed:
+            late = time.monotonic() - self._started
+            return [self._readings.get(probe.name) or _late(probe, late) for probe in self._probes]
+
+    def _read(self, probe: Probe) -> None:
+        started = time.monotonic()
+        try:
+            reading = Reading(probe=probe.name, status=ProbeStatus.OK, fact=probe.read(self._host))
+        except Exception as error:  # a probe fails alone, and says how
+            problem = f"{type(error).__name__}: {error}"
+            reading = Reading(probe=probe.name, status=ProbeStatus.FAILED, problem=problem)
+        seconds = time.monotonic() - started
+        with self._changed:
+            self._readings[probe.name] = msgspec.structs.replace(reading, seconds=round(seconds, 4))
+            self._changed.notify_all()
+
+
+def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:
+    """Apply every rule whose facts are there. A rule without them is skipped with the reason, never clear."""
+    return [_apply(rule, facts) for rule in rules]
+
+
+def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
+    """Name each finding's root cause among the others and sort: root cause first, what it explains last."""
+    found = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
+    roots = {code: _root(code, found) for code in found}
+    weight = {code: sum(root == code for root in roots.values()) for code in found}
+
+    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, int, int, str]:
+        return (
+            diagnosis.explained_by is not None,
+            diagnosis.severity is not Severity.ERROR,
+            SCOPES.index(diagnosis.scope),
+            -weight[diagnosis.code],
+            diagnosis.code,
+        )
+
+    diagnoses = (
+        _diagnosis(judgement.rule, judgement.finding, rows, None if roots[code] == code else roots[code])
+        for code, judgement in found.items()
+        if judgement.finding is not None
+    )
+    return tuple(sorted(diagnoses, key=rank))
+
+
+def assemble(
+    request: Request, readings: list[Reading], judgements: list[Judgement], rows: dict[str, Row], started: float
+) -> Report:
+    """Put the report together; ``started`` is ``time.monotonic()`` of the run's start."""
+    facts = gather(request, readings)
+    findings = fold(judgements, rows)
+    outcomes = tuple(judgement.outcome for judgement in judgements)
+    decision = decide(request, facts, findings, outcomes)
+    seconds = time.monotonic() - started
+    begun = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
+    return Report(
+        tool=Tool(version=__version__),
+        started_at=begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        seconds=round(seconds, 3),
+        verdict=decision.verdict,
+        exit_code=decision.exit_code,
+        unknown_because=decision.unknown_because,
+        findings=findings,
+        training=_training(facts),
+        probes=tuple(
+            ProbeRun(name=reading.probe, status=reading.status, seconds=reading.seconds, problem=reading.problem)
+            for reading in readings
+        ),
+        outcomes=outcomes,
+        facts={reading.probe: msgspec.to_builtins(reading.fact) for reading in facts if reading.fact is not None},
+    )
+
+
+def gather(request: Request, readings: Iterable[Reading]) -> Facts:
+    """The facts to judge: what the probes read, and what the user asked for."""
+    return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
+
+
+def _unwanted(probe: Probe, request: Request) -> str | None:
+    if probe.level > request.level:
+        return (
+            f"not looked at with --{request.level.name.lower()}"
+            if request.level < Level.DEFAULT
+            else "only with --full"
+        )
+    if probe.smoke and not request.smoke:
+        return "not looked at with --no-smoke"
+    return None
+
+
+def _late(probe: Probe, seconds: float) -> Reading:
+    problem = f"did not answer within {seconds:.0f} s"
+    return Reading(probe=probe.name, status=ProbeStatus.TIMED_OUT, problem=problem, seconds=round(seconds, 3))
+
+
+def _apply(rule: Rule, facts: Facts) -> Judgement:
+    arguments = {}
+    for need in rule.needs:
+        fact = facts.get(need.fact)
+        if fact is None and not need.optional:
+            return _judgement(rule, Status.SKIPPED, _missing(need, facts))
+        arguments[need.name] = fact
+    try:
+        result = rule.check(**arguments)
+    except Exception as error:  # our bug: it must not take the other rules' answers with it
+        return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
+    if result is None:
+        return _judgement(rule, Status.CLEAR)
+    if isinstance(result, Skip):
+        return _judgement(rule, Status.SKIPPED, result.reason)
+    return _judgement(rule, Status.FOUND, finding=result)
+
+
+def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
+    return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
+
+
+def _missing(need: Need, facts: Facts) -> str:
+    reading = facts.reading(need.probe)
+    problem = reading.problem if reading is not None else None
+    return f"{need.probe}: {problem or 'not observed'}"
+
+
+def _root(code: str, found: dict[str, Judgement]) -> str:
+    seen = {code}
+    while True:
+        causes = (
+            other
+            for other in found
+            if other not in seen and code in found[other].rule.explains and _blames(found[other].rule, found[code].rule)
+        )
+        cause = min(causes, key=lambda other: (SCOPES.index(found[other].rule.scope), other), default=None)
+        if cause is None:
+            return code
+        seen.add(cause)
+        code = cause
+
+
+def _blames(cause: Rule, effect: Rule) -> bool:
+    """Two rules that claim to explain each other: the lower scope is the cause, then the earlier code."""
+    if cause.code not in effect.explains:
+        return True
+    return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
+
+
+def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by: str | None) -> Diagnosis:
+    return Diagnosis(
+        code=rule.code,
+        row=rule.row,
+        severity=finding.severity or rule.severity,
+        scope=rule.scope,
+        summary=finding.summary,
+        evidence=finding.evidence,
+        first_check=rows[rule.row].first_check,
+        fix=finding.fix,
+        affects=finding.affects,
+        explained_by=explained_by,
+    )
+
+
+def _training(facts: Facts) -> tuple[TrainingRun, ...]:
+    reading = facts.reading("training")
+    return tuple(getattr(reading.fact, "runs", ())) if reading is not None else ()

@@ -1,0 +1,49 @@
+"""The third witness: TensorFlow itself, imported once, in a child, with its log un-silenced."""
+
+from gpucheck.host import Host
+from gpucheck.model import Fact, Level
+from gpucheck.plugin import probe
+
+
+class Device(Fact, frozen=True, kw_only=True):
+    """One physical device that TensorFlow lists."""
+
+    name: str  # "GPU:0"
+    kind: str  # "GPU", "CPU", "TPU"
+    description: str | None = None  # "NVIDIA H200"
+    compute_capability: tuple[int, int] | None = None
+
+
+class MemoryGrowth(Fact, frozen=True, kw_only=True):
+    """Whether TensorFlow can be told to take GPU memory as it needs it. None where there is no GPU to ask for."""
+
+    settable: bool | None = None  # accepted for every GPU before initialisation
+    same_on_all: bool | None = None
+    refused_after: bool | None = None  # refused after initialisation, as documented
+    problem: str | None = None
+
+
+class TensorFlow(Fact, frozen=True, kw_only=True):
+    """What ``import tensorflow`` led to. ``imported`` is None if the child was stopped before it could tell."""
+
+    imported: bool | None = None
+    import_seconds: float | None = None
+    error_type: str | None = None  # "ImportError"
+    error: str | None = None  # the exception's last line, or how the child ended: "killed by SIGBUS"
+    version: str | None = None
+    path: str | None = None  # the imported package's folder
+    built_with_cuda: bool | None = None
+    built_with_rocm: bool | None = None
+    cuda_version: str | None = None  # build info: "12.5.1"
+    cudnn_version: str | None = None  # build info: "9"
+    compute_capabilities: tuple[str, ...] = ()  # build info: "sm_60", "compute_90"
+    devices: tuple[Device, ...] | None = None  # None: the listing was not reached
+    memory_growth: MemoryGrowth = MemoryGrowth()
+    mapped_libraries: dict[str, str] = {}  # soname -> the file really mapped into the process
+    ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
+
+
+@probe(level=Level.DEFAULT)
+def read(host: Host) -> TensorFlow:
+    """Wait for the framework child's account of the import and of the devices."""
+    raise NotImplementedError

@@ -1,0 +1,21 @@
+"""TPUClusterResolver's answer, under a hard limit, tried only where something says that a TPU should be here."""
+
+from gpucheck.host import Host
+from gpucheck.model import Fact, Level
+from gpucheck.plugin import probe
+
+
+class TpuResolver(Fact, frozen=True, kw_only=True):
+    """How the connection went."""
+
+    tried: bool
+    reason: str | None = None  # why it was not tried
+    connected: bool | None = None
+    devices: int | None = None  # TPU devices TensorFlow lists once connected
+    error: str | None = None
+
+
+@probe(level=Level.DEFAULT)
+def read(host: Host) -> TpuResolver:
+    """Wait for the framework child's attempt to connect."""
+    raise NotImplementedError

@@ -1,0 +1,9 @@
+"""It trains, but the numbers can't be trusted."""
+
+from gpucheck.plugin import Row
+
+ROW = Row(
+    problem="Accuracy changes",
+    first_check="batch size and precision",
+    action="retune and validate numerics",
+)

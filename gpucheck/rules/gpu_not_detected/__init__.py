@@ -1,0 +1,9 @@
+"""The machine has, or should have, a GPU, and TensorFlow does not list it."""
+
+from gpucheck.plugin import Row
+
+ROW = Row(
+    problem="GPU not detected",
+    first_check="nvidia-smi and TensorFlow's device list",
+    action="correct the driver or environment",
+)

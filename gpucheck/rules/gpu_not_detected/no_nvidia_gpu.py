@@ -1,0 +1,75 @@
+"""The machine has no NVIDIA GPU that this process could see.
+
+Symptom:
+    No devices were found
+    tf.config.list_physical_devices("GPU") returns []
+    failed call to cuInit: UNKNOWN ERROR (303)
+    Could not find cuda drivers on your machine, GPU will not be used.
+Cause:
+    No NVIDIA device is on the PCI bus (on WSL2: no /dev/dxg). The machine has no such GPU, the virtual machine was created
+    without one, passthrough is off, or the card is dead, unpowered or not seated.
+Fix:
+    1. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
+    2. On your own machine, look at the bus: lspci -d 10de:
+    3. If the CPU is meant to be enough: gpucheck --allow-cpu
+Verify:
+    lspci -d 10de: prints one line per GPU.
+Unless:
+    The machine is meant to train on its CPU: say so with --allow-cpu, and this is no fault.
+Example:
+    pci.gpus = []
+    kernel_module = {"loaded": false, "nouveau_loaded": false}
+    container = {"inside": false}
+    device_nodes = {"control": {"path": "/dev/nvidiactl", "present": false}, "uvm": {"path": "/dev/nvidia-uvm", "present": false}}
+    driver = {"status": "library-not-found", "problem": "libnvidia-ml.so.1: cannot open shared object file"}
+    gpus.gpus = []
+    cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> No NVIDIA GPU: none is on the PCI bus of this machine.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.wsl import Wsl
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HARDWARE, explains=("cuda-init-failed", "tensorflow-cpu-build"))
+def check(
+    request: Request,
+    system: System,
+    wsl: Wsl,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    tpu: Tpu,
+) -> Finding | Skip | None:
+    """No function on the bus, and no layer above that works without one."""
+    if request.allow_cpu or system.platform != "linux" or driver.gpu_count or cuda.device_count or tpu.expected:
+        return None
+    if container.inside or pci.gpus or pci.amd_gpus:
+        return None  # container-without-gpu, driver-missing and rocm-gpu-unsupported have their own pages
+    if wsl.inside:
+        return None  # wsl-misconfigured judges /dev/dxg
+    if not pci.readable:
+        return Skip("the PCI bus is not readable here")
+    return Finding(
+        summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
+        evidence=(*saw(pci, "gpus"), *saw(driver, "status"), *saw(cuda, "status")),
+        fix=(
+            Fix(
+                text="Use a machine or instance type with an NVIDIA GPU; look at the bus first",
+                command="lspci -d 10de:",
+            ),
+            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+        ),
+    )

@@ -1,0 +1,9 @@
+"""It trains, but slower than this hardware should."""
+
+from gpucheck.plugin import Row
+
+ROW = Row(
+    problem="Low utilization",
+    first_check="input pipeline",
+    action="prefetch, parallelize, and profile",
+)

@@ -1,0 +1,9 @@
+"""A TPU is here, or should be, and TensorFlow can't use it."""
+
+from gpucheck.plugin import Row
+
+ROW = Row(
+    problem="TPU failure",
+    first_check="backend and generation",
+    action="use a compatible runtime",
+)

@@ -1,0 +1,1 @@
+"""Strategies: each file builds one ``tf.distribute`` strategy, in the child process. Standard library and TensorFlow only."""

@@ -1,0 +1,81 @@
+"""From findings and gaps to the one word and the exit code. What could not be looked at is never counted as healthy."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gpucheck.model import (
+    Diagnosis,
+    ExitCode,
+    Facts,
+    Level,
+    Outcome,
+    ProbeStatus,
+    Request,
+    Severity,
+    Status,
+    Verdict,
+)
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.training import Training
+
+
+class Decision(NamedTuple):
+    """Verdict, exit code, and for the verdict "unknown" what could not be looked at."""
+
+    verdict: Verdict
+    exit_code: ExitCode
+    unknown_because: tuple[str, ...]
+
+
+def decide(request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome]) -> Decision:
+    """An error decides; then what is not known; then the warnings."""
+    severities = {finding.severity for finding in findings}
+    gaps = tuple(_gaps(request, facts, outcomes))
+    if Severity.ERROR in severities:
+        return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
+    if gaps:
+        return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
+    if severities:
+        return Decision(Verdict.WARN, ExitCode.FAULT if request.strict else ExitCode.HEALTHY, ())
+    return Decision(Verdict.PASS, ExitCode.HEALTHY, ())
+
+
+def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
+    for reading in facts:
+        if reading.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
+            yield f"{reading.probe}: {reading.problem}"
+    for outcome in outcomes:
+        if outcome.status is Status.CRASHED:
+            yield f"the rule {outcome.code} crashed ({outcome.reason}); please report it"
+    if not request.allow_cpu and not _accelerator(facts):
+        yield "no accelerator was seen, and no rule can say why"
+    if request.level >= Level.DEFAULT:
+        yield from _framework_gaps(request, facts)
+
+
+def _accelerator(facts: Facts) -> bool:
+    gpus, cuda, tensorflow = facts.get(Gpus), facts.get(Cuda), facts.get(TensorFlow)
+    return bool(
+        (gpus is not None and gpus.gpus)
+        or (cuda is not None and cuda.device_count)
+        or (tensorflow is not None and any(device.kind != "CPU" for device in tensorflow.devices or ()))
+    )
+
+
+def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
+    tensorflow = facts.get(TensorFlow)
+    if tensorflow is not None and tensorflow.devices is None:
+        yield f"TensorFlow's device list was not reached: {tensorflow.error or tensorflow.ending or 'no answer'}"
+    training = facts.get(Training)
+    if training is None or not request.smoke:
+        return
+    for run in training.runs:
+        label = f"{run.strategy} on {', '.join(run.devices) or 'no device'}"
+        if run.status == "timed_out":
+            yield f"training {label}: {run.reason or 'out of time'}"
+        elif run.status == "skipped" and run.strategy in request.strategies:
+            yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
+    if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
+        yield f"nothing was trained: {training.ending or 'no run was possible'}"

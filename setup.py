@@ -1,0 +1,49 @@
+"""Metadata of the distribution ``keras-gpucheck``; tool settings are in pyproject.toml.
+
+TensorFlow and Keras are extras, never requirements: installing a diagnosis must not change the patient.
+"""
+
+import pathlib
+import re
+
+from setuptools import find_packages, setup
+
+HERE = pathlib.Path(__file__).parent
+VERSION = re.search(r'__version__ = "([^"]+)"', (HERE / "gpucheck/__init__.py").read_text())[1]
+
+setup(
+    name="keras-gpucheck",
+    version=VERSION,
+    description="Will this machine train Keras on every device it has? If not: the root cause, and what to type.",
+    long_description=(HERE / "README.md").read_text() if (HERE / "README.md").exists() else "",
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=find_packages(include=["gpucheck", "gpucheck.*"]),
+    package_data={"gpucheck": ["py.typed"]},
+    install_requires=[
+        "click>=8.1",
+        "msgspec>=0.18",
+        "nvidia-ml-py>=12.535",
+        "packaging>=22",
+        "psutil>=5.9",
+        "rich>=13",
+    ],
+    extras_require={
+        "tensorflow": ["tensorflow>=2.16"],
+        "cuda": ["tensorflow[and-cuda]>=2.16"],
+        "test": ["jsonschema>=4.18", "pytest>=8", "pytest-timeout>=2.3"],
+        "lint": ["mypy>=1.11", "ruff>=0.6", "types-psutil"],
+    },
+    entry_points={"console_scripts": ["gpucheck = gpucheck.cli:main"]},
+    classifiers=[
+        "Environment :: GPU :: NVIDIA CUDA",
+        "Intended Audience :: Developers",
+        "Intended Audience :: System Administrators",
+        "Operating System :: OS Independent",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: System :: Hardware",
+        "Typing :: Typed",
+    ],
+)

@@ -1,0 +1,85 @@
+import re
+
+import pytest
+
+from gpucheck.compat import cuda, versions
+from gpucheck.compat.tensorflow import RELEASES, Release
+
+
+def test_driver_floors() -> None:
+    assert cuda.driver_floor(11, "linux") == "450.80.02"
+    assert cuda.driver_floor(12, "linux") == "525.60.13"
+    assert cuda.driver_floor(12, "windows") == "528.33"
+    assert cuda.driver_floor(13, "linux") == "580"
+    with pytest.raises(KeyError):
+        cuda.driver_floor(10, "linux")
+
+
+@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
+def test_tensorflow_asks_for_the_floor_of_its_cuda(release: Release) -> None:
+    assert release.driver_min_linux == cuda.driver_floor(release.cuda_major, "linux")
+    assert release.driver_min_windows == cuda.driver_floor(release.cuda_major, "windows")
+    assert versions.at_least(cuda.TOOLKIT_DRIVER[release.cuda].linux, release.driver_min_linux)
+
+
+def test_a_newer_toolkit_never_asks_for_an_older_driver() -> None:
+    drivers = [versions.parse(drivers.linux) for drivers in cuda.TOOLKIT_DRIVER.values()]
+    assert drivers == sorted(drivers)
+
+
+@pytest.mark.parametrize(
+    ("driver", "newest"),
+    [
+        ("580.159.04", "13.0"),
+        ("579.99", "12.9"),
+        ("573.42", "12.8"),  # Windows numbers lie between the branches
+        ("535.54.03", "12.2"),
+        ("525.60.13", "12.0"),
+        ("470.256.02", "11.4"),
+        ("565.57.01", "12.7"),
+        ("700.1", "13.4"),
+        ("383.0", None),
+        ("unknown", None),
+    ],
+)
+def test_cuda_of_driver(driver: str, newest: str | None) -> None:
+    assert cuda.cuda_of_driver(driver) == newest
+
+
+def test_results_name_their_causes() -> None:
+    result = cuda.cu_result(803)
+    assert result is not None
+    assert result.name == "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+    assert result.codes == ("driver-library-mismatch",)
+    assert cuda.CU_RESULTS[34].codes[0] == "cuda-stub-loaded"
+    assert cuda.CU_RESULTS[802].codes == ("fabric-manager-down",)
+    assert cuda.CU_RESULTS[222].codes == ("driver-too-old",)
+    assert cuda.cu_result(12345) is None
+
+
+def test_results_are_written_alike() -> None:
+    for code, result in cuda.CU_RESULTS.items():
+        assert result.name.startswith(("CUDA_", "cudaError")), code
+        assert not result.meaning.endswith("."), code
+        assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", diagnosis) for diagnosis in result.codes), code
+
+
+@pytest.mark.parametrize(
+    ("capability", "branch"),
+    [((2, 1), 390), ((3, 5), 470), ((5, 2), 580), ((6, 1), 580), ((7, 0), 580), ((7, 5), None), ((9, 0), None)],
+)
+def test_last_driver_branch(capability: tuple[int, int], branch: int | None) -> None:
+    assert cuda.last_driver_branch(capability) == branch
+
+
+def test_jetson_boards_follow_no_desktop_branch() -> None:
+    assert cuda.last_driver_branch((5, 3)) is None
+    assert cuda.last_driver_branch((7, 2)) is None
+
+
+def test_cudnn_9_11_drops_what_is_older_than_turing() -> None:
+    assert cuda.cudnn_runs_on("9.10.2.21", (7, 0))
+    assert not cuda.cudnn_runs_on("9.11.0", (7, 0))
+    assert cuda.cudnn_runs_on("9.11.0", (7, 5))
+    assert not cuda.cudnn_runs_on("9.28.0.42", (6, 1))
+    assert cuda.cudnn_runs_on("unknown", (6, 1))

@@ -1,0 +1,55 @@
+import pytest
+
+from gpucheck.compat import gpus, tensorflow, versions
+
+
+@pytest.mark.parametrize(
+    ("capability", "name"),
+    [((3, 7), "Kepler"), ((7, 0), "Volta"), ((7, 5), "Turing"), ((8, 9), "Ada Lovelace"), ((12, 0), "Blackwell")],
+)
+def test_architecture(capability: tuple[int, int], name: str) -> None:
+    assert gpus.architecture(capability) == name
+
+
+def test_an_unknown_capability_has_no_name() -> None:
+    assert gpus.architecture((8, 8)) is None
+    assert gpus.architecture((99, 0)) is None
+
+
+def test_float16_starts_with_volta() -> None:
+    assert gpus.supports((6, 1), "float16") is False
+    assert gpus.supports((7, 0), "float16") is True
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
+def test_bfloat16_and_tf32_start_with_ampere(precision: str) -> None:
+    assert gpus.supports((7, 5), precision) is False  # type: ignore[arg-type]
+    assert gpus.supports((8, 0), precision) is True  # type: ignore[arg-type]
+
+
+def test_a_gpu_newer_than_the_table_is_unknown() -> None:
+    assert gpus.supports((12, 1), "tf32") is True
+    assert gpus.supports((13, 0), "tf32") is None
+
+
+def test_cuda_13_compiles_for_turing_and_newer() -> None:
+    ended = {capability for capability, known in gpus.CAPABILITIES.items() if known.last_toolkit}
+    assert max(ended) < (7, 5)
+    assert min(set(gpus.CAPABILITIES) - ended) == (7, 5)
+
+
+def test_every_native_kernel_of_tensorflow_has_an_architecture() -> None:
+    for release in tensorflow.RELEASES.values():
+        for cubin in release.cubins:
+            known = gpus.CAPABILITIES[divmod(cubin, 10)]
+            assert versions.at_least(release.cuda, known.first_toolkit)
+            assert known.last_toolkit is None or versions.at_least(known.last_toolkit, release.cuda)
+
+
+@pytest.mark.parametrize(
+    ("counts", "floor"),
+    [([132], 8), ([82, 6], 8), ([8], 8), ([6], 6), ([2, 5], 5), ([], 8)],
+)
+def test_a_small_gpu_is_refused_only_beside_a_larger_one(counts: list[int], floor: int) -> None:
+    assert gpus.LOWEST_MULTIPROCESSORS == 8
+    assert gpus.lowest_multiprocessors(counts) == floor

@@ -1,0 +1,67 @@
+import pytest
+
+from gpucheck.compat import libraries, versions
+from gpucheck.compat.libraries import Library
+from gpucheck.compat.tensorflow import RELEASES
+
+
+@pytest.mark.parametrize("minor", RELEASES)
+def test_the_required_libraries_are_the_seven_in_order(minor: str) -> None:
+    required = [library for library in libraries.libraries(minor) if library.required]
+    assert tuple(library.soname for library in required) == RELEASES[minor].sonames
+
+
+def test_sonames_and_packages_follow_cuda() -> None:
+    old, new = libraries.libraries("2.14"), libraries.libraries("2.21.0")
+    assert old[0][:4] == ("libcudart.so.11.0", "nvidia-cuda-runtime-cu11", "nvidia/cuda_runtime/lib", True)
+    assert new[0][:4] == ("libcudart.so.12", "nvidia-cuda-runtime-cu12", "nvidia/cuda_runtime/lib", True)
+    assert new[4][:3] == ("libcusolver.so.11", "nvidia-cusolver-cu12", "nvidia/cusolver/lib")
+    assert {library.soname for library in libraries.libraries("2.17")} >= {"libcudnn.so.8", "libnvJitLink.so.12"}
+    assert not any("nvJitLink" in library.soname for library in old)
+
+
+@pytest.mark.parametrize("minor", [minor for minor, release in RELEASES.items() if release.and_cuda])
+def test_every_required_package_is_in_the_extra(minor: str) -> None:
+    extra = {requirement.partition("=")[0].partition("<")[0] for requirement in RELEASES[minor].and_cuda}
+    assert {library.package for library in libraries.libraries(minor) if library.required} <= extra
+
+
+def test_nothing_is_said_about_an_unknown_release() -> None:
+    assert libraries.libraries("2.9") == ()
+    assert libraries.libraries("nightly") == ()
+    assert libraries.runpath("2.22") is None
+    assert libraries.tools_package("2.22") is None
+
+
+def unreachable(minor: str) -> list[Library]:
+    folders = libraries.runpath(minor)
+    assert folders is not None
+    return [library for library in libraries.libraries(minor) if library.required and library.folder not in folders]
+
+
+def test_2_21_does_not_reach_cusolver_and_only_that() -> None:
+    assert [library.soname for library in unreachable("2.21")] == ["libcusolver.so.11"]
+
+
+@pytest.mark.parametrize("minor", ["2.16", "2.17", "2.18", "2.19", "2.20"])
+def test_the_releases_before_reach_everything(minor: str) -> None:
+    assert unreachable(minor) == []
+
+
+def test_older_search_paths_were_not_measured() -> None:
+    assert libraries.runpath("2.15") is None
+
+
+def test_a_system_toolkit_is_tried_before_pips_tools() -> None:
+    for search in (libraries.PTXAS_SEARCH, libraries.LIBDEVICE_SEARCH):
+        assert search[0].startswith("/usr/local/cuda/")
+        assert search[2].startswith("{site}/" + libraries.TOOLS_FOLDER)
+        for template in search:
+            assert "{" not in template.format(site="/site", tensorflow="/site/tensorflow")
+
+
+def test_ptxas_limits() -> None:
+    assert "12.3.103" in libraries.PTXAS_BAD
+    assert not versions.at_least("11.7.99", libraries.PTXAS_MIN)
+    assert libraries.tools_package("2.14.1") == "nvidia-cuda-nvcc-cu11"
+    assert libraries.tools_package("2.21.0") == "nvidia-cuda-nvcc-cu12"

@@ -1,0 +1,103 @@
+import pytest
+
+from gpucheck.compat import tensorflow, versions
+from gpucheck.compat.tensorflow import RELEASES, Release
+
+
+def known(version: str) -> Release:
+    found = tensorflow.release(version)
+    assert found is not None
+    return found
+
+
+def test_every_minor_from_2_10_to_2_21_is_there_in_order() -> None:
+    assert list(RELEASES) == [f"2.{minor}" for minor in range(10, 22)]
+    assert list(RELEASES)[-1] == tensorflow.LATEST
+
+
+@pytest.mark.parametrize("entry", RELEASES.values(), ids=RELEASES)
+def test_an_entry_agrees_with_itself(entry: Release) -> None:
+    assert versions.minor(entry.latest_patch) == entry.minor
+    assert versions.parse(entry.cuda)[0] == entry.cuda_major
+    assert len(entry.sonames) == 7
+    assert entry.sonames[-1] == entry.cudnn_soname == f"libcudnn.so.{versions.parse(entry.cudnn)[0]}"
+    assert all(versions.satisfies("1", specifier) is not None for specifier in (entry.keras, entry.numpy))
+    assert versions.satisfies("1", entry.protobuf) is not None
+    assert versions.satisfies(entry.python_min, entry.requires_python)
+    for package in entry.and_cuda:
+        assert package.startswith("tensorrt") or f"-cu{entry.cuda_major}" in package
+
+
+def test_release_takes_any_spelling_and_answers_none_for_the_unknown() -> None:
+    assert known("2.21.0") is known("2.21") is known("2.21.0rc1") is RELEASES["2.21"]
+    assert tensorflow.release("2.9.3") is None
+    assert tensorflow.release("2.22.0rc0") is None
+    assert tensorflow.release("nightly") is None
+
+
+def test_the_figures_of_2_21() -> None:
+    latest = known("2.21")
+    assert (latest.cuda, latest.cudnn, latest.driver_min_linux) == ("12.5", "9.3", "525.60.13")
+    assert latest.keras == ">=3.12.0"
+    assert latest.glibc_floor == "2.27"
+    assert "nvidia-nccl-cu12<3.0,>=2.27.7" in latest.and_cuda
+
+
+def test_only_2_21_misses_cusolver() -> None:
+    assert [entry.minor for entry in RELEASES.values() if not entry.cusolver_reachable] == ["2.21"]
+
+
+def test_the_extra_starts_with_2_14() -> None:
+    assert [entry.minor for entry in RELEASES.values() if not entry.and_cuda] == ["2.10", "2.11", "2.12", "2.13"]
+
+
+@pytest.mark.parametrize(
+    ("python", "minor"),
+    [("3.7", "2.10"), ("3.8.18", "2.13"), ("3.9", "2.20"), ("3.10", "2.21"), ("3.13.1", "2.21")],
+)
+def test_for_python_is_the_newest_that_supports_it(python: str, minor: str) -> None:
+    found = tensorflow.for_python(python)
+    assert found is not None
+    assert found.minor == minor
+
+
+@pytest.mark.parametrize("python", ["3.14", "3.14.0rc2", "3.6", "2.7", "", "pypy"])
+def test_for_python_has_nothing_for_the_others(python: str) -> None:
+    assert tensorflow.for_python(python) is None
+
+
+@pytest.mark.parametrize(
+    ("version", "lowest"), [("2.14", (3, 5)), ("2.16", (5, 0)), ("2.17", (6, 0)), ("2.21", (6, 0))]
+)
+def test_lowest_capability(version: str, lowest: tuple[int, int]) -> None:
+    assert tensorflow.lowest_capability(known(version)) == lowest
+
+
+@pytest.mark.parametrize(
+    ("version", "capability", "how"),
+    [
+        ("2.21", (6, 0), "native"),
+        ("2.21", (7, 5), "native"),  # on sm_70
+        ("2.21", (8, 6), "native"),  # on sm_80
+        ("2.21", (8, 9), "native"),
+        ("2.21", (9, 0), "ptx"),
+        ("2.21", (12, 0), "ptx"),
+        ("2.17", (5, 0), "too-old"),
+        ("2.16", (5, 2), "native"),
+        ("2.15", (8, 0), "ptx"),
+        ("2.14", (3, 5), "native"),
+        ("2.14", (3, 0), "too-old"),
+        ("2.16", (3, 7), "too-old"),
+    ],
+)
+def test_runs_on(version: str, capability: tuple[int, int], how: str) -> None:
+    assert tensorflow.runs_on(known(version), capability) == how
+
+
+def test_blackwell_fails_in_another_way_since_2_21() -> None:
+    before, since = tensorflow.blackwell_problem("2.20.0"), tensorflow.blackwell_problem("2.21.0")
+    assert before is not None
+    assert since is not None
+    assert "CUDA_ERROR_INVALID_PTX" in before
+    assert "XLA" in since
+    assert tensorflow.blackwell_problem("2.22.0") is None

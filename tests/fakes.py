@@ -1,0 +1,211 @@
+"""A machine that never was, for probes; and recorded machines as facts, for rules and reports. One fake, no mock.patch."""
+
+import fnmatch
+import json
+import pathlib
+import posixpath
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
+from gpucheck.model import Facts, ProbeStatus, Reading, Request
+from gpucheck.plugin import load_probes
+
+MACHINES = pathlib.Path(__file__).parent / "machines"
+
+
+class FakeChild:
+    """A child that already ended: its stages, its ending and its log."""
+
+    def __init__(
+        self, stages: Mapping[str, Any] | None = None, *, how: str = "finished", stage: str | None = None, log: str = ""
+    ):
+        self._stages = dict(stages or {})
+        self._ending = Ending(how == "finished", how, stage)
+        self._log = log
+        self.told: list[Any] = []
+
+    def until(self, stage: str) -> Any | None:
+        return self._stages.get(stage)
+
+    def end(self) -> Ending:
+        return self._ending
+
+    def tell(self, message: Any) -> None:
+        self.told.append(message)
+
+    def stages(self) -> dict[str, Any]:
+        return dict(self._stages)
+
+    def log(self) -> str:
+        return self._log
+
+
+class FakeHost:
+    """A machine made of a dict of files.
+
+    ``files`` maps absolute paths to text or bytes; folders exist where something lies in them, plus ``folders``. ``links``
+    maps link to target. ``nodes`` are character devices: path -> mode (0o666). ``programs`` maps the program's base name (or a
+    whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps names to ``FakeChild``.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, str | bytes] | None = None,
+        *,
+        links: Mapping[str, str] | None = None,
+        folders: tuple[str, ...] = (),
+        nodes: Mapping[str, int] | None = None,
+        unwritable: tuple[str, ...] = (),
+        env: Mapping[str, str] | None = None,
+        platform: str = "linux",
+        uname: tuple[str, str, str] = ("Linux", "6.8.0-45-generic", "x86_64"),
+        programs: Mapping[str, str | Completed] | None = None,
+        children: Mapping[str, FakeChild] | None = None,
+        interpreter: dict[str, Any] | None = None,
+        memory: Memory | None = None,
+        disks: Mapping[str, Disk] | None = None,
+        ulimits: Mapping[str, int] | None = None,
+        processors: tuple[int | None, int | None] = (16, 16),
+        user: int | None = 1000,
+        request: Request | None = None,
+        remaining: float = 60.0,
+    ):
+        self.request = request or Request()
+        self.env = dict(env or {})
+        self.platform = platform
+        self._files = {path: text.encode() if isinstance(text, str) else text for path, text in (files or {}).items()}
+        self._links = dict(links or {})
+        self._nodes = dict(nodes or {})
+        self._folders = {posixpath.normpath(folder) for folder in folders}
+        for path in [*self._files, *self._links, *self._nodes, *self._folders]:
+            while (path := posixpath.dirname(path)) not in ("", "/"):
+                self._folders.add(path)
+        self._unwritable = unwritable
+        self._uname = uname
+        self._programs = dict(programs or {})
+        self._children = dict(children or {})
+        self._interpreter = interpreter or {}
+        self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
+        self._processors, self._user, self._remaining = processors, user, remaining
+        self.ran: list[list[str]] = []
+
+    def remaining(self) -> float:
+        return self._remaining
+
+    def uname(self) -> tuple[str, str, str]:
+        return self._uname
+
+    def read(self, path: str, limit_bytes: int = 1 << 20) -> str | None:
+        data = self.read_bytes(path, size=limit_bytes)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def read_bytes(self, path: str, offset: int = 0, size: int = 1 << 20) -> bytes | None:
+        data = self._files.get(self.real(path))
+        return None if data is None else data[offset : offset + size]
+
+    def glob(self, pattern: str) -> list[str]:
+        depth = pattern.count("/")
+        everything = [*self._files, *self._links, *self._nodes, *self._folders]
+        return sorted({path for path in everything if path.count("/") == depth and _matches(path, pattern)})
+
+    def names(self, folder: str) -> list[str]:
+        folder = self.real(folder).rstrip("/")
+        everything = [*self._files, *self._links, *self._nodes, *self._folders]
+        return sorted({path[len(folder) + 1 :].split("/")[0] for path in everything if path.startswith(folder + "/")})
+
+    def stat(self, path: str) -> FileStatus | None:
+        path = self.real(path)
+        if path in self._files:
+            return FileStatus(len(self._files[path]), 0o644, "file", "root", "root", 0)
+        if path in self._nodes:
+            return FileStatus(0, self._nodes[path], "character device", "root", "root", 0)
+        if path in self._folders or path == "/":
+            return FileStatus(0, 0o755, "folder", "root", "root", 0)
+        return None
+
+    def link(self, path: str) -> str | None:
+        return self._links.get(path)
+
+    def real(self, path: str) -> str:
+        path = posixpath.normpath(path)
+        for _ in range(20):
+            parts = path.split("/")
+            for end in range(2, len(parts) + 1):
+                target = self._links.get("/".join(parts[:end]))
+                if target is not None:
+                    base = posixpath.join("/".join(parts[: end - 1]) or "/", target)
+                    path = posixpath.normpath(posixpath.join(base, *parts[end:]))
+                    break
+            else:
+                return path
+        return path
+
+    def writable(self, path: str) -> bool:
+        status = self.stat(path)
+        return status is not None and status.kind == "folder" and self.real(path) not in self._unwritable
+
+    def which(self, program: str) -> str | None:
+        for folder in self.env.get("PATH", "").split(":"):
+            if folder and posixpath.join(folder, program) in {*self._files, *self._links}:
+                return posixpath.join(folder, program)
+        return None
+
+    def memory(self) -> Memory | None:
+        return self._memory
+
+    def disk(self, path: str) -> Disk | None:
+        return self._disks.get(path)
+
+    def processors(self) -> tuple[int | None, int | None]:
+        return self._processors
+
+    def ulimit(self, name: str) -> int | None:
+        return self._ulimits.get(name)
+
+    def user(self) -> int | None:
+        return self._user
+
+    def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
+        self.ran.append(argv)
+        answer = self._programs.get(" ".join(argv), self._programs.get(posixpath.basename(argv[0])))
+        if answer is None:
+            return Completed("not found", None, "", "", 0.0)
+        return Completed("exited", 0, answer, "", 0.01) if isinstance(answer, str) else answer
+
+    def interpreter(self) -> dict[str, Any]:
+        return self._interpreter
+
+    def child(self, name: str, *args: str, limit: float = 30.0) -> FakeChild:
+        return self._children.get(name) or FakeChild(how="not started: no such child in this test")
+
+
+def _matches(path: str, pattern: str) -> bool:
+    return all(fnmatch.fnmatchcase(part, want) for part, want in zip(path.split("/"), pattern.split("/"), strict=True))
+
+
+def machine(name: str) -> dict[str, Any]:
+    """A recorded machine: probe name -> its fact as plain JSON."""
+    return json.loads((MACHINES / f"{name}.json").read_text())
+
+
+def readings(plain: dict[str, Any], request: Request | None = None) -> list[Reading]:
+    """Typed readings of a machine's plain facts; a probe set to None could not look."""
+    kinds = {probe.name: probe.fact for probe in load_probes()}
+    unknown = plain.keys() - kinds.keys() - {"request"}
+    assert not unknown, f"no such probe: {sorted(unknown)}"
+    result = [
+        Reading(probe=name, status=ProbeStatus.FAILED, problem="unreadable in this example")
+        if fact is None
+        else Reading(probe=name, status=ProbeStatus.OK, fact=msgspec.convert(fact, kinds[name], strict=True))
+        for name, fact in plain.items()
+        if name != "request"
+    ]
+    wanted = msgspec.convert(plain["request"], Request) if "request" in plain else request or Request()
+    return [*result, Reading(probe="request", status=ProbeStatus.OK, fact=wanted)]
+
+
+def facts(plain: dict[str, Any]) -> Facts:
+    return Facts(readings(plain))

@@ -1,0 +1,54 @@
+"""Every page's example: from a recorded healthy machine, exactly this code comes out of all rules, and nothing unexplained."""
+
+import pytest
+from fakes import MACHINES, facts, machine
+
+from gpucheck import manual
+from gpucheck.model import Status
+from gpucheck.pipeline import fold, judge
+from gpucheck.plugin import load_rows, load_rules
+
+RULES = {rule.code: rule for rule in load_rules()}
+ROWS = load_rows()
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_example(code):
+    example = manual.page(code, RULES[code].doc).example
+    judgements = judge(facts(manual.apply(machine(example.machine), example.changes)), RULES.values())
+    crashed = {item.rule.code: item.outcome.reason for item in judgements if item.outcome.status is Status.CRASHED}
+    assert crashed == {}
+    findings = fold(judgements, ROWS)
+    assert [(finding.code, finding.summary) for finding in findings if not finding.explained_by] == [
+        (code, example.summary)
+    ]
+    assert findings[0].evidence, "a finding without evidence"
+    assert findings[0].fix, "a finding without a fix"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in MACHINES.glob("*.json")))
+def test_healthy_machine_has_no_finding(name):
+    judgements = judge(facts(machine(name)), RULES.values())
+    assert [
+        (item.outcome.code, item.finding or item.outcome.reason)
+        for item in judgements
+        if item.finding or item.outcome.status is Status.CRASHED
+    ] == []
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_rule_is_never_clear_without_its_facts(code):
+    rule = RULES[code]
+    plain = machine("h200")
+    for need in rule.needs:
+        if need.fact.__name__ == "Request" or need.optional:
+            continue
+        (judgement,) = judge(facts({**plain, need.probe: None}), [rule])
+        assert judgement.outcome.status is Status.SKIPPED
+        assert need.probe in judgement.outcome.reason
+
+
+def test_explained_codes_exist():
+    for rule in RULES.values():
+        unknown = set(rule.explains) - RULES.keys()
+        assert not unknown, f"{rule.code} explains codes that no rule has: {sorted(unknown)}"
