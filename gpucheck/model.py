@@ -173,7 +173,9 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     status: str  # "passed" | "failed" | "skipped" | "timed_out"
     reason: str | None = None  # why it did not pass, in one sentence
     stage: str | None = None  # the stage it reached: "build", "first step", "steps", "verify", "xla"
-    compiled: bool | None = None  # whether an XLA-compiled step ran too
+    compiled: bool = False  # the training itself was compiled by XLA (jit_compile=True)
+    xla_verified: bool | None = None  # a small XLA-compiled step ran on the device as well; None: not tried
+    xla_problem: str | None = None  # why it did not
     global_batch_size: int | None = None
     per_replica_batch_size: int | None = None
     steps: int | None = None

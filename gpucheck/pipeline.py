@@ -28,7 +28,7 @@ from gpucheck.model import (
     Tool,
     TrainingRun,
 )
-from gpucheck.plugin import Need, Probe, Row, Rule
+from gpucheck.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
 from gpucheck.verdict import decide
 
 TICK_SECONDS = 0.1
@@ -57,6 +57,21 @@ def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> li
         One reading per probe, in their order. A probe that raised, or did not answer in time, says so in its reading.
     """
     return Observation(host, probes).wait(tick)
+
+
+def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
+    """The whole run: observe the host with every probe, judge with every rule.
+
+    Args:
+        host: the machine; ``host.request`` is what the user asked for.
+        started: ``time.monotonic()`` of the run's start.
+        tick: see ``observe``.
+    """
+    observation = Observation(host, load_probes())
+    rules, rows = load_rules(), load_rows()  # while the children are at work
+    readings = observation.wait(tick)
+    judgements = judge(gather(host.request, readings), rules)
+    return assemble(host.request, readings, judgements, rows, started)
 
 
 class Observation:

@@ -1,10 +1,16 @@
-"""The examined interpreter's own account of itself. Standard library only; runs in our process or under ``--python``."""
+"""The examined interpreter's own account of itself: standard library only, in our process or under ``--python``."""
+
+from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpucheck.child.runtime import Stages
 
 
-def describe():
+def describe() -> dict[str, object]:
     """Plain facts of the running interpreter, JSON-serialisable."""
     return {
         "executable": sys.executable,
@@ -15,10 +21,11 @@ def describe():
         "path": [os.path.abspath(entry) if entry else os.getcwd() for entry in sys.path],
         "bits": 64 if sys.maxsize > 2**32 else 32,
         "platform": sys.platform,
+        "stdlib": os.path.dirname(os.__file__),
     }
 
 
-def run(stages, args):
+def run(stages: Stages, args: list[str]) -> None:
     """Report the account as the stage ``interpreter``."""
     stages.begin("interpreter")
     stages.end("interpreter", describe())

@@ -9,12 +9,15 @@ so that a crash, a hang or the OOM killer still tells how far it got. The lines 
 with; anything else that writes to standard output lands in the log (standard error).
 """
 
+from __future__ import annotations
+
 import importlib
 import json
 import os
 import signal
 import sys
 import time
+from typing import Any
 
 DONE = "done"  # the last stage of a child that ran to its end
 CRASHED = "crashed"  # its value tells of an exception that no stage expected
@@ -23,33 +26,33 @@ CRASHED = "crashed"  # its value tells of an exception that no stage expected
 class Stages:
     """A child's report to its parent, and the parent's messages to it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         """Take over the standard streams."""
         self._out = os.dup(1)
         os.dup2(2, 1)
-        self._messages = []
+        self._messages: list[Any] = []
         self._lifeline = os.dup(0)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
-        self._started = {}
+        self._started: dict[str, float] = {}
         import _thread
 
         self._heard = _thread.allocate_lock()
         self._heard.acquire()
         _thread.start_new_thread(self._watch, ())
 
-    def begin(self, stage):
+    def begin(self, stage: str) -> None:
         """Say that a stage begins."""
         self._started[stage] = time.perf_counter()
         self._write({"begin": stage})
 
-    def end(self, stage, value=None):
+    def end(self, stage: str, value: Any = None) -> None:
         """Say that a stage ended, with what it found (JSON-serialisable)."""
         seconds = time.perf_counter() - self._started.get(stage, time.perf_counter())
         self._write({"end": stage, "value": value, "seconds": seconds})
 
-    def hear(self, timeout):
+    def hear(self, timeout: float) -> Any:
         """The parent's next message, or None if none came within ``timeout`` seconds."""
         if self._heard.acquire(True, timeout):
             message = self._messages.pop(0)
@@ -58,12 +61,12 @@ class Stages:
             return message
         return None
 
-    def _write(self, line):
+    def _write(self, line: dict[str, Any]) -> None:
         data = (json.dumps(line, default=str) + "\n").encode()
         while data:
             data = data[os.write(self._out, data) :]
 
-    def _watch(self):
+    def _watch(self) -> None:
         """Collect the parent's messages; when the parent is gone, go too, with everything started here."""
         pending = b""
         while True:
@@ -82,7 +85,7 @@ class Stages:
                     self._heard.release()
 
 
-def main():
+def main() -> None:
     """Run ``gpucheck.child.<name>.run(stages, args)``; argv: package folder, name, arguments."""
     _, name, *args = sys.argv[1:]
     sys.argv[1:] = []

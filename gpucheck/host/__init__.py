@@ -126,8 +126,14 @@ class Host(Protocol):
     def user(self) -> int | None:
         """Effective user id; None on Windows."""
 
+    def libc(self) -> str | None:
+        """The C library of gpucheck's own interpreter, if it is glibc: "glibc 2.39"; None where it is another."""
+
     def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
         """Run a program to its end: no shell, no standard input, killed as a group when late."""
+
+    def free_port(self) -> int:
+        """A TCP port on the loopback address that nobody listens on at this moment."""
 
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""

@@ -26,10 +26,7 @@ EXAMINING = ("framework", "worker", "interpreter")  # these run as the user's ow
 
 def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
     """The command line of a child: the user's interpreter and settings for what examines them, ours, bare, for the rest."""
-    if name in EXAMINING:
-        python = [request.python or sys.executable]
-    else:
-        python = [sys.executable, "-I", "-S"]
+    python = [request.python or sys.executable] if name in EXAMINING else [sys.executable, "-I", "-S"]
     return [*python, "-c", BOOTSTRAP, PACKAGE, name, *args]
 
 
@@ -94,6 +91,11 @@ class LocalChild:
                 self._take(self._process.out.read(self._read))
             return dict(self._stages)
 
+    def activity(self) -> str | None:
+        """The stage it is in, if it is still at work."""
+        self.stages()
+        return self._begun if self._process is not None and self._process.returncode is None else None
+
     def log(self) -> str:
         """What the child wrote to standard output and standard error so far."""
         return "" if self._process is None else self._process.err.tail()
@@ -108,8 +110,8 @@ class LocalChild:
                     self._begun = entry["begin"]
                 else:
                     self._stages[entry["end"]] = entry["value"]
-                    if self._begun == entry["end"]:
-                        self._begun = None
+                    if self._begun is not None and self._begun.startswith(entry["end"]):
+                        self._begun = None  # the stage itself, or a step inside it
             except (ValueError, KeyError, TypeError):
                 continue  # garbage in the report is no stage: the ending tells the rest
 

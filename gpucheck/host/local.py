@@ -58,6 +58,12 @@ class LocalHost:
         for process in processes:
             process.close()
 
+    def activity(self) -> str | None:
+        """What the slowest child is doing now, for a progress line."""
+        with self._lock:
+            children = list(self._children.values())
+        return next((stage for child in reversed(children) if (stage := child.activity())), None)
+
     def remaining(self) -> float:
         """Seconds this run has left before the report must be written."""
         return max(0.0, self.deadline - time.monotonic())
@@ -177,6 +183,13 @@ class LocalHost:
         """Effective user id; None on Windows."""
         return os.geteuid() if hasattr(os, "geteuid") else None
 
+    def libc(self) -> str | None:
+        """The C library of this interpreter, if it is glibc."""
+        try:
+            return os.confstr("CS_GNU_LIBC_VERSION")
+        except (AttributeError, OSError, ValueError):  # Windows; macOS and musl do not know the name
+            return None
+
     def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
         """Run a program to its end; killed as a group when late."""
         started = time.monotonic()
@@ -190,6 +203,14 @@ class LocalHost:
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
         return Completed(how, process.returncode, process.out.tail(), process.err.tail(), time.monotonic() - started)
+
+    def free_port(self) -> int:
+        """A TCP port on the loopback address that nobody listens on at this moment."""
+        import socket
+
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return int(probe.getsockname()[1])
 
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself; our own needs no child."""

@@ -29,7 +29,7 @@ class Capture:
         else:
             import tempfile
 
-            self.file = tempfile.TemporaryFile(buffering=0)
+            self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
 
     def read(self, offset: int = 0) -> bytes:
         """What was written from an offset on."""

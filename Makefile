@@ -1,0 +1,50 @@
+# make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
+# make smoke-test   the recurring check: the training jobs only
+# make test, make lint, make docs, make bench
+SHELL := /bin/sh
+VENV ?= .venv
+ARGS ?=
+BIN := $(VENV)/bin
+
+# TensorFlow has wheels for these; the first interpreter found among them makes the environment.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
+  $$p -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
+
+# With an NVIDIA device (its control node, WSL's, or a display function on the bus), TensorFlow comes with CUDA's libraries.
+EXTRA ?= $(shell if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || \
+  grep -ls 0x10de /sys/bus/pci/devices/*/vendor 2>/dev/null | sed 's/vendor$$/class/' | xargs -r grep -qs '^0x03' 2>/dev/null; \
+  then echo cuda; else echo tensorflow; fi)
+
+.PHONY: check smoke-test test lint docs bench clean
+
+check: $(VENV)/.$(EXTRA)
+	$(BIN)/gpucheck --allow-cpu $(ARGS)
+
+smoke-test: $(VENV)/.$(EXTRA)
+	$(BIN)/gpucheck --allow-cpu --strategy one_device --strategy mirrored $(ARGS)
+
+test: $(VENV)/.$(EXTRA) $(VENV)/.test
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.test
+	$(BIN)/python docs/build.py
+
+bench: $(VENV)/.$(EXTRA)
+	$(BIN)/python benchmarks/run.py $(ARGS)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.10 to 3.13 was found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per extra, remade when the requirements change.
+$(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
+	@touch $@

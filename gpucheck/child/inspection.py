@@ -1,0 +1,173 @@
+"""TensorFlow and Keras, in their own words: the import, the build, the devices, memory growth, the libraries really mapped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from typing import Any
+
+from gpucheck.child.runtime import Stages
+
+LIBRARY = re.compile(
+    r"/(lib(?:cuda|nvidia-ml|cudart|cublas|cublasLt|cufft|cusolver|cusparse|cudnn|nccl|nvrtc|nvJitLink|cupti|tpu)[\w-]*\.so[.\d]*)$"
+)
+
+
+def import_tensorflow(stages: Stages) -> Any | None:
+    """``import tensorflow``; the stage ``import`` tells its seconds and build, or the exception. None if it failed."""
+    stages.begin("import")
+    started = time.perf_counter()
+    try:
+        import tensorflow as tf
+
+        version = tf.__version__  # an emptied or shadowed package imports, and has none
+    except BaseException as error:
+        stages.end("import", {"imported": False, **_problem(error)})
+        return None
+    seconds = time.perf_counter() - started
+    build = _build(tf)
+    stages.end(
+        "import",
+        {
+            "imported": True,
+            "import_seconds": round(seconds, 3),
+            "version": str(version),
+            "path": os.path.dirname(tf.__file__ or ""),
+            **build,
+        },
+    )
+    return tf
+
+
+def list_devices(stages: Stages, tf: Any) -> list[str]:
+    """The physical devices, with what TensorFlow knows of each; returns their names ("GPU:0")."""
+    stages.begin("devices")
+    devices = []
+    for device in tf.config.list_physical_devices():
+        details: dict[str, Any] = {}
+        if device.device_type == "GPU":
+            try:
+                details = tf.config.experimental.get_device_details(device)
+            except Exception:  # details are a courtesy; the listing is the fact
+                details = {}
+        capability = details.get("compute_capability")
+        devices.append(
+            {
+                "name": name_of(device),
+                "kind": device.device_type,
+                "description": details.get("device_name"),
+                "compute_capability": list(capability) if capability else None,
+            }
+        )
+    devices = [device for device in devices if not device["kind"].startswith("XLA_")]
+    stages.end("devices", devices)
+    return [device["name"] for device in devices]
+
+
+def memory_growth(stages: Stages, tf: Any) -> None:
+    """Ask for memory growth on every GPU, before anything initialises them."""
+    stages.begin("growth")
+    gpus = tf.config.list_physical_devices("GPU")
+    growth: dict[str, Any] = {}
+    if gpus:
+        try:
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+            states = {tf.config.experimental.get_memory_growth(gpu) for gpu in gpus}
+            growth = {"settable": True, "same_on_all": len(states) == 1}
+        except Exception as error:
+            growth = {"settable": False, "problem": f"{type(error).__name__}: {error}"[:500]}
+    stages.end("growth", growth)
+
+
+def growth_refused(stages: Stages, tf: Any, usable: list[str]) -> None:
+    """Whether growth can no longer be changed once the GPUs are initialised, as documented."""
+    gpus = [gpu for gpu in tf.config.get_visible_devices("GPU") if name_of(gpu) in usable]
+    if not gpus:
+        return
+    stages.begin("growth after")
+    try:
+        tf.config.experimental.set_memory_growth(gpus[0], False)
+        refused = False
+    except RuntimeError:
+        refused = True
+    stages.end("growth after", {"refused_after": refused})
+
+
+def mapped_libraries(stages: Stages) -> None:
+    """The files really mapped into this process, by soname: what the loader decided, whatever the search path says."""
+    stages.begin("mapped")
+    mapped: dict[str, str] = {}
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                match = LIBRARY.search(line.rstrip())
+                if match:
+                    mapped[match.group(1)] = line.split(None, 5)[5].strip()
+    except OSError:
+        pass
+    stages.end("mapped", mapped)
+
+
+def import_keras(stages: Stages, tf: Any) -> tuple[Any, str | None]:
+    """Keras as a user of this environment gets it; returns the module to train with, and its backend."""
+    stages.begin("keras")
+    try:
+        import keras
+
+        version = str(keras.__version__)
+        backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
+        legacy = not str(getattr(tf.keras, "__version__", version)).startswith("3")
+    except BaseException as error:
+        stages.end("keras", {"imported": False, **_problem(error)})
+        return None, None
+    source, _ = backend_source()
+    stages.end(
+        "keras",
+        {"imported": True, "version": version, "backend": backend, "backend_source": source, "legacy": legacy},
+    )
+    return (tf.keras if legacy else keras), backend
+
+
+def backend_source() -> tuple[str, str | None]:
+    """Where Keras takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
+    if os.environ.get("KERAS_BACKEND"):
+        return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
+    home = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
+    path = os.path.join(home, "keras.json")
+    try:
+        with open(path) as file:
+            backend = json.load(file).get("backend")
+    except (OSError, ValueError, AttributeError):
+        backend = None
+    # Keras writes the file itself on first import, with the default in it: only another value was somebody's choice.
+    return (path, backend) if backend and backend != "tensorflow" else ("default", None)
+
+
+def name_of(device: Any) -> str:
+    """Short name of a physical or logical device: "GPU:0"."""
+    return ":".join(device.name.split(":")[-2:]).split("/")[-1]
+
+
+def _build(tf: Any) -> dict[str, Any]:
+    try:
+        info = dict(tf.sysconfig.get_build_info())
+    except Exception:
+        info = {}
+    return {
+        "built_with_cuda": bool(info["is_cuda_build"]) if "is_cuda_build" in info else tf.test.is_built_with_cuda(),
+        "built_with_rocm": bool(info["is_rocm_build"]) if "is_rocm_build" in info else tf.test.is_built_with_rocm(),
+        "cuda_version": info.get("cuda_version"),
+        "cudnn_version": str(info["cudnn_version"]) if info.get("cudnn_version") else None,
+        "compute_capabilities": [str(item) for item in info.get("cuda_compute_capabilities", [])],
+    }
+
+
+def _problem(error: BaseException) -> dict[str, str]:
+    import traceback
+
+    traceback.print_exc()  # the log keeps the whole of it
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return {"error_type": type(error).__name__, "error": " ".join(lines)[:1000] or type(error).__name__}

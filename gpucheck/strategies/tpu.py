@@ -1,0 +1,34 @@
+"""TPU: all cores of a connected TPU."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+LEVEL = 0
+PRECISIONS = ("float32", "mixed_bfloat16")
+
+_resolvers: list[Any] = []  # the one that connected; TensorFlow accepts one TPU system per process
+
+
+def connect(tf: Any) -> int:
+    """Connect to the TPU that the environment names, or the local one, and count its devices.
+
+    Raises whatever TensorFlow raises; may block for minutes, so the caller puts a limit on it.
+    """
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ.get("TPU_NAME") or "local")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    _resolvers.append(resolver)
+    return len(tf.config.list_logical_devices("TPU"))
+
+
+def placements(devices: list[str], everything: bool) -> list[tuple[str, ...]] | str:
+    """One tuple of all TPU devices."""
+    chosen = tuple(device for device in devices if device.startswith("TPU"))
+    return [chosen] if chosen else "no TPU is connected"
+
+
+def build(tf: Any, devices: tuple[str, ...]) -> Any:
+    """A strategy with one replica per TPU device."""
+    return tf.distribute.TPUStrategy(_resolvers[-1])
