@@ -11,9 +11,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
   $$p -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
 # With an NVIDIA device (its control node, WSL's, or a display function on the bus), TensorFlow comes with CUDA's libraries.
-EXTRA ?= $(shell if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || \
-  grep -ls 0x10de /sys/bus/pci/devices/*/vendor 2>/dev/null | sed 's/vendor$$/class/' | xargs -r grep -qs '^0x03' 2>/dev/null; \
-  then echo cuda; else echo tensorflow; fi)
+EXTRA ?= $(shell [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] && { echo cuda; exit; }; for d in /sys/bus/pci/devices/*; do \
+  case "$$(cat $$d/vendor $$d/class 2>/dev/null | tr '\n' ' ')" in "0x10de 0x03"*) echo cuda; exit;; esac; done; echo tensorflow)
 
 .PHONY: check smoke-test test lint docs bench clean
 
