@@ -11,8 +11,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
   $$p -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
 # With an NVIDIA device (its control node, WSL's, or a display function on the bus), TensorFlow comes with CUDA's libraries.
-EXTRA ?= $(shell [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] && { echo cuda; exit; }; for d in /sys/bus/pci/devices/*; do \
-  case "$$(cat $$d/vendor $$d/class 2>/dev/null | tr '\n' ' ')" in "0x10de 0x03"*) echo cuda; exit;; esac; done; echo tensorflow)
+EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/bus/pci/devices/*; do \
+  [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
+  && echo cuda || echo tensorflow)
 
 .PHONY: check smoke-test test lint docs bench clean
 

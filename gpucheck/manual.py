@@ -69,7 +69,8 @@ def page(code: str, docstring: str) -> Page:
 
 
 def _example(text: str) -> Example:
-    machine, changes, summary = "h200", [], []
+    machine, changes = "h200", []
+    summary: list[str] = []
     for line in text.splitlines():
         if summary:
             summary.append(line.strip())

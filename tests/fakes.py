@@ -70,6 +70,7 @@ class FakeHost:
         ulimits: Mapping[str, int] | None = None,
         processors: tuple[int | None, int | None] = (16, 16),
         user: int | None = 1000,
+        libc: str | None = None,
         request: Request | None = None,
         remaining: float = 60.0,
     ):
@@ -90,6 +91,7 @@ class FakeHost:
         self._interpreter = interpreter or {}
         self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
         self._processors, self._user, self._remaining = processors, user, remaining
+        self._libc = libc
         self.ran: list[list[str]] = []
 
     def remaining(self) -> float:
@@ -168,6 +170,9 @@ class FakeHost:
     def user(self) -> int | None:
         return self._user
 
+    def libc(self) -> str | None:
+        return self._libc
+
     def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
         self.ran.append(argv)
         answer = self._programs.get(" ".join(argv), self._programs.get(posixpath.basename(argv[0])))
@@ -175,8 +180,14 @@ class FakeHost:
             return Completed("not found", None, "", "", 0.0)
         return Completed("exited", 0, answer, "", 0.01) if isinstance(answer, str) else answer
 
+    def free_port(self) -> int:
+        return 40000
+
     def interpreter(self) -> dict[str, Any]:
         return self._interpreter
+
+    def library_folder(self, module: str) -> str | None:
+        return "/opt/gpucheck/site-packages"
 
     def child(self, name: str, *args: str, limit: float = 30.0) -> FakeChild:
         return self._children.get(name) or FakeChild(how="not started: no such child in this test")

@@ -5,6 +5,7 @@ Stages: load, version, init, count, devices. Numbers of functions and attributes
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from typing import Any
 
@@ -55,12 +56,10 @@ def _account(cuda: Any, result: int) -> dict[str, Any]:
     if result == 0:
         return {}
     text = ctypes.c_char_p()
-    try:
+    with contextlib.suppress(AttributeError):
         cuda.cuGetErrorName(result, ctypes.byref(text))
-    except AttributeError:
-        pass
     name = text.value.decode("ascii", "replace") if text.value else NAMES.get(result)
-    return {"result": result, "result_name": name, "problem": name or "CUDA result %d" % result}
+    return {"result": result, "result_name": name, "problem": name or f"CUDA result {result}"}
 
 
 def _device(cuda: Any, ordinal: int) -> dict[str, Any]:

@@ -6,10 +6,12 @@ machine without it that import would be the whole cost. What a GPU does not answ
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import sys
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from gpucheck.child.loader import load
 
@@ -54,13 +56,11 @@ def run(stages: Any, args: list[str]) -> None:
     system = _system(pynvml)
     stages.end("system", system)
     for index in range(system["gpu_count"] or 0):
-        stages.begin("gpu %d" % index)
-        stages.end("gpu %d" % index, _gpu(pynvml, index))
+        stages.begin(f"gpu {index}")
+        stages.end(f"gpu {index}", _gpu(pynvml, index))
     stages.begin("shutdown")
-    try:
+    with contextlib.suppress(pynvml.NVMLError):  # everything has been read
         pynvml.nvmlShutdown()
-    except pynvml.NVMLError:
-        pass  # everything has been read
     stages.end("shutdown")
 
 
@@ -104,7 +104,7 @@ class Queries:
             Gone: the GPU gives no trustworthy answer any more.
         """
         for name in names.split("|"):
-            function = getattr(self.pynvml, name, None)
+            function: Any = getattr(self.pynvml, name, None)
             function = getattr(function, "__wrapped__", function)  # without pynvml's decoding, which garbage breaks
             try:
                 value = _decoded(function(*self.handle, *args))
@@ -116,7 +116,7 @@ class Queries:
                     raise Gone(failure(self.pynvml, error)) from error
                 if error.value not in OTHER_FORM:
                     return None
-            except Exception:
+            except Exception:  # noqa: S112
                 continue  # pynvml's versions differ in names and arguments: the next form may do
         return None
 
@@ -128,38 +128,36 @@ def _gpu(pynvml: Any, index: int) -> dict[str, Any]:
     except pynvml.NVMLError as error:
         gpu.update(failure(pynvml, error))
         return gpu
-    for read in (_name, _uuid, _address, _minor):  # a lost GPU may still tell which one it is
+    for field, function, convert in IDENTITY:
         try:
-            gpu.update(read(queries))
-        except Gone as gone:
+            gpu[field] = queries.ask(function, convert=convert)
+        except Gone as gone:  # a lost GPU may still tell which one it is
             gpu.update(gone.args[0])
+    if "problem" in gpu:
+        return gpu
     try:
-        for read in (*(() if "problem" in gpu else READINGS),):
+        for read in READINGS:
             gpu.update(read(queries))
     except Gone as gone:
         gpu.update(gone.args[0])
     return gpu
 
 
-def _name(gpu: Queries) -> dict[str, Any]:
-    return {"name": gpu.ask("nvmlDeviceGetName")}
+def _pci_address(pci: Any) -> str:
+    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
 
 
-def _uuid(gpu: Queries) -> dict[str, Any]:
-    return {"uuid": gpu.ask("nvmlDeviceGetUUID")}
+IDENTITY = (
+    ("name", "nvmlDeviceGetName", None),
+    ("uuid", "nvmlDeviceGetUUID", None),
+    ("pci_address", "nvmlDeviceGetPciInfo", _pci_address),
+    ("minor", "nvmlDeviceGetMinorNumber", None),
+    ("compute_capability", "nvmlDeviceGetCudaComputeCapability", list),
+)
 
 
-def _minor(gpu: Queries) -> dict[str, Any]:
-    return {"minor": gpu.ask("nvmlDeviceGetMinorNumber")}
-
-
-def _address(gpu: Queries) -> dict[str, Any]:
-    return {"pci_address": gpu.ask("nvmlDeviceGetPciInfo", convert=lambda pci: "%04x:%02x:%02x.0" % (pci.domain, pci.bus, pci.device))}
-
-
-def _identity(gpu: Queries) -> dict[str, Any]:
+def _modes(gpu: Queries) -> dict[str, Any]:
     return {
-        "compute_capability": gpu.ask("nvmlDeviceGetCudaComputeCapability", convert=list),
         "persistence_mode": gpu.ask("nvmlDeviceGetPersistenceMode", convert=bool),
         "compute_mode": gpu.ask("nvmlDeviceGetComputeMode", convert=lambda mode: COMPUTE_MODES[mode]),
     }
@@ -195,9 +193,7 @@ def _load(gpu: Queries) -> dict[str, Any]:
         "power_watts": gpu.ask("nvmlDeviceGetPowerUsage", convert=_watts),
         "power_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
         "power_default_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
-        "clock_event_reasons": gpu.ask(
-            "nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"
-        ),
+        "clock_event_reasons": gpu.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
         "sm_clock_mhz": gpu.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
         "sm_clock_max_mhz": gpu.ask("nvmlDeviceGetMaxClockInfo", SM_CLOCK),
         "utilization_percent": gpu.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
@@ -250,22 +246,20 @@ def _processes(gpu: Queries) -> dict[str, Any]:
     found = gpu.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
     if found is None:
         return {}
-    processes = [
-        {"pid": process.pid, "memory_bytes": process.usedGpuMemory, "name": _program(process.pid)} for process in found
-    ]
+    processes = [{"pid": process.pid, "memory_bytes": process.usedGpuMemory, "name": _program(process.pid)} for process in found]
     if processes:
-        visible = all(os.path.isdir("/proc/%d" % process["pid"]) for process in processes)
+        visible = all(os.path.isdir(f"/proc/{process['pid']}") for process in processes)
     else:
         visible = _pid_namespace() == FIRST_PID_NAMESPACE
     return {"processes": processes, "processes_visible": visible if os.path.isdir("/proc/self") else None}
 
 
-READINGS = (_identity, _memory, _errors, _load, _links, _fabric, _mig, _processes)
+READINGS = (_modes, _memory, _errors, _load, _links, _fabric, _mig, _processes)
 
 
 def _program(pid: int) -> str | None:
     try:
-        with open("/proc/%d/comm" % pid, encoding="utf-8", errors="replace") as comm:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as comm:
             return comm.read().strip()
     except OSError:
         return None

@@ -138,6 +138,9 @@ class Host(Protocol):
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""
 
+    def library_folder(self, module: str) -> str | None:
+        """Folder on gpucheck's own sys.path that holds a module, found without importing it; None: there is none."""
+
     def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
         """The child process ``gpucheck/child/<name>.py``, started on the first call and shared by later ones.
 

@@ -219,6 +219,13 @@ class LocalHost:
                 self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
             return self._interpreter
 
+    def library_folder(self, module: str) -> str | None:
+        """Folder on gpucheck's own sys.path that holds a module, found without importing it."""
+        import importlib.machinery
+
+        spec = importlib.machinery.PathFinder.find_spec(module)
+        return None if spec is None or spec.origin is None else os.path.dirname(os.path.abspath(spec.origin))
+
     def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
         """A child process, started on the first call and shared by later ones."""
         with self._lock:
@@ -241,9 +248,7 @@ class LocalHost:
             return LocalChild(None, 0.0, problem=f"not started: {error}")
         return LocalChild(process, limit)
 
-    def _start(
-        self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, locked: bool = False
-    ) -> Process:
+    def _start(self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, locked: bool = False) -> Process:
         with contextlib.nullcontext() if locked else self._lock:
             if self._closed:
                 raise OSError("the run is over")

@@ -1,8 +1,22 @@
 """The second witness: cuInit, device count and driver version straight from libcuda.so.1, in a child."""
 
+import re
+from typing import Any
+
+import msgspec
+
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._witness import cuda_version, limit, listen
+
+DOING = {
+    "load": "while it opened libcuda.so.1",
+    "version": "in cuDriverGetVersion",
+    "init": "in cuInit",
+    "count": "in cuDeviceGetCount",
+    "devices": "while it asked CUDA about the devices",
+}
 
 
 class CudaDevice(Fact, frozen=True, kw_only=True):
@@ -32,4 +46,30 @@ class Cuda(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
-    raise NotImplementedError
+    account = listen(host.child("cuda", limit=limit(host)), DOING)
+    count = account.stages.get("count") or {}
+    devices = account.stages.get("devices") or ()
+    return Cuda(
+        status=account.status,
+        result=account.result,
+        result_name=account.result_name,
+        problem=account.problem,
+        library=account.library,
+        driver_version=cuda_version(account.stages.get("version")),
+        device_count=count.get("count"),
+        devices=tuple(_device(device) for device in devices),
+    )
+
+
+def _device(plain: dict[str, Any]) -> CudaDevice:
+    device = msgspec.convert(plain, CudaDevice)
+    return msgspec.structs.replace(device, pci_address=pci_address(device.pci_address))
+
+
+def pci_address(text: str | None) -> str | None:
+    """ "0000:00:06.0" for NVML's "00000000:00:06.0" and CUDA's upper case; None for what is no address."""
+    match = re.fullmatch(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", (text or "").lower())
+    if match is None:
+        return None
+    domain, bus, device, function = (int(part or "0", 16) for part in match.groups())
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"

@@ -1,8 +1,21 @@
 """The first witness: the driver's management library (NVML), loaded and initialised in a child."""
 
-from gpucheck.host import Host
+from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._witness import Account, cuda_version, listen, nvml
+
+NVIDIA_SMI_SECONDS = 5.0
+NVIDIA_SMI_CHARACTERS = 500
+RESERVE_SECONDS = 1.5  # what an nvidia-smi that can't be killed may cost on top of its limit
+WSL_NVIDIA_SMI = "/usr/lib/wsl/lib/nvidia-smi"
+
+DOING = {
+    "load": "while it opened libnvidia-ml.so.1",
+    "init": "in nvmlInit",
+    "system": "while it asked NVML for the driver's version and the number of GPUs",
+    "shutdown": "in nvmlShutdown, after every answer was in",
+}
 
 
 class Driver(Fact, frozen=True, kw_only=True):
@@ -27,4 +40,36 @@ class Driver(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Driver:
     """Run the NVML child, and nvidia-smi where NVML failed."""
-    raise NotImplementedError
+    account = witness(nvml(host))
+    system = account.stages.get("system") or {}
+    return Driver(
+        status=account.status,
+        result=account.result,
+        result_name=account.result_name,
+        problem=account.problem,
+        library=account.library,
+        version=system.get("version"),
+        nvml_version=system.get("nvml_version"),
+        cuda_version=cuda_version(system.get("cuda_version")),
+        gpu_count=system.get("gpu_count"),
+        nvidia_smi=None if account.status == "ok" else _nvidia_smi(host),
+    )
+
+
+def witness(child: Child) -> Account:
+    """What the NVML child lived through; raises RuntimeError if it could not be asked."""
+    gpus = {f"gpu {index}": f"while it asked NVML about GPU {index}" for index in range(64)}
+    return listen(child, {**DOING, **gpus})
+
+
+def _nvidia_smi(host: Host) -> str | None:
+    """The first lines of nvidia-smi; None where there is none, or no time is left to ask it."""
+    program = host.which("nvidia-smi") or (WSL_NVIDIA_SMI if host.stat(WSL_NVIDIA_SMI) is not None else None)
+    limit = min(NVIDIA_SMI_SECONDS, host.remaining() - RESERVE_SECONDS)
+    if program is None or limit <= 0:
+        return None
+    answer = host.run([program], timeout=limit)
+    lines = [line.rstrip() for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
+    if answer.ending != "exited" or not lines:
+        lines.append(f"({answer.ending}, status {answer.returncode})" if not lines else f"({answer.ending})")
+    return "\n".join(lines)[:NVIDIA_SMI_CHARACTERS]

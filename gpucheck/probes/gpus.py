@@ -1,8 +1,12 @@
 """Each GPU as NVML describes it. A query that a GPU does not support is no fault: the field is None."""
 
+import msgspec
+
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._witness import nvml
+from gpucheck.probes.driver import witness
 
 
 class GpuProcess(Fact, frozen=True, kw_only=True):
@@ -11,6 +15,7 @@ class GpuProcess(Fact, frozen=True, kw_only=True):
     pid: int
     memory_bytes: int | None = None
     name: str | None = None  # the program's base name, if this process may see it
+    own: bool | None = None  # gpucheck itself or a process it started; None: not asked
 
 
 class NvLink(Fact, frozen=True, kw_only=True):
@@ -73,5 +78,16 @@ class Gpus(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> Gpus:
-    """Read the same NVML child as the driver probe."""
-    raise NotImplementedError
+    """Read the same NVML child as the driver probe.
+
+    Raises:
+        RuntimeError: the child died before NVML counted: whether there are GPUs is unknown.
+    """
+    account = witness(nvml(host))
+    stages = account.stages
+    if account.died_in is not None and "system" not in stages:
+        raise RuntimeError(account.problem)
+    gpus = [msgspec.convert(value, Gpu) for stage, value in stages.items() if stage.startswith("gpu ")]
+    if account.died_in is not None and account.died_in.startswith("gpu "):
+        gpus.append(Gpu(index=int(account.died_in.removeprefix("gpu ")), problem=account.problem))
+    return Gpus(gpus=tuple(gpus))

@@ -1,8 +1,12 @@
-"""The Python interpreter under examination, its environment, and the other interpreters on PATH that hold a TensorFlow."""
+"""The interpreter under examination, its environment, and the other interpreters on PATH that hold a TensorFlow."""
+
+from collections.abc import Iterator
+from typing import Any
 
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes import _distributions
 
 
 class OtherInterpreter(Fact, frozen=True, kw_only=True):
@@ -29,7 +33,121 @@ class Interpreter(Fact, frozen=True, kw_only=True):
     others: tuple[OtherInterpreter, ...] = ()
 
 
+HOMES_MAX = 30  # looked into, so that a PATH of a thousand environments costs nothing
+
+
 @probe(level=Level.QUICK)
 def read(host: Host) -> Interpreter:
     """Ask the interpreter (a child, if it is not our own) and look beside it on PATH."""
-    raise NotImplementedError
+    answer = _distributions.interpreter(host)
+    path = _distributions.search_path(answer)
+    prefix, base = str(answer["prefix"]), str(answer["base_prefix"])
+    virtual = prefix != base
+    return Interpreter(
+        executable=str(answer["executable"]),
+        version=str(answer["version"]),
+        implementation=str(answer.get("implementation") or "cpython"),
+        prefix=prefix,
+        base_prefix=base,
+        environment="venv" if virtual else "conda" if host.names(f"{prefix}/conda-meta") else None,
+        externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
+        pip_version=_pip(host, path),
+        bits=answer.get("bits"),
+        path=path,
+        active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
+        others=tuple(_others(host, path)),
+    )
+
+
+def _library(answer: dict[str, Any]) -> str:
+    """The folder of the standard library, where PEP 668's marker lies."""
+    minor = ".".join(str(answer["version"]).split(".")[:2])
+    return str(answer.get("stdlib") or f"{answer['base_prefix']}/lib/python{minor}")
+
+
+def _pip(host: Host, path: tuple[str, ...]) -> str | None:
+    for folder in path:
+        for name in host.names(folder):
+            if name.startswith("pip-") and (found := _distributions.parse(name, folder)) is not None:
+                return found.version
+    return None
+
+
+def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
+    """Interpreters in whose site-packages a TensorFlow lies that the examined one does not see."""
+    looked_at = {host.real(folder) for folder in path}
+    homes: set[tuple[str, str | None]] = set()
+    for python in _candidates(host):
+        home, minor = _home(host, python)
+        if (home, minor) in homes:
+            continue
+        if len(homes) == HOMES_MAX:
+            return
+        homes.add((home, minor))
+        for folder in _site_packages(host, home, minor):
+            if (real := host.real(folder)) in looked_at:
+                continue
+            looked_at.add(real)
+            flavours = _distributions.flavours(_distributions.installed(host, [folder]))
+            if flavours:
+                yield OtherInterpreter(executable=python, tensorflow=f"{flavours[0].name} {flavours[0].version}")
+                break
+
+
+def _candidates(host: Host) -> Iterator[str]:
+    """Paths of interpreters: the shell's environment, this folder's, those on PATH."""
+    here = host.real(".")
+    for folder in (host.env.get("VIRTUAL_ENV"), host.env.get("CONDA_PREFIX"), f"{here}/.venv", f"{here}/venv"):
+        if folder:
+            scripts = "Scripts/python.exe" if host.platform == "win32" else "bin/python"
+            yield f"{folder}/{scripts}"
+    seen = set()
+    for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":"):
+        if not folder or (real := host.real(folder)) in seen:
+            continue
+        seen.add(real)
+        if folder.rstrip("/").endswith("/shims"):  # pyenv: each shim asks pyenv which version to start
+            versions = f"{folder.rstrip('/').rpartition('/')[0]}/versions"
+            yield from (f"{versions}/{version}/bin/python" for version in host.names(versions))
+            continue
+        yield from (f"{folder}/{name}" for name in host.names(folder) if _minor(name) is not None)
+
+
+def _home(host: Host, python: str) -> tuple[str, str | None]:
+    """The interpreter's prefix, and its minor version if its file name tells.
+
+    A virtual environment's ``python`` is a link out of it, so its prefix is where the link lies.
+    """
+    folder = python.rpartition("/")[0]
+    home = folder.rpartition("/")[0]
+    if host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is not None:
+        return host.real(home), None
+    real = host.real(python).replace("\\", "/")
+    folder, _, name = real.rpartition("/")
+    home = folder.rpartition("/")[0] if folder.endswith(("/bin", "/Scripts")) else folder
+    return home, _minor(name) or None
+
+
+def _minor(name: str) -> str | None:
+    """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
+    if not name.startswith("python"):
+        return None
+    rest = name.removesuffix(".exe").removeprefix("python")
+    if rest in ("", "3"):
+        return ""
+    return rest if rest.startswith("3.") and rest[2:].isdigit() else None
+
+
+def _site_packages(host: Host, home: str, minor: str | None) -> Iterator[str]:
+    """Where distributions of that interpreter may lie, existing or not."""
+    for library in ("lib", "lib64"):
+        for name in host.names(f"{home}/{library}"):
+            if _minor(name) and minor in (None, name[6:]):
+                yield f"{home}/{library}/{name}/site-packages"
+    yield f"{home}/Lib/site-packages"
+    if home == "/usr":  # Debian's own folders; a version's file name is always known there
+        yield f"/usr/local/lib/python{minor}/dist-packages"
+        yield "/usr/lib/python3/dist-packages"
+    user = host.env.get("HOME")
+    if user and minor and host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is None:
+        yield f"{user}/.local/lib/python{minor}/site-packages"

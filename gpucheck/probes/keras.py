@@ -3,6 +3,7 @@
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._framework import child
 
 
 class Keras(Fact, frozen=True, kw_only=True):
@@ -20,4 +21,8 @@ class Keras(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Keras:
     """Wait for the framework child's account of Keras."""
-    raise NotImplementedError
+    framework = child(host)
+    answer = framework.until("keras")
+    if answer is not None:
+        return Keras(**answer)
+    return Keras(imported=None, error=f"not reached: TensorFlow's process {framework.end().how}")

@@ -1,12 +1,17 @@
 """What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write to."""
 
+from collections.abc import Iterable, Iterator
+
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
 
+CGROUPS = "/sys/fs/cgroup"
+NO_LIMIT = 1 << 60  # cgroup v1 writes "no limit" as the largest page-aligned number
+
 
 class Limits(Fact, frozen=True, kw_only=True):
-    """Limits in force for this process. None: unknown; an unlimited value is None with the matching ``*_unlimited`` True."""
+    """Limits in force for this process. A limit that is None is unlimited or unknown."""
 
     cpu_count: int | None = None  # logical processors of the machine
     cpu_affinity_count: int | None = None  # those this process may run on
@@ -14,21 +19,173 @@ class Limits(Fact, frozen=True, kw_only=True):
     memory_total_bytes: int | None = None
     memory_available_bytes: int | None = None
     memory_limit_bytes: int | None = None  # the cgroup's, if below the machine's memory
-    memory_limit_used_bytes: int | None = None
+    memory_limit_used_bytes: int | None = None  # charged to that cgroup, without page cache that can be dropped
     shared_memory_total_bytes: int | None = None  # /dev/shm
     shared_memory_free_bytes: int | None = None
     address_space_bytes: int | None = None  # ulimit -v; None: unlimited or unknown
-    open_files: int | None = None  # ulimit -n
+    open_files: int | None = None  # ulimit -n; None: unlimited or unknown
     processes: int | None = None  # ulimit -u; None: unlimited or unknown
     processes_cgroup: int | None = None  # pids.max of the cgroup
-    home: str | None = None
-    home_writable: bool | None = None
+    home: str | None = None  # None: HOME is not set
+    home_writable: bool | None = None  # False also where the folder does not exist
     kernel_cache: str | None = None  # CUDA's cache of compiled kernels: CUDA_CACHE_PATH, else ~/.nv/ComputeCache
-    kernel_cache_writable: bool | None = None
+    kernel_cache_writable: bool | None = None  # the folder, or the nearest that exists above it
     kernel_cache_disabled: bool = False  # CUDA_CACHE_DISABLE=1
 
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> Limits:
     """Read psutil, the cgroup files, the resource limits and who may write where."""
-    raise NotImplementedError
+    processors, allowed = host.processors()
+    memory = host.memory()
+    total = None if memory is None else memory.total_bytes
+    groups = _Cgroups(host)
+    limit, used = groups.memory(total)
+    shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - asked for its size only
+    home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
+    cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
+    return Limits(
+        cpu_count=processors,
+        cpu_affinity_count=allowed,
+        cpu_quota=groups.processors(),
+        memory_total_bytes=total,
+        memory_available_bytes=None if memory is None else memory.available_bytes,
+        memory_limit_bytes=limit,
+        memory_limit_used_bytes=used,
+        shared_memory_total_bytes=None if shared is None else shared.total_bytes,
+        shared_memory_free_bytes=None if shared is None else shared.free_bytes,
+        address_space_bytes=_ulimit(host, "AS"),
+        open_files=_ulimit(host, "NOFILE"),
+        processes=_ulimit(host, "NPROC"),
+        processes_cgroup=groups.processes(),
+        home=home,
+        home_writable=None if home is None else host.writable(home),
+        kernel_cache=cache,
+        kernel_cache_writable=None if cache is None else _creatable(host, cache),
+        kernel_cache_disabled=host.env.get("CUDA_CACHE_DISABLE", "").strip() == "1",
+    )
+
+
+class _Cgroups:
+    """This process' control groups, version 1 or 2, each with its ancestors: the tightest of a chain is in force."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._paths: dict[str, str] = {}  # controller -> path; "" is version 2
+        for line in (host.read("/proc/self/cgroup") or "").splitlines():
+            _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+            for controller in controllers.split(","):
+                self._paths[controller] = path
+        self._mounts: list[tuple[str, str, list[str]]] = []  # root, mount point, controllers
+        for line in (host.read("/proc/self/mountinfo") or "").splitlines():
+            before, _, after = line.partition(" - ")
+            fields, kind = before.split(), after.partition(" ")[0]
+            if kind in ("cgroup", "cgroup2") and len(fields) > 4:
+                options = after.rpartition(" ")[2].split(",") if kind == "cgroup" else [""]
+                self._mounts.append((fields[3], fields[4], options))
+
+    def memory(self, total: int | None) -> tuple[int | None, int | None]:
+        """The smallest limit below the machine's memory, and what is charged to the group that has it, in bytes."""
+        limits = [
+            (limit, used)
+            for folder, old in self._folders("memory")
+            for limit, used in (self._memory_old(folder) if old else self._memory_new(folder))
+        ]
+        ceiling = NO_LIMIT if total is None else total
+        return min(((limit, used) for limit, used in limits if limit < ceiling), default=(None, None), key=_first)
+
+    def processors(self) -> float | None:
+        """The smallest quota, in processors."""
+        quotas = []
+        for folder, old in self._folders("cpu"):
+            if old:
+                quota = self._number(f"{folder}/cpu.cfs_quota_us")
+                period = self._number(f"{folder}/cpu.cfs_period_us")
+            else:
+                words = (self._host.read(f"{folder}/cpu.max", 64) or "").split()
+                quota, period = (_number(word) for word in (words + ["", ""])[:2])
+            if quota and period and quota > 0:
+                quotas.append(quota / period)
+        return round(min(quotas), 3) if quotas else None
+
+    def processes(self) -> int | None:
+        """The smallest limit of tasks, threads included."""
+        limits = (self._number(f"{folder}/pids.max") for folder, _ in self._folders("pids"))
+        return min((limit for limit in limits if limit is not None), default=None)
+
+    def _memory_new(self, folder: str) -> Iterator[tuple[int, int | None]]:
+        limit = self._number(f"{folder}/memory.max")
+        if limit is not None:
+            yield limit, self._used(folder, "memory.current", "inactive_file")
+
+    def _memory_old(self, folder: str) -> Iterator[tuple[int, int | None]]:
+        # The second counts ancestors that lie outside what is mounted in a container, such as a pod's.
+        limits = (
+            self._number(f"{folder}/memory.limit_in_bytes"),
+            self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"),
+        )
+        for limit in limits:
+            if limit is not None and limit < NO_LIMIT:
+                yield limit, self._used(folder, "memory.usage_in_bytes", "total_inactive_file")
+
+    def _used(self, folder: str, file: str, cache: str) -> int | None:
+        used = self._number(f"{folder}/{file}")
+        return None if used is None else max(0, used - (self._stat(f"{folder}/memory.stat", cache) or 0))
+
+    def _stat(self, path: str, name: str) -> int | None:
+        lines = (line.partition(" ") for line in (self._host.read(path) or "").splitlines())
+        return next((_number(value) for key, _, value in lines if key == name), None)
+
+    def _folders(self, controller: str) -> Iterator[tuple[str, bool]]:
+        """The group's folder and those above it, and whether they are version 1."""
+        old = controller in self._paths
+        wanted = controller if old else ""
+        path = self._paths.get(wanted)
+        if path is None:
+            return
+        default = ("/", f"{CGROUPS}/{controller}" if old else CGROUPS, [wanted])
+        root, point, _ = next((mount for mount in self._mounts if wanted in mount[2]), default)
+        # Without a cgroup namespace a container sees its path as the host names it, and the mount's root is that path.
+        inner = path[len(root.rstrip("/")) :] if f"{path}/".startswith(f"{root.rstrip('/')}/") else "/"
+        parts = [part for part in inner.split("/") if part]
+        if ".." in parts:  # a group outside the namespace's root: all that is visible is the root
+            parts = []
+        for depth in range(len(parts), -1, -1):
+            yield "/".join((point, *parts[:depth])), old
+
+    def _number(self, path: str) -> int | None:
+        return _number(self._host.read(path, 64) or "")
+
+
+def _number(text: str) -> int | None:
+    """A number; None for "max", which is no limit, and for nothing."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _first(pair: Iterable[int | None]) -> int:
+    return next(iter(pair)) or 0
+
+
+def _ulimit(host: Host, name: str) -> int | None:
+    limit = host.ulimit(name)
+    return None if limit is None or limit < 0 else limit
+
+
+def _default_cache(host: Host, home: str | None) -> str | None:
+    """Where CUDA keeps compiled kernels if it is told nothing (CUDA C++ Programming Guide, "Environment Variables")."""
+    if host.platform == "win32":
+        data = host.env.get("APPDATA")
+        return f"{data}\\NVIDIA\\ComputeCache" if data else None
+    return f"{home.rstrip('/')}/.nv/ComputeCache" if home and host.platform == "linux" else None
+
+
+def _creatable(host: Host, path: str) -> bool:
+    while host.stat(path) is None:
+        above = path[: max(path.rfind("/"), path.rfind("\\"), 0)] or "/"
+        if above == path:
+            return False
+        path = above
+    return host.writable(path)

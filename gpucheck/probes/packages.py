@@ -1,8 +1,22 @@
 """The installed distributions that decide whether TensorFlow can use a GPU. From metadata only: nothing is imported."""
 
+import re
+from typing import NamedTuple
+
+from gpucheck.compat import versions
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._distributions import (
+    Found,
+    flavours,
+    installed,
+    interpreter,
+    normalised,
+    provider,
+    search_path,
+    tensorflow_folder,
+)
 
 
 class Distribution(Fact, frozen=True, kw_only=True):
@@ -38,7 +52,132 @@ class Packages(Fact, frozen=True, kw_only=True):
     others: tuple[Distribution, ...] = ()  # jax, torch, horovod, numpy, protobuf, tensorrt, ... if installed
 
 
+# What else decides about a GPU, shares its libraries, or breaks the import.
+OTHERS = frozenset(
+    {
+        "cupy-cuda11x",
+        "cupy-cuda12x",
+        "cupy-cuda13x",
+        "h5py",
+        "horovod",
+        "jax",
+        "jaxlib",
+        "jax-cuda12-plugin",
+        "jax-cuda13-plugin",
+        "ml-dtypes",
+        "numpy",
+        "protobuf",
+        "tensorflow-addons",
+        "tensorflow-directml-plugin",
+        "tensorflow-io",
+        "tensorflow-metal",
+        "tensorflow-probability",
+        "tensorflow-text",
+        "tensorrt",
+        "tensorrt-cu12",
+        "tensorrt-libs",
+        "torch",
+        "torchvision",
+    }
+)
+
+# Names end in the CUDA major up to CUDA 12, and in nothing from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
+_CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")
+_REQUIREMENT = re.compile(
+    r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])? *\(?([^;()\n]*)\)? *(?:;(.*))?$", re.MULTILINE
+)
+_PLAIN = re.compile(r"(==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)")
+
+
 @probe(level=Level.QUICK)
 def read(host: Host) -> Packages:
     """Read the ``*.dist-info`` folders on the examined interpreter's path."""
-    raise NotImplementedError
+    path = search_path(interpreter(host))
+    found = installed(host, path)
+    several = flavours(found)
+    folder = tensorflow_folder(host, path)
+    tensorflow = provider(host, several, folder)
+    metadata = _Metadata() if tensorflow is None else _metadata(host, tensorflow)
+    return Packages(
+        tensorflow=_distribution(tensorflow),
+        flavours=tuple(_of(one) for one in several),
+        tensorflow_folder=folder,
+        tensorflow_requires_python=metadata.requires_python,
+        and_cuda=tuple(_requirement(name, specifier, found) for name, specifier in metadata.and_cuda),
+        keras=_distribution(found.get("keras") or found.get("keras-nightly")),
+        keras_requirement=metadata.keras,
+        tf_keras=_distribution(found.get("tf-keras") or found.get("tf-keras-nightly")),
+        nvidia=tuple(_of(found[name]) for name in sorted(found) if _cuda_library(name)),
+        libtpu=_distribution(found.get("libtpu") or found.get("libtpu-nightly")),
+        others=tuple(_of(found[name]) for name in sorted(found.keys() & OTHERS)),
+    )
+
+
+def _cuda_library(name: str) -> bool:
+    """Whether a distribution is one of NVIDIA's wheels of CUDA libraries (its bindings and tools are not)."""
+    component = name.removeprefix("nvidia-")
+    ending = component[-5:]
+    if component == name:
+        return False
+    return (ending.startswith("-cu") and ending[3:].isdigit()) or component.partition("-")[0] in _CUDA_13
+
+
+class _Metadata(NamedTuple):
+    requires_python: str | None = None
+    keras: str | None = None
+    and_cuda: tuple[tuple[str, str], ...] = ()
+
+
+def _metadata(host: Host, tensorflow: Found) -> _Metadata:
+    text = host.read(f"{tensorflow.folder}/{tensorflow.metadata}/METADATA", limit_bytes=1 << 16) or ""
+    headers = text.replace("\r\n", "\n").partition("\n\n")[0]  # the description follows after the first blank line
+    python = headers.partition("\nRequires-Python:")[2].partition("\n")[0].strip()
+    keras, pins = None, []
+    for match in _REQUIREMENT.finditer(headers):
+        name, specifier, marker = normalised(match[1]), match[2].replace(" ", ""), match[3] or ""
+        if "and-cuda" in marker.replace("_", "-"):
+            pins.append((name, specifier))
+        elif name in ("keras", "keras-nightly") and "extra" not in marker:
+            keras = specifier or None
+    return _Metadata(python or None, keras, tuple(pins))
+
+
+def _requirement(name: str, specifier: str, found: dict[str, Found]) -> Requirement:
+    one = found.get(name)
+    if one is None:
+        return Requirement(name=name, specifier=specifier)
+    return Requirement(
+        name=name, specifier=specifier, installed=one.version, satisfied=_satisfied(one.version, specifier)
+    )
+
+
+def _satisfied(version: str, specifier: str) -> bool | None:
+    """Whether a version meets a specifier; None if either is unreadable.
+
+    The extra's own pins compare plain numbers. Importing ``packaging`` for them would cost a sixth of a quick run, so
+    it is kept for anything else.
+    """
+    clauses = [_PLAIN.fullmatch(clause.strip()) for clause in specifier.split(",")]
+    if not version.replace(".", "").isdigit() or None in clauses:
+        return versions.satisfies(version, specifier)
+    return all(_compare(version, match[1], match[2]) for match in clauses if match is not None)
+
+
+def _compare(version: str, operator: str, bound: str) -> bool:
+    above, below = versions.at_least(version, bound), versions.at_least(bound, version)
+    return {
+        "==": above and below,
+        "!=": not (above and below),
+        ">=": above,
+        "<=": below,
+        ">": not below,
+        "<": not above,
+    }[operator]
+
+
+def _of(one: Found) -> Distribution:
+    return Distribution(name=one.name, version=one.version, folder=one.folder)
+
+
+def _distribution(one: Found | None) -> Distribution | None:
+    return None if one is None else _of(one)

@@ -1,8 +1,11 @@
 """The third witness: TensorFlow itself, imported once, in a child, with its log un-silenced."""
 
-from gpucheck.host import Host
+import msgspec
+
+from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._framework import child
 
 
 class Device(Fact, frozen=True, kw_only=True):
@@ -39,11 +42,36 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     compute_capabilities: tuple[str, ...] = ()  # build info: "sm_60", "compute_90"
     devices: tuple[Device, ...] | None = None  # None: the listing was not reached
     memory_growth: MemoryGrowth = MemoryGrowth()
-    mapped_libraries: dict[str, str] = {}  # soname -> the file really mapped into the process
+    mapped_libraries: dict[str, str] = msgspec.field(default_factory=dict)  # soname -> the file really mapped into the process
     ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
 
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
-    raise NotImplementedError
+    framework = child(host)
+    imported = framework.until("import")
+    if imported is None:
+        how = framework.end().how
+        return TensorFlow(imported=None if how == "timed out" else False, error=how, ending=how)
+    if not imported["imported"]:
+        return TensorFlow(**imported)
+    devices = framework.until("devices")
+    growth = framework.until("growth") or {}
+    mapped = framework.until("mapped") or {}
+    if host.request.smoke:
+        growth = {**growth, **(_refused(framework) or {})}
+    return TensorFlow(
+        **{**imported, "compute_capabilities": tuple(imported["compute_capabilities"])},
+        devices=None if devices is None else tuple(msgspec.convert(device, Device) for device in devices),
+        memory_growth=msgspec.convert(growth, MemoryGrowth),
+        mapped_libraries=mapped,
+        ending=framework.end().how if devices is None else None,
+    )
+
+
+def _refused(framework: Child) -> dict[str, bool] | None:
+    """Known once the GPUs are initialised; the plan comes right after it, so waiting for that is enough."""
+    framework.until("plan")
+    answer = framework.stages().get("growth after")
+    return answer if isinstance(answer, dict) else None

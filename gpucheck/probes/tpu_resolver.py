@@ -3,6 +3,8 @@
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes import tpu
+from gpucheck.probes._framework import child
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):
@@ -18,4 +20,10 @@ class TpuResolver(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> TpuResolver:
     """Wait for the framework child's attempt to connect."""
-    raise NotImplementedError
+    if not tpu.read(host).expected:
+        return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
+    framework = child(host)
+    answer = framework.until("tpu")
+    if answer is None:
+        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {framework.end().how}")
+    return TpuResolver(tried=True, **answer)

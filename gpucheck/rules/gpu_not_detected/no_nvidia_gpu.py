@@ -6,8 +6,8 @@ Symptom:
     failed call to cuInit: UNKNOWN ERROR (303)
     Could not find cuda drivers on your machine, GPU will not be used.
 Cause:
-    No NVIDIA device is on the PCI bus (on WSL2: no /dev/dxg). The machine has no such GPU, the virtual machine was created
-    without one, passthrough is off, or the card is dead, unpowered or not seated.
+    No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
+    is off, or the card is dead, unpowered or not seated. A container shows its host's bus, so this holds inside one too.
 Fix:
     1. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
     2. On your own machine, look at the bus: lspci -d 10de:
@@ -40,9 +40,14 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
+from gpucheck.rules._common import WITHOUT_CUDA
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HARDWARE, explains=("cuda-init-failed", "tensorflow-cpu-build"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
+)
 def check(
     request: Request,
     system: System,
@@ -56,10 +61,10 @@ def check(
     """No function on the bus, and no layer above that works without one."""
     if request.allow_cpu or system.platform != "linux" or driver.gpu_count or cuda.device_count or tpu.expected:
         return None
-    if container.inside or pci.gpus or pci.amd_gpus:
-        return None  # container-without-gpu, driver-missing and rocm-gpu-unsupported have their own pages
-    if wsl.inside:
-        return None  # wsl-misconfigured judges /dev/dxg
+    if pci.gpus or pci.amd_gpus or wsl.inside:
+        return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
+    if container.inside and container.gpu_requested:
+        return None  # container-without-gpu; without a request the bus decides, which a container shares with its host
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
     return Finding(
