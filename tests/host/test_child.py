@@ -1,0 +1,96 @@
+"""Stages of a child as its parent sees them: whole, cut short, garbled."""
+
+import os
+import sys
+import time
+
+import pytest
+
+from gpucheck.host.child import LocalChild, child_argv, child_env
+from gpucheck.host.process import Process
+from gpucheck.model import Request
+
+
+@pytest.fixture
+def child():
+    started = []
+
+    def factory(code, limit=20.0):
+        process = Process([sys.executable, "-c", "import json, os, sys, time\n" + code], dict(os.environ), lifeline=True)
+        started.append(process)
+        return LocalChild(process, limit)
+
+    yield factory
+    for process in started:
+        process.kill()
+        process.close()
+
+
+SAY = "def say(**entry): print(json.dumps(entry), flush=True)\n"
+
+
+def test_stages_arrive_while_the_child_works(child):
+    one = child(
+        SAY
+        + "say(begin='a'); say(end='a', value={'x': 1}); sys.stdin.readline(); say(end='b', value=2); say(end='done', value=None)"
+    )
+    assert one.until("a") == {"x": 1}
+    assert "b" not in one.stages()
+    one.tell({"go": True})
+    assert one.until("b") == 2
+    assert one.end() == (True, "finished", None)
+
+
+def test_a_crash_keeps_what_was_said_and_names_the_stage(child):
+    one = child(SAY + "say(end='a', value=1); say(begin='gpu 3'); os.kill(os.getpid(), 11)")
+    assert one.until("gpu 3") is None
+    assert one.until("a") == 1
+    assert one.end() == (False, "killed by SIGSEGV", "gpu 3")
+
+
+def test_a_hang_ends_at_the_limit(child):
+    one = child(SAY + "say(begin='init'); time.sleep(600)", limit=1.0)
+    began = time.monotonic()
+    assert one.until("init") is None
+    assert time.monotonic() - began < 4
+    assert one.end() == (False, "timed out", "init")
+
+
+def test_a_step_inside_a_stage_ends_with_it(child):
+    one = child(SAY + "say(begin='train'); say(begin='train: steps'); say(end='train', value=1); say(end='done', value=None)")
+    assert one.end() == (True, "finished", None)
+
+
+def test_garbage_is_no_stage(child):
+    one = child('os.write(1, b\'\\xff\\x00{]\\n{"end": 3}\\n[1]\\n"text"\\n{"end": "cut", "val\')')
+    assert one.stages() == {}
+    assert one.end() == (False, "ended without a word", None)
+
+
+def test_success_without_the_last_word_is_no_success(child):
+    one = child(SAY + "say(end='a', value=1)")
+    assert one.end() == (False, "ended without a word", None)
+
+
+def test_a_child_that_was_never_started_says_why():
+    one = LocalChild(None, 0.0, problem="not started: no such file")
+    assert one.until("a") is None
+    assert one.end() == (False, "not started: no such file", None)
+    assert one.log() == ""
+
+
+def test_examining_children_run_as_the_users_program_would():
+    argv = child_argv(Request(python="/opt/python"), "framework", ("{}",))
+    assert argv[0] == "/opt/python"
+    assert "-I" not in argv
+    assert child_argv(Request(python="/opt/python"), "nvml", ())[:3] == [sys.executable, "-I", "-S"]
+
+
+def test_the_users_environment_is_kept_and_tensorflow_un_silenced():
+    env = child_env({"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"}, "framework")
+    assert env["TF_CPP_MIN_LOG_LEVEL"] == "0"
+    assert env["TF_CPP_VMODULE"] == "foo=2,dso_loader=1"
+    assert env["LD_LIBRARY_PATH"] == "/x"
+    assert env["TPU_SKIP_MDS_QUERY"] == "1"
+    assert child_env({"TPU_SKIP_MDS_QUERY": "0"}, "framework")["TPU_SKIP_MDS_QUERY"] == "0"
+    assert child_env({"A": "b"}, "nvml") == {"A": "b"}

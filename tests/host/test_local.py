@@ -1,0 +1,94 @@
+"""This machine through the door."""
+
+import sys
+import threading
+import time
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+
+
+@pytest.fixture
+def host():
+    with LocalHost(Request(timeout_seconds=60)) as opened:
+        yield opened
+
+
+def test_files(host, tmp_path):
+    file = tmp_path / "a"
+    file.write_bytes(b"text \xff")
+    assert host.read(str(file)) == "text �"
+    assert host.read_bytes(str(file), offset=2, size=2) == b"xt"
+    assert host.read(str(tmp_path / "absent")) is None
+    assert host.read(str(tmp_path)) is None
+    assert host.names(str(tmp_path)) == ["a"]
+    assert host.names("/no/such/folder") == []
+    assert host.glob(str(tmp_path / "*")) == [str(file)]
+    assert host.stat(str(file)).size_bytes == 6
+    assert host.stat("/dev/null").kind == "character device"
+    assert host.stat("/no\0where") is None
+
+
+def test_writable(host, tmp_path):
+    assert host.writable(str(tmp_path))
+    assert not host.writable(str(tmp_path / "absent"))
+    (tmp_path / "file").touch()
+    assert not host.writable(str(tmp_path / "file"))
+
+
+def test_programs(host):
+    done = host.run(["sh", "-c", "echo out; echo err >&2; exit 3"])
+    assert done[:4] == ("exited", 3, "out\n", "err\n")
+    assert host.run(["no-such-program"]).ending == "not found"
+    assert host.run(["/etc/passwd"]).ending.startswith("not started")
+    began = time.monotonic()
+    assert host.run(["sleep", "60"], timeout=0.3).ending == "timed out"
+    assert time.monotonic() - began < 3
+
+
+def test_our_own_interpreter_needs_no_child(host):
+    assert host.interpreter()["executable"] == sys.executable
+    assert host._children == {}
+
+
+def test_another_interpreter_is_asked():
+    with LocalHost(Request(python=sys.executable)) as opened:
+        assert opened.interpreter()["version"] == ".".join(map(str, sys.version_info[:3]))
+
+
+def test_what_is_no_interpreter_says_so():
+    with LocalHost(Request(python="/bin/true")) as opened:
+        assert opened.interpreter() == {"problem": "ended without a word"}
+
+
+def test_threads_share_one_child(host):
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(host.child("interpreter"))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, seen))) == 1
+
+
+def test_no_child_starts_after_the_end():
+    with LocalHost(Request()) as opened:
+        pass
+    assert opened.child("interpreter").end().how == "not started: the run is over"
+
+
+def test_the_report_keeps_its_share_of_the_time():
+    with LocalHost(Request(timeout_seconds=8), started=time.monotonic() - 7) as late:
+        assert late.remaining() == 0
+    with LocalHost(Request(timeout_seconds=8)) as fresh:
+        assert 6 < fresh.remaining() <= 6.5
+
+
+def test_ulimits_and_processors(host):
+    assert host.ulimit("NOFILE") > 0
+    assert host.ulimit("NO_SUCH_LIMIT") is None
+    total, allowed = host.processors()
+    assert total >= allowed >= 1
+    assert host.memory().total_bytes >= host.memory().available_bytes > 0

@@ -1,0 +1,131 @@
+"""Real child processes that crash, hang, fork and outlive: what the parent sees, and that nothing is left running."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from gpucheck.host.process import Process, signal_name
+
+
+def start(code, **options):
+    return Process([sys.executable, "-c", code], dict(os.environ), **options)
+
+
+@pytest.fixture
+def process():
+    started = []
+
+    def factory(code, **options):
+        started.append(start(code, **options))
+        return started[-1]
+
+    yield factory
+    for one in started:
+        one.kill()
+        one.close()
+
+
+def test_output_and_exit_status(process):
+    child = process("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
+    assert child.wait(time.monotonic() + 10)
+    assert (child.returncode, child.how()) == (3, "exited with status 3")
+    assert (child.out.tail(), child.err.tail()) == ("out\n", "err\n")
+
+
+def test_a_crash_is_named_by_its_signal(process):
+    child = process("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+    assert child.wait(time.monotonic() + 10)
+    assert child.how() == "killed by SIGSEGV"
+
+
+def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
+    child = process(
+        "import subprocess, sys, time\n"
+        "grandchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print(grandchild.pid, flush=True); time.sleep(600)"
+    )
+    assert child.wait(time.monotonic() + 10, lambda: b"\n" in child.out.read())
+    grandchild = int(child.out.tail())
+    began = time.monotonic()
+    assert not child.wait(began + 0.2)
+    child.late = True
+    child.kill()
+    assert child.how() == "timed out"
+    gone(child.pid)
+    gone(grandchild)
+
+
+def test_a_finished_child_takes_its_leftovers_along(process):
+    child = process("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)")
+    assert child.wait(time.monotonic() + 10)
+    leftover = int(child.out.tail())
+    assert psutil.pid_exists(leftover)
+    child.kill()
+    gone(leftover)
+
+
+def test_much_output_does_not_block_and_only_the_tail_is_kept(process):
+    child = process("import sys\nfor i in range(300000): print('x' * 20)\nprint('end')")
+    assert child.wait(time.monotonic() + 30)
+    assert child.returncode == 0
+    assert len(child.out.tail()) == 1 << 20
+    assert child.out.tail().endswith("end\n")
+
+
+def test_a_missing_program_raises_and_leaks_nothing():
+    before = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(FileNotFoundError):
+        Process(["/no/such/program"], {})
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
+    """The parent is killed outright, so no handler of ours can run: the child must notice by itself."""
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "from gpucheck.host.child import BOOTSTRAP, PACKAGE\n"
+        "from gpucheck.host.process import Process\n"
+        "sys.path.insert(0, '.')\n"
+        f"child = Process([sys.executable, '-c', BOOTSTRAP, {str(tmp_path / 'gpucheck')!r}, 'sleeper'], dict(os.environ), lifeline=True)\n"
+        "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read())\n"
+        "print(child.pid, flush=True); time.sleep(600)\n"
+    )
+    import gpucheck.child.runtime as runtime
+
+    package = tmp_path / "gpucheck" / "child"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "runtime.py").write_text(pathlib.Path(runtime.__file__).read_text())
+    (package / "sleeper.py").write_text("import time\ndef run(stages, args):\n    stages.begin('sleep')\n    time.sleep(600)\n")
+    parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    pid = int(parent.stdout.readline())
+    assert psutil.pid_exists(pid)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    gone(pid)
+
+
+def test_signal_names():
+    assert signal_name(9) == "SIGKILL"
+    assert signal_name(200) == "signal 200"
+
+
+def gone(pid, seconds=5.0):
+    """The process ended (a zombie that nobody reaps has ended too)."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return
+        except psutil.NoSuchProcess:
+            return
+        time.sleep(0.02)
+    pytest.fail(f"process {pid} is still running")

@@ -1,0 +1,77 @@
+"""Who may import whom: every file's imports against one table. The walls of the house, checked."""
+
+import ast
+import pathlib
+
+import pytest
+
+import gpucheck
+
+ROOT = pathlib.Path(gpucheck.__file__).parent
+HEAVY = {"tensorflow", "keras", "numpy", "pynvml", "jax", "torch"}
+LOOKING = {"os", "io", "pathlib", "subprocess", "socket", "time", "random", "shutil", "glob", "platform", "psutil", "ctypes"}
+
+# folder or file -> (what of ours it may import, what of the world it must not)
+WALLS = {
+    "model.py": ((), LOOKING),
+    "plugin.py": (("model",), {"subprocess", "socket"}),
+    "compat": (("compat",), LOOKING),
+    "host": (("model", "host", "child.interpreter"), set()),
+    "probes": (("model", "plugin", "host", "compat", "probes", "logs"), LOOKING - {"time"}),
+    "logs": (("model", "logs", "probes.log", "compat"), LOOKING),
+    "rules": (("model", "plugin", "compat", "probes", "rules"), LOOKING),
+    "reports": (("model", "plugin", "manual", "reports", "compat"), LOOKING - {"time"}),
+    "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
+    "child": (("child", "strategies"), {"psutil", "msgspec", "click", "rich"}),
+    "pipeline.py": (("model", "plugin", "host", "verdict"), LOOKING - {"time"}),
+    "verdict.py": (("model", "probes"), LOOKING),
+    "manual.py": (("model",), LOOKING),
+    "schema.py": (("model", "plugin"), LOOKING),
+    "output.py": ((), {"subprocess", "socket"}),
+}
+FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
+
+
+def imports(file):
+    """Full names of what a file imports, relative to ours, wherever in the file it does."""
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: a relative import"
+            yield node.module
+            if node.module == "gpucheck":
+                yield from (f"gpucheck.{alias.name}" for alias in node.names)
+
+
+def wall(file):
+    parts = file.split("/")
+    return WALLS.get(parts[0])
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_walls(file):
+    ours, forbidden = wall(file) or (None, set())
+    for name in imports(file):
+        top, _, rest = name.partition(".")
+        if top == "gpucheck":
+            if ours is None or rest in ("", "__version__"):
+                continue
+            assert any(rest == allowed or rest.startswith(allowed + ".") for allowed in ours), f"{file} imports {name}"
+        else:
+            assert top not in forbidden, f"{file} imports {name}"
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if not file.startswith(("child/", "strategies/"))])
+def test_the_parent_never_imports_the_patient(file):
+    assert not HEAVY & {name.partition(".")[0] for name in imports(file)}
+
+
+def test_every_part_has_a_wall():
+    free = {"__init__.py", "__main__.py", "cli.py"}
+    assert {file.split("/")[0] for file in FILES} - free == set(WALLS)
+
+
+def test_files_stay_short():
+    long = {file: count for file in FILES if (count := len((ROOT / file).read_text().splitlines())) > 320}
+    assert long == {}

@@ -1,0 +1,76 @@
+"""Pages and examples are parsed strictly: a mistake in one is an error, not a page with a hole."""
+
+import pytest
+
+from gpucheck import manual
+
+PAGE = """The state of the world.
+
+Symptom:
+    an error text
+      indented further
+
+    after a blank line
+Cause:
+    why
+Fix:
+    1. do this
+Verify:
+    look
+Unless:
+    never mind
+Example:
+    machine: laptop-cpu
+    driver.status = "failed"
+    gpus.gpus[0].name = null
+    -> A sentence that is
+    long.
+References:
+    https://example.org
+"""
+
+
+def test_sections_are_unindented_and_ordered():
+    page = manual.page("a-code", PAGE)
+    assert page.title == "The state of the world."
+    assert page.sections["Symptom"] == "an error text\n  indented further\n\nafter a blank line"
+    assert tuple(page.sections) == manual.SECTIONS
+
+
+def test_example():
+    example = manual.page("a-code", PAGE).example
+    assert example == ("laptop-cpu", (("driver.status", "failed"), ("gpus.gpus[0].name", None)), "A sentence that is long.")
+
+
+def test_a_missing_section_is_an_error():
+    with pytest.raises(ValueError, match="missing \\['Unless'\\]"):
+        manual.page("a-code", PAGE.replace("Unless:\n    never mind\n", ""))
+
+
+def test_an_unknown_section_is_an_error():
+    with pytest.raises(ValueError, match="unknown \\['Remarks'\\]"):
+        manual.page("a-code", PAGE + "Remarks:\n    no\n")
+
+
+@pytest.mark.parametrize("line", ["driver.status: 3", "nonsense"])
+def test_a_line_not_understood_is_an_error(line):
+    with pytest.raises(ValueError, match="not understood"):
+        _ = manual.page("a-code", PAGE.replace('driver.status = "failed"', line)).example
+
+
+def test_an_example_needs_its_sentence():
+    with pytest.raises(ValueError, match="without its"):
+        _ = manual.page("a-code", PAGE.replace("    -> A sentence that is\n    long.\n", "")).example
+
+
+def test_apply_changes_a_copy():
+    facts = {"gpus": {"gpus": [{"name": "a"}]}}
+    changed = manual.apply(facts, (("gpus.gpus[0].name", "b"), ("pci.readable", False), ("driver", None)))
+    assert changed == {"gpus": {"gpus": [{"name": "b"}]}, "pci": {"readable": False}, "driver": None}
+    assert facts == {"gpus": {"gpus": [{"name": "a"}]}}
+
+
+@pytest.mark.parametrize("path", ["gpus.gpus[3].name", "gpus.gpus[0].name.first"])
+def test_apply_refuses_paths_that_lead_nowhere(path):
+    with pytest.raises(ValueError, match="leads nowhere"):
+        manual.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))

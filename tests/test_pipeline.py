@@ -1,0 +1,226 @@
+"""Observing, judging, folding and deciding, with small probes and rules of the test's own."""
+
+import threading
+import time
+
+import pytest
+from fakes import FakeHost, facts, machine, readings
+
+from gpucheck.model import (
+    Fact,
+    Facts,
+    Finding,
+    Fix,
+    Level,
+    ProbeStatus,
+    Reading,
+    Request,
+    Scope,
+    Severity,
+    Skip,
+    Status,
+    Verdict,
+    saw,
+)
+from gpucheck.pipeline import assemble, fold, judge, observe
+from gpucheck.plugin import Need, Probe, Row, Rule
+from gpucheck.probes.training import Training
+
+
+class Thing(Fact, frozen=True, kw_only=True):
+    size: int = 1
+
+
+def probe(read, name="thing", level=Level.QUICK, smoke=False):
+    return Probe(name=name, level=level, smoke=smoke, fact=Thing, read=read)
+
+
+def rule(code, result, *, severity=Severity.ERROR, scope=Scope.HOST, explains=(), needs=()):
+    def check(**_):
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    return Rule(code, "row", severity, scope, explains, needs, check, "")
+
+
+def found(summary="it is so"):
+    return Finding(summary=summary, evidence=saw(Thing(), "size"), fix=(Fix(text="do"),))
+
+
+ROWS = {"row": Row("a problem", "a first check", "an action")}
+
+
+def test_probes_run_at_the_same_time():
+    barrier = threading.Barrier(3, timeout=10)
+
+    def read(host):
+        barrier.wait()
+        return Thing()
+
+    got = observe(FakeHost(), [probe(read, name) for name in "abc"])
+    assert [reading.status for reading in got] == [ProbeStatus.OK] * 3
+
+
+def test_a_probe_fails_alone():
+    def broken(host):
+        raise OSError("no such bus")
+
+    got = observe(FakeHost(), [probe(broken, "a"), probe(lambda host: Thing(), "b")])
+    assert [(reading.probe, reading.status, reading.problem) for reading in got] == [
+        ("a", ProbeStatus.FAILED, "OSError: no such bus"),
+        ("b", ProbeStatus.OK, None),
+    ]
+
+
+def test_a_late_probe_is_an_answer():
+    class Hurried(FakeHost):
+        deadline = time.monotonic() + 0.3
+
+        def remaining(self):
+            return max(0.0, self.deadline - time.monotonic())
+
+    began = time.monotonic()
+    (reading,) = observe(Hurried(), [probe(lambda host: time.sleep(30))])
+    assert time.monotonic() - began < 5
+    assert reading.status is ProbeStatus.TIMED_OUT
+    assert reading.problem.startswith("did not answer within")
+
+
+def test_levels_and_no_smoke():
+    host = FakeHost(request=Request(level=Level.DEFAULT, smoke=False))
+    got = observe(host, [probe(None, "full", Level.FULL), probe(None, "training", Level.DEFAULT, smoke=True)])
+    assert [(reading.status, reading.problem) for reading in got] == [
+        (ProbeStatus.SKIPPED, "only with --full"),
+        (ProbeStatus.SKIPPED, "not looked at with --no-smoke"),
+    ]
+
+
+def test_tick_names_what_is_pending():
+    gate = threading.Event()
+    seen = []
+
+    def tick(pending):
+        seen.append(pending)
+        gate.set()
+
+    observe(FakeHost(), [probe(lambda host: (gate.wait(10), Thing())[1], "slow")], tick)
+    assert seen[0] == ["slow"]
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "reason"),
+    [
+        (None, Status.CLEAR, None),
+        (Skip("no sysfs"), Status.SKIPPED, "no sysfs"),
+        (found(), Status.FOUND, None),
+        (KeyError("x"), Status.CRASHED, "KeyError: 'x'"),
+    ],
+)
+def test_outcomes(result, status, reason):
+    (judgement,) = judge(Facts([]), [rule("a", result)])
+    assert (judgement.outcome.status, judgement.outcome.reason) == (status, reason)
+
+
+def test_a_rule_without_its_fact_is_skipped_with_the_probes_problem():
+    need = Need(name="training", fact=Training, optional=False)
+    late = Reading(probe="training", status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s")
+    (judgement,) = judge(Facts([late]), [rule("a", found(), needs=(need,))])
+    assert judgement.outcome.status is Status.SKIPPED
+    assert judgement.outcome.reason == "training: did not answer within 9 s"
+
+
+def fold_codes(*rules):
+    return [(item.code, item.explained_by) for item in fold(judge(Facts([]), rules), ROWS)]
+
+
+def test_the_root_cause_comes_first_and_explains_through_the_chain():
+    assert fold_codes(
+        rule("c", found()), rule("b", found(), explains=("c",)), rule("a", found(), explains=("b",), scope=Scope.ENVIRONMENT)
+    ) == [("a", None), ("b", "a"), ("c", "a")]
+
+
+def test_errors_come_before_warnings_and_lower_layers_before_higher():
+    assert fold_codes(
+        rule("warning", found(), severity=Severity.WARNING, scope=Scope.HARDWARE),
+        rule("environment", found(), scope=Scope.ENVIRONMENT),
+        rule("hardware", found(), scope=Scope.HARDWARE),
+    ) == [("hardware", None), ("environment", None), ("warning", None)]
+
+
+def test_two_rules_that_blame_each_other_have_one_root():
+    assert fold_codes(
+        rule("a", found(), explains=("b",), scope=Scope.ENVIRONMENT), rule("b", found(), explains=("a",), scope=Scope.HARDWARE)
+    ) == [("b", None), ("a", "b")]
+
+
+def report(plain=None, rules=(), request=None, **probes):
+    plain = {**machine("laptop-cpu"), **probes} if plain is None else plain
+    request = request or Request(allow_cpu=True)
+    given = [reading for reading in readings(plain) if reading.probe != "request"]
+    judgements = judge(facts(plain), rules)
+    return assemble(request, given, judgements, ROWS, time.monotonic())
+
+
+def test_pass():
+    assert (report().verdict, report().exit_code, report().unknown_because) == (Verdict.PASS, 0, ())
+
+
+def test_an_error_fails():
+    assert (report(rules=[rule("a", found())]).verdict, report(rules=[rule("a", found())]).exit_code) == (Verdict.FAIL, 1)
+
+
+def test_a_warning_fails_only_when_strict():
+    warning = rule("a", found(), severity=Severity.WARNING)
+    assert report(rules=[warning]).exit_code == 0
+    strict = report(rules=[warning], request=Request(allow_cpu=True, strict=True))
+    assert (strict.verdict, strict.exit_code) == (Verdict.WARN, 1)
+
+
+def test_a_failed_probe_leaves_the_verdict_open():
+    got = report(pci=None)
+    assert (got.verdict, got.exit_code) == (Verdict.UNKNOWN, 3)
+    assert got.unknown_because == ("pci: unreadable in this example",)
+
+
+def test_a_crashed_rule_leaves_the_verdict_open():
+    got = report(rules=[rule("a", ValueError("bug"))])
+    assert (got.exit_code, got.unknown_because) == (3, ("the rule a crashed (ValueError: bug); please report it",))
+
+
+def test_nothing_trained_is_not_healthy():
+    got = report(training={"runs": [], "ending": "timed out", "stage": "import"})
+    assert (got.exit_code, got.unknown_because) == (3, ("nothing was trained: timed out",))
+
+
+def test_a_run_out_of_time_is_not_healthy():
+    plain = machine("laptop-cpu")
+    plain["training"]["runs"][1].update(status="timed_out", reason="out of time")
+    assert report(plain).unknown_because == ("training mirrored on CPU:0, CPU:1: out of time",)
+
+
+def test_a_strategy_asked_for_and_skipped_is_not_healthy():
+    plain = machine("laptop-cpu")
+    plain["training"]["runs"][1].update(status="skipped", reason="no")
+    assert report(plain).exit_code == 0
+    assert report(plain, request=Request(allow_cpu=True, strategies=("mirrored",))).exit_code == 3
+
+
+def test_no_accelerator_is_never_healthy_unless_allowed():
+    assert report(request=Request()).unknown_because == ("no accelerator was seen, and no rule can say why",)
+
+
+def test_a_quick_run_needs_no_tensorflow():
+    plain = {
+        name: fact
+        for name, fact in machine("h200").items()
+        if name not in ("tensorflow", "keras", "training", "log", "tpu_resolver")
+    }
+    assert report(plain, request=Request(level=Level.QUICK)).exit_code == 0
+
+
+def test_the_report_carries_the_facts_and_the_request():
+    got = report()
+    assert got.facts["request"]["allow_cpu"] is True
+    assert got.facts["keras"]["version"] == "3.15.1"
+    assert "request" not in [run.name for run in got.probes]

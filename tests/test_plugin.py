@@ -1,0 +1,43 @@
+"""Plugins are found by their place and declare what they need by their annotations."""
+
+import pytest
+
+from gpucheck import manual
+from gpucheck.model import Fact
+from gpucheck.plugin import Need, load_probes, load_rows, load_rules, modules
+from gpucheck.probes.pci import Pci
+
+RULES = load_rules()
+
+
+def test_a_probe_is_named_by_its_file_and_declares_its_fact():
+    probes = {probe.name: probe for probe in load_probes()}
+    assert probes["pci"].fact is Pci
+    assert all(issubclass(probe.fact, Fact) for probe in probes.values())
+    assert all(probe.fact.__module__ == f"gpucheck.probes.{name}" for name, probe in probes.items())
+
+
+def test_a_rule_is_named_by_its_place():
+    (rule,) = (rule for rule in RULES if rule.code == "no-nvidia-gpu")
+    assert rule.row == "gpu-not-detected"
+    assert Need(name="pci", fact=Pci, optional=False) in rule.needs
+    assert Need(name="pci", fact=Pci, optional=False).probe == "pci"
+
+
+def test_codes_are_unique_and_rows_known():
+    codes = [rule.code for rule in RULES]
+    assert len(codes) == len(set(codes))
+    assert {rule.row for rule in RULES} <= load_rows().keys()
+
+
+def test_private_modules_are_no_plugins():
+    assert not [name for name in modules("gpucheck.probes") if name.rpartition(".")[2].startswith("_")]
+    assert "gpucheck.rules.gpu_not_detected" in modules("gpucheck.rules")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_every_rule_has_a_whole_page(rule):
+    page = manual.page(rule.code, rule.doc)
+    assert page.title.endswith(".")
+    assert len(page.sections["Fix"].splitlines()) >= 1
+    assert page.sections["Fix"].lstrip().startswith("1. ")
