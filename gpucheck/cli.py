@@ -36,7 +36,8 @@ class DefaultToCheck(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``check`` before options that are not the group's own."""
         own = {"--help", "-h", "--version"}
-        if not args or (args[0].startswith("-") and args[0] not in own):
+        completing = ctx.resilient_parsing and not args  # commands are offered too, so none is chosen yet
+        if not completing and (not args or (args[0].startswith("-") and args[0] not in own)):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 

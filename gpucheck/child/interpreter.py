@@ -21,7 +21,7 @@ def describe() -> dict[str, object]:
         "path": [os.path.abspath(entry) if entry else os.getcwd() for entry in sys.path],
         "bits": 64 if sys.maxsize > 2**32 else 32,
         "platform": sys.platform,
-        "stdlib": os.path.dirname(os.__file__),
+        "stdlib": os.path.dirname(getattr(os, "__file__", "")),
     }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 
-def run(stages, args):
+def run(stages: Any, args: list[str]) -> None:
     """Open each ``soname=path`` and report it as a stage of its own, so that a crash tells which one it was.
 
     All stay open in this process: as in TensorFlow's, a later one finds its dependencies among the earlier ones.

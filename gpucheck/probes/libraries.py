@@ -64,7 +64,7 @@ OPEN_SECONDS = 20.0  # for all libraries together; a cold gigabyte takes some se
 RESTARTS_MAX = 3  # of the opening child, each time without the library that killed it
 
 CUDNN = "libcudnn.so.9"
-# What training needs beside it (the file list of the nvidia-cudnn-cu12 9.x wheels).
+# What it opens beside itself at first use (NVIDIA cuDNN, Backend API Overview: dependency structure on Linux).
 CUDNN_PARTS = tuple(
     f"libcudnn_{part}.so.9"
     for part in ("graph", "ops", "cnn", "adv", "engines_precompiled", "engines_runtime_compiled", "heuristic")
@@ -205,9 +205,9 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
         culprit = ending.stage
         if ending.ok or culprit not in wanted:
             break
-        timed_out = not ending.how.startswith("killed by")
-        answers[culprit] = {"opened": None if timed_out else False, "error": ending.how}
-        if timed_out:
+        crashed = ending.how.startswith("killed by")
+        answers[culprit] = {"opened": False if crashed else None, "error": ending.how}  # a late one may be sound
+        if not crashed:
             break
         del wanted[culprit]
     return tuple(

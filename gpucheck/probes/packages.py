@@ -83,9 +83,7 @@ OTHERS = frozenset(
 
 # Names end in the CUDA major up to CUDA 12, and in nothing from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
 _CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")
-_REQUIREMENT = re.compile(
-    r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])? *\(?([^;()\n]*)\)? *(?:;(.*))?$", re.MULTILINE
-)
+_REQUIREMENT = re.compile(r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])? *\(?([^;()\n]*)\)? *(?:;(.*))?$", re.MULTILINE)
 _PLAIN = re.compile(r"(==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)")
 
 
@@ -146,9 +144,7 @@ def _requirement(name: str, specifier: str, found: dict[str, Found]) -> Requirem
     one = found.get(name)
     if one is None:
         return Requirement(name=name, specifier=specifier)
-    return Requirement(
-        name=name, specifier=specifier, installed=one.version, satisfied=_satisfied(one.version, specifier)
-    )
+    return Requirement(name=name, specifier=specifier, installed=one.version, satisfied=_satisfied(one.version, specifier))
 
 
 def _satisfied(version: str, specifier: str) -> bool | None:

@@ -1,0 +1,82 @@
+"""ptxas and libdevice: where XLA looks for them, and which ptxas it takes."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from gpucheck.compat import libraries, versions
+from gpucheck.host import Host
+from gpucheck.model import Level
+from gpucheck.probes._distributions import Found
+
+_DATA_FOLDER = "./cuda_sdk_lib"  # XLA's default for --xla_gpu_cuda_data_dir, relative to the working directory
+
+
+class Located(NamedTuple):
+    """The file that XLA takes, and the ones it does not."""
+
+    path: str | None
+    version: str | None
+    elsewhere: tuple[str, ...]
+
+
+def ptxas(host: Host, tensorflow: str, found: dict[str, Found]) -> Located:
+    """The ptxas that XLA takes: the first whose version it accepts. An unknown version counts as accepted."""
+    folders = [folder for folder in host.env.get("PATH", "").split(":") if folder]
+    paths = [f"{_data_folder(host)}/bin/ptxas", *(f"{folder}/ptxas" for folder in folders)]
+    present = list(_present(host, [*paths, *_filled(libraries.PTXAS_SEARCH, tensorflow)]))
+    for path in present:
+        version = _version(host, path, found)
+        if version is None or (version not in libraries.PTXAS_BAD and versions.at_least(version, libraries.PTXAS_MIN)):
+            return Located(path, version, tuple(other for other in present if other != path))
+    return Located(None, None, tuple(present))
+
+
+def libdevice(host: Host, tensorflow: str) -> Located:
+    """The libdevice.10.bc that XLA takes: the first one there is."""
+    first = f"{_data_folder(host)}/nvvm/libdevice/libdevice.10.bc"
+    present = list(_present(host, [first, *_filled(libraries.LIBDEVICE_SEARCH, tensorflow)]))
+    return Located(present[0] if present else None, None, tuple(present[1:]))
+
+
+def _data_folder(host: Host) -> str:
+    folder = _DATA_FOLDER
+    for flag in host.env.get("XLA_FLAGS", "").split():
+        if flag.startswith("--xla_gpu_cuda_data_dir="):
+            folder = flag.partition("=")[2].strip("'\"").rstrip("/") or folder
+    return folder
+
+
+def _filled(templates: Iterable[str], tensorflow: str) -> Iterator[str]:
+    site = posixpath.dirname(tensorflow)
+    for template in templates:
+        path = template.format(site=site, tensorflow=tensorflow)
+        yield path if path.startswith(".") else posixpath.normpath(path)
+
+
+def _present(host: Host, paths: Iterable[str]) -> Iterator[str]:
+    seen = set()
+    for path in paths:
+        if host.read_bytes(path, size=1) is not None and (real := host.real(path)) not in seen:
+            seen.add(real)
+            yield path
+
+
+def _version(host: Host, path: str, found: dict[str, Found]) -> str | None:
+    """From the wheel or toolkit that the file lies in; asked of the program itself only above --quick."""
+    real = host.real(path)
+    for wheel in found.values():
+        if wheel.name.startswith("nvidia-cuda-nvcc-cu"):  # that of CUDA 13 has another folder
+            own = f"{wheel.folder}/{libraries.TOOLS_FOLDER}/bin/ptxas"
+            if own == path or host.real(own) == real:
+                return wheel.version
+    root = posixpath.dirname(posixpath.dirname(real))
+    if component := re.search(r'"cuda_nvcc"[^}]*"version"\s*:\s*"([\d.]+)"', host.read(f"{root}/version.json") or ""):
+        return component[1]
+    if host.request.level >= Level.DEFAULT:
+        answer = host.run([path, "--version"], timeout=5.0)
+        if told := re.search(r"\bV(\d+(?:\.\d+)+)", answer.stdout):
+            return told[1]
+    toolkit = re.fullmatch(r"cuda-(\d+(?:\.\d+)*)", posixpath.basename(root))
+    return toolkit[1] if toolkit else None

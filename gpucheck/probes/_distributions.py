@@ -1,0 +1,120 @@
+"""Installed distributions by the names of their metadata folders: one directory listing per entry of ``sys.path``."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gpucheck.host import Host
+
+# Distributions whose files land in the folder ``tensorflow``.
+FLAVOURS = frozenset(
+    {
+        "tensorflow",
+        "tensorflow-cpu",
+        "tensorflow-gpu",
+        "tensorflow-rocm",
+        "tensorflow-intel",
+        "tensorflow-macos",
+        "tensorflow-cpu-aws",
+        "tensorflow-aarch64",
+        "tensorflow-tpu",
+        "intel-tensorflow",
+        "intel-tensorflow-avx512",
+        "tf-nightly",
+        "tf-nightly-cpu",
+        "tf-nightly-gpu",
+        "tf-nightly-tpu",
+    }
+)
+# Those of them that are built without CUDA.
+WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"}
+
+# "name-version.dist-info" is the wheel format's; setuptools and Debian write "name-version-py3.11.egg-info". A name
+# that starts with "~" is what an interrupted pip left behind.
+_METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
+
+
+class Found(NamedTuple):
+    """One metadata folder."""
+
+    name: str  # normalised: "nvidia-cudnn-cu12"
+    version: str
+    folder: str  # the site-packages folder
+    metadata: str  # the metadata folder's own name
+
+
+class ExaminationError(Exception):
+    """The interpreter to examine gave no account of itself."""
+
+
+def interpreter(host: Host) -> dict[str, Any]:
+    """The examined interpreter's account of itself.
+
+    Raises:
+        ExaminationError: it could not be started, or did not answer.
+    """
+    answer = host.interpreter()
+    if "problem" in answer:
+        raise ExaminationError(f"{host.request.python or 'the interpreter'} could not be examined: {answer['problem']}")
+    return answer
+
+
+def search_path(answer: dict[str, Any]) -> tuple[str, ...]:
+    """The interpreter's ``sys.path`` without repetitions."""
+    return tuple(dict.fromkeys(str(entry) for entry in answer.get("path") or ()))
+
+
+def installed(host: Host, folders: Iterable[str]) -> dict[str, Found]:
+    """Distributions by normalised name; the first one on the path wins, as for import."""
+    found: dict[str, Found] = {}
+    for folder in folders:
+        for name in host.names(folder):
+            if name.endswith("-info") and (one := parse(name, folder)) is not None:
+                found.setdefault(one.name, one)
+    return found
+
+
+def parse(name: str, folder: str) -> Found | None:
+    """Name and version from a metadata folder's name; None if it is none."""
+    match = _METADATA.fullmatch(name)
+    if match is None:
+        return None
+    return Found(normalised(match[1]), match[2], folder, name)
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as PEP 503 compares them."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def flavours(found: dict[str, Found]) -> list[Found]:
+    """Every distribution that provides ``tensorflow``, the plain one first."""
+    return sorted((one for one in found.values() if one.name in FLAVOURS), key=lambda one: (one.name != "tensorflow", one.name))
+
+
+def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
+    """The folder that ``import tensorflow`` takes: the first on the path that is a package."""
+    for folder in folders:
+        path = f"{folder}/tensorflow"
+        if "__init__.py" in host.names(path):
+            return path
+    return None
+
+
+def provider(host: Host, found: list[Found], folder: str | None) -> Found | None:
+    """Which of several flavours the files on disk belong to: pip lets the one installed last overwrite the others.
+
+    Each RECORD states the size of the large library that it brought; without a match the plain name wins.
+    """
+    if folder is not None:
+        site = folder.rpartition("/")[0]
+        found = [one for one in found if one.folder == site] or found
+    if len(found) > 1 and folder is not None:
+        library = "libtensorflow_framework.so.2"
+        status = host.stat(f"{folder}/{library}")
+        for one in found if status is not None else ():
+            record = host.read(f"{one.folder}/{one.metadata}/RECORD", limit_bytes=1 << 23) or ""
+            line = re.search(rf"^tensorflow/{re.escape(library)},[^,\n]*,(\d+)", record, re.MULTILINE)
+            if line is not None and status is not None and int(line[1]) == status.size_bytes:
+                return one
+    return found[0] if found else None

@@ -1,0 +1,221 @@
+"""The real TensorFlow in its real child: what it tells, what it trains, and what a broken one looks like."""
+
+import importlib.util
+import json
+import os
+
+import pytest
+
+from gpucheck.child.framework import plan
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Level, Request
+from gpucheck.probes import keras, tensorflow, training
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def trained():
+    """One child for the whole module: TensorFlow is slow to import."""
+    with LocalHost(Request(allow_cpu=True, timeout_seconds=240), env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}) as host:
+        yield {"tensorflow": tensorflow.read(host), "keras": keras.read(host), "training": training.read(host), "host": host}
+
+
+def test_tensorflow_tells_its_version_build_and_devices(trained):
+    fact = trained["tensorflow"]
+    assert fact.imported is True
+    assert fact.version.startswith("2.")
+    assert fact.import_seconds > 0.1
+    assert [device.kind for device in fact.devices] == ["CPU"]
+    assert fact.ending is None
+
+
+def test_keras_tells_its_backend(trained):
+    assert trained["keras"].imported is True
+    assert trained["keras"].backend == "tensorflow"
+
+
+def test_the_cpu_and_two_replicas_are_trained(trained):
+    fact = trained["training"]
+    assert fact.ending is None
+    assert [(run.strategy, run.devices, run.status) for run in fact.runs] == [
+        ("one_device", ("CPU:0",), "passed"),
+        ("mirrored", ("CPU:0", "CPU:1"), "passed"),
+    ]
+    one, mirrored = fact.runs
+    assert one.loss.last < one.loss.first
+    assert one.placement_verified is True
+    assert one.gradients_reach_weights is True
+    assert one.xla_verified is True
+    assert one.replicas_equal is None
+    assert mirrored.replicas_equal is True
+    assert mirrored.global_batch_size == 2 * mirrored.per_replica_batch_size
+    assert mirrored.placement_verified is True
+    assert one.samples_per_second == pytest.approx(one.global_batch_size / one.step_seconds, rel=0.01)
+    assert one.first_step_seconds > one.step_seconds
+    assert one.peak_memory_bytes is None
+
+
+def test_the_log_is_kept_and_un_silenced(trained):
+    from gpucheck.probes._framework import child
+
+    assert "cpu_feature_guard" in child(trained["host"]).log()
+
+
+def fake_package(folder, name, text):
+    package = folder / name
+    package.mkdir()
+    (package / "__init__.py").write_text(text)
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+@pytest.mark.parametrize(
+    ("text", "imported", "error"),
+    [
+        ("raise ImportError('libfoo.so.1: cannot open')", False, "libfoo.so.1: cannot open"),
+        ("import os; os.kill(os.getpid(), 11)", False, "killed by SIGSEGV"),
+        ("import os; os.kill(os.getpid(), 9)", False, "killed by SIGKILL"),
+        ("import os; os.abort()", False, "killed by SIGABRT"),
+        ("import os; os._exit(0)", False, "ended without a word"),
+        ("import sys; sys.exit(7)", False, "7"),
+        ("import os; os.write(1, b'\\xff garbage {' * 9); raise OSError('after garbage')", False, "after garbage"),
+        ("", False, "module 'tensorflow' has no attribute '__version__'"),
+    ],
+)
+def test_a_tensorflow_that_does_not_import(tmp_path, text, imported, error):
+    env = fake_package(tmp_path, "tensorflow", text)
+    with LocalHost(Request(timeout_seconds=60), env=env) as host:
+        fact = tensorflow.read(host)
+        assert (fact.imported, fact.error) == (imported, error)
+        assert fact.devices is None
+        assert training.read(host).runs == ()
+        assert keras.read(host).imported is None
+
+
+def test_a_tensorflow_that_hangs_is_unknown_not_broken(tmp_path):
+    env = fake_package(tmp_path, "tensorflow", "import time; time.sleep(600)")
+    with LocalHost(Request(timeout_seconds=4), env=env) as host:
+        fact = tensorflow.read(host)
+        assert (fact.imported, fact.ending) == (None, "timed out")
+        assert training.read(host).ending == "timed out"
+        assert training.read(host).stage == "import"
+
+
+WORKING = """
+import types
+__version__ = "2.99.0"
+class Device:
+    name, device_type = "/physical_device:CPU:0", "CPU"
+config = types.SimpleNamespace(
+    list_physical_devices=lambda kind=None: [Device] if kind in (None, "CPU") else [],
+    list_logical_devices=lambda kind=None: [Device], set_visible_devices=lambda *_: None,
+    set_logical_device_configuration=lambda *_: None, LogicalDeviceConfiguration=object,
+    get_visible_devices=lambda kind: [])
+sysconfig = types.SimpleNamespace(get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False})
+keras = types.SimpleNamespace(__version__="3.0.0")
+"""
+
+
+def fake_keras(tmp_path, training_code):
+    env = fake_package(tmp_path, "tensorflow", WORKING)
+    return fake_package(
+        tmp_path,
+        "keras",
+        "import types\n__version__ = '3.0.0'\n"
+        f"def clear():\n    {training_code}\n"
+        "backend = types.SimpleNamespace(backend=lambda: 'tensorflow', clear_session=clear)\n"
+        "mixed_precision = types.SimpleNamespace(set_global_policy=lambda name: None)\n",
+    ) | {"PYTHONPATH": env["PYTHONPATH"]}
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "reason"),
+    [
+        ("raise RuntimeError('no kernel')", "failed", "RuntimeError: no kernel"),
+        ("import os; os.kill(os.getpid(), 11)", "failed", "the training process was killed by SIGSEGV"),
+    ],
+)
+def test_a_training_that_breaks(tmp_path, code, status, reason):
+    with LocalHost(Request(timeout_seconds=60), env=fake_keras(tmp_path, code)) as host:
+        first, *rest = training.read(host).runs
+        assert (first.status, first.reason, first.stage) == (status, reason, "build")
+        if "kill" in code:
+            assert [(run.status, run.reason) for run in rest] == [
+                ("skipped", "not reached: the training process was killed by SIGSEGV")
+            ]
+
+
+def test_a_training_that_hangs_runs_out_of_time(tmp_path):
+    with LocalHost(Request(timeout_seconds=6), env=fake_keras(tmp_path, "import time; time.sleep(600)")) as host:
+        first, *rest = training.read(host).runs
+        assert (first.status, first.reason, first.stage) == ("timed_out", "out of time", "build")
+        assert [(run.status, run.reason) for run in rest] == [("timed_out", "not reached: the training process ran out of time")]
+
+
+def test_another_keras_backend_is_not_trained_and_says_why(tmp_path):
+    env = fake_keras(tmp_path, "pass")
+    (tmp_path / "keras" / "__init__.py").write_text(
+        "import types\n__version__ = '3.0.0'\nbackend = types.SimpleNamespace(backend=lambda: 'jax')\n"
+    )
+    with LocalHost(Request(timeout_seconds=60), env={**env, "KERAS_BACKEND": "jax"}) as host:
+        assert keras.read(host).backend_source == "KERAS_BACKEND"
+        runs = training.read(host).runs
+        assert {run.status for run in runs} == {"skipped"}
+        assert runs[0].reason == "Keras runs on jax here; TensorFlow's strategies cannot train it"
+
+
+class TestPlan:
+    """What is trained on which machine."""
+
+    @staticmethod
+    def runs(devices, level=1, wanted=()):
+        return [
+            (item["strategy"], tuple(item["devices"]), item["precision"])
+            for item in plan(list(devices), level, list(wanted))
+            if not item["skip"]
+        ]
+
+    def test_every_gpu_alone_and_all_together(self):
+        assert self.runs(["CPU:0", "GPU:0", "GPU:1"]) == [
+            ("one_device", ("GPU:0",), "float32"),
+            ("one_device", ("GPU:1",), "float32"),
+            ("mirrored", ("GPU:0", "GPU:1"), "float32"),
+        ]
+
+    def test_the_cpu_only_where_it_is_all_there_is(self):
+        assert self.runs(["CPU:0", "CPU:1"]) == [
+            ("one_device", ("CPU:0",), "float32"),
+            ("mirrored", ("CPU:0", "CPU:1"), "float32"),
+        ]
+
+    def test_a_tpu_is_one_more_strategy(self):
+        assert ("tpu", ("TPU:0", "TPU:1"), "float32") in self.runs(["CPU:0", "TPU:0", "TPU:1"])
+
+    def test_full_adds_precisions_and_compilation(self):
+        precisions = [
+            precision for strategy, _, precision in self.runs(["CPU:0", "GPU:0"], level=Level.FULL) if strategy == "one_device"
+        ]
+        assert precisions == ["float32", "mixed_float16", "mixed_bfloat16", "float32"] * 2
+
+    def test_only_what_was_asked_for(self):
+        assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]
+
+    def test_what_cannot_apply_says_why(self):
+        (item,) = plan(["CPU:0"], 1, ["tpu"])
+        assert item["skip"] == "no TPU is connected"
+
+
+def test_a_full_gpu_is_refused_politely():
+    from gpucheck.child.framework import _usable
+
+    usable, unusable = _usable(["CPU:0", "GPU:0", "GPU:1"], {"0": 100 << 20, "1": 100 << 30})
+    assert usable == ["CPU:0", "GPU:1"]
+    assert unusable == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
+
+
+def test_the_settings_are_one_json_argument(trained):
+    (key,) = [key for key in trained["host"]._children if key[0] == "framework"]
+    assert json.loads(key[1]) == {"level": 1, "smoke": True, "strategies": [], "tpu": False}

@@ -1,0 +1,110 @@
+import os
+import sys
+
+import msgspec
+import pytest
+from fakes import FakeChild, FakeHost, machine
+from lab import fake_driver
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import cuda
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+
+
+@linux
+def test_a_healthy_h200(driver_host, driver_folder):
+    with driver_host() as host:
+        fact = cuda.read(host)
+    recorded = msgspec.convert(machine("h200")["cuda"], cuda.Cuda)
+    assert fact == msgspec.structs.replace(recorded, library=str(driver_folder / "libcuda.so.1"))
+
+
+@linux
+def test_eight_devices_in_the_order_the_user_chose(driver_host):
+    with driver_host({"gpus": 8, "gpu.1.pci_address": "0001:E1:00"}, CUDA_VISIBLE_DEVICES="1,0") as host:
+        fact = cuda.read(host)
+    assert fact.device_count == 2
+    assert [(device.ordinal, device.pci_address) for device in fact.devices] == [
+        (0, "0001:e1:00.0"),
+        (1, "0000:00:06.0"),
+    ]
+
+
+@linux
+@pytest.mark.parametrize(
+    ("lines", "result", "name", "version"),
+    [
+        ({"cuInit": 999}, 999, "CUDA_ERROR_UNKNOWN", "13.0"),
+        ({"cuInit": 100, "cuda_version": 12040}, 100, "CUDA_ERROR_NO_DEVICE", "12.4"),
+        ({"cuInit": 34, "cuDriverGetVersion": 34}, 34, "CUDA_ERROR_STUB_LIBRARY", None),
+        ({"cuDeviceGetCount": 101}, 101, "CUDA_ERROR_INVALID_DEVICE", "13.0"),
+    ],
+)
+def test_cuda_fails_with_a_code(driver_host, lines, result, name, version):
+    with driver_host(lines) as host:
+        fact = cuda.read(host)
+    assert (fact.status, fact.result, fact.result_name) == ("failed", result, name)
+    assert fact.driver_version == version
+    assert fact.device_count is None
+    assert fact.devices == ()
+
+
+@linux
+def test_the_library_is_truncated(driver_folder, tmp_path):
+    (tmp_path / "libcuda.so.1").write_bytes((driver_folder / "libcuda.so.1").read_bytes()[:40])
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
+    with LocalHost(Request(), env=fake_driver.environment(tmp_path, scenario)) as host:
+        fact = cuda.read(host)
+    assert (fact.status, fact.library) == ("library-unusable", str(tmp_path / "libcuda.so.1"))
+
+
+@linux
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ({"cuInit": "segv"}, "the process that asked was killed by SIGSEGV in cuInit"),
+        ({"cuDriverGetVersion": "segv"}, "the process that asked was killed by SIGSEGV in cuDriverGetVersion"),
+        (
+            {"gpu.0.cuDeviceGetName": "bus"},
+            "the process that asked was killed by SIGBUS while CUDA was asked about the devices",
+        ),
+    ],
+)
+def test_cuda_takes_the_child_with_it(driver_host, lines, problem):
+    with driver_host(lines) as host:
+        fact = cuda.read(host)
+    assert (fact.status, fact.problem) == ("crashed", problem)
+
+
+@linux
+def test_cuda_hangs_and_is_stopped_in_time(driver_host):
+    with driver_host({"cuInit": "hang"}, timeout_seconds=3.0) as host:
+        fact = cuda.read(host)
+        assert host.remaining() > 0
+        (process,) = host._processes
+    assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no answer within 1.8 s in cuInit", "13.0")
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+
+
+def test_no_library():
+    load = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file", "library": None}
+    fact = cuda.read(FakeHost(children={"cuda": FakeChild({"load": load})}))
+    assert (fact.status, fact.problem) == ("library-not-found", load["problem"])
+    assert fact.device_count is None
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("0000:00:06.0", "0000:00:06.0"),
+        ("00000000:E1:00.0", "0000:e1:00.0"),
+        ("00010000:01:00", "10000:01:00.0"),
+        ("\ufffd", None),
+        (None, None),
+    ],
+)
+def test_addresses_of_every_spelling(text, address):
+    assert cuda.pci_address(text) == address

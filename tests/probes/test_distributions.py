@@ -1,0 +1,67 @@
+import pytest
+from fakes import FakeHost
+
+from gpucheck.probes import _distributions
+from gpucheck.probes._distributions import Found
+
+SITE = "/site"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tensorflow-2.21.0.dist-info", ("tensorflow", "2.21.0")),
+        ("nvidia_cudnn_cu12-9.3.0.75.dist-info", ("nvidia-cudnn-cu12", "9.3.0.75")),
+        ("tf_nightly-2.22.0.dev20260105.dist-info", ("tf-nightly", "2.22.0.dev20260105")),
+        ("torch-2.9.0+cu128.dist-info", ("torch", "2.9.0+cu128")),
+        ("PyYAML-6.0.egg-info", ("pyyaml", "6.0")),
+        ("lazr.uri-1.0.6-py3.11.egg-info", ("lazr-uri", "1.0.6")),
+        ("cryptography.egg-info", None),
+        ("~ensorflow-2.21.0.dist-info", None),
+        ("tensorflow", None),
+    ],
+)
+def test_parse(name, expected):
+    found = _distributions.parse(name, SITE)
+    assert (found and (found.name, found.version)) == expected
+
+
+def test_the_first_on_the_path_wins():
+    host = FakeHost({"/a/keras-3.15.1.dist-info/METADATA": "", "/b/keras-2.15.0.dist-info/METADATA": ""})
+    assert _distributions.installed(host, ["/none", "/b", "/a"])["keras"].version == "2.15.0"
+
+
+def test_the_folder_is_the_first_package_on_the_path():
+    host = FakeHost({"/a/tensorflow/leftover.so": "", "/b/tensorflow/__init__.py": ""})
+    assert _distributions.tensorflow_folder(host, ["/a", "/b"]) == "/b/tensorflow"
+    assert _distributions.tensorflow_folder(host, ["/a"]) is None
+
+
+def both(size, recorded):
+    files = {f"{SITE}/tensorflow/__init__.py": "", f"{SITE}/tensorflow/libtensorflow_framework.so.2": b"x" * size}
+    for name, bytes_ in recorded.items():
+        line = f"tensorflow/libtensorflow_framework.so.2,sha256=abc,{bytes_}\n" if bytes_ else ""
+        files[f"{SITE}/{name}-2.20.0.dist-info/RECORD"] = f"tensorflow/__init__.py,sha256=def,0\n{line}"
+    host = FakeHost(files)
+    flavours = _distributions.flavours(_distributions.installed(host, [SITE]))
+    found = _distributions.provider(host, flavours, f"{SITE}/tensorflow")
+    return found and found.name
+
+
+def test_of_several_flavours_the_one_whose_library_lies_there():
+    assert both(700, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow-cpu"
+    assert both(900, {"tensorflow": 900, "tensorflow_cpu": 700}) == "tensorflow"
+    assert both(700, {"tensorflow": None, "tensorflow_intel": 700}) == "tensorflow-intel"
+
+
+def test_without_a_match_the_plain_name():
+    assert both(1, {"tensorflow_cpu": 700, "tensorflow": 900}) == "tensorflow"
+    assert both(1, {"tensorflow_cpu": 700}) == "tensorflow-cpu"
+    assert both(1, {}) is None
+
+
+def test_the_flavour_beside_the_folder_comes_first():
+    host = FakeHost()
+    near, far = (Found(name, "2.20.0", folder, "") for name, folder in (("tensorflow-cpu", "/a"), ("tensorflow", "/b")))
+    assert _distributions.provider(host, [far, near], "/a/tensorflow") == near
+    assert _distributions.provider(host, [far, near], "/c/tensorflow") == far

@@ -1,0 +1,185 @@
+import os
+import signal
+import sys
+import time
+
+import msgspec
+import pytest
+from fakes import FakeChild, FakeHost, machine
+from lab import fake_driver
+
+from gpucheck.host import Completed
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import driver, gpus
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+
+LOADED = {"status": "loaded", "library": "/usr/lib/libnvidia-ml.so.1"}
+MISSING = {"status": "library-not-found", "problem": "libnvidia-ml.so.1: cannot open shared object file", "library": None}
+MISMATCH = {"result": 18, "result_name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "problem": "RM has detected ..."}
+
+
+def host_with(child, **more):
+    return FakeHost(children={"nvml": child}, **more)
+
+
+@linux
+def test_a_healthy_h200(driver_host, driver_folder):
+    with driver_host() as host:
+        fact = msgspec.to_builtins(driver.read(host))
+    assert fact == {**machine("h200")["driver"], "library": str(driver_folder / "libnvidia-ml.so.1")}
+
+
+@linux
+def test_driver_and_gpus_share_one_child(driver_host):
+    with driver_host({"gpus": 2}) as host:
+        assert driver.read(host).gpu_count == len(gpus.read(host).gpus) == 2
+        assert len(host._processes) == 1
+
+
+@linux
+@pytest.mark.parametrize(("code", "name"), [(9, "NVML_ERROR_DRIVER_NOT_LOADED"), (18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH")])
+def test_nvml_fails_with_a_code(driver_host, code, name):
+    with driver_host({"nvmlInit_v2": code}) as host:
+        fact = driver.read(host)
+    assert (fact.status, fact.result, fact.result_name) == ("failed", code, name)
+    assert fact.problem
+    assert fact.library
+
+
+@linux
+def test_a_lost_gpu_is_not_a_failed_driver(driver_host):
+    with driver_host({"gpus": 2, "gpu.1.lost": 1}) as host:
+        fact = driver.read(host)
+    assert (fact.status, fact.result, fact.gpu_count) == ("ok", None, 2)
+
+
+@linux
+def test_the_library_is_truncated(driver_folder, tmp_path):
+    library = tmp_path / "libnvidia-ml.so.1"
+    library.write_bytes((driver_folder / library.name).read_bytes()[:40])
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", {})
+    with LocalHost(Request(), env=fake_driver.environment(tmp_path, scenario)) as host:
+        fact = driver.read(host)
+    assert (fact.status, fact.library) == ("library-unusable", str(library))
+    assert "file too short" in (fact.problem or "")
+
+
+@linux
+@pytest.mark.parametrize(
+    ("deed", "problem"),
+    [
+        ("segv", "the process that asked was killed by SIGSEGV in nvmlInit"),
+        (
+            "abort",
+            "the process that asked was killed by SIGABRT in nvmlInit; its last words: fake driver: assertion failed, aborting",
+        ),
+        ("exit:4", "the process that asked exited with status 4 in nvmlInit"),
+        ("exit:0", "the process that asked ended without a word in nvmlInit"),
+    ],
+)
+def test_nvml_takes_the_child_with_it(driver_host, deed, problem):
+    with driver_host({"nvmlInit_v2": deed}) as host:
+        fact = driver.read(host)
+    assert (fact.status, fact.problem) == ("crashed", problem)
+    assert fact.library
+
+
+@linux
+def test_nvml_hangs_and_is_stopped_in_time(driver_host):
+    started = time.monotonic()
+    with driver_host({"nvmlInit_v2": "hang"}, timeout_seconds=3.0) as host:
+        fact = driver.read(host)
+        assert host.remaining() > 0  # the fact was there before the run's time was up
+        (process,) = host._processes
+    assert time.monotonic() - started < 3
+    assert (fact.status, fact.problem) == ("hung", "no answer within 1.8 s in nvmlInit")
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
+    assert process.returncode == -signal.SIGKILL
+
+
+@linux
+def test_slow_is_not_hung(driver_host):
+    with driver_host({"nvmlInit_v2": "slow:0.5"}) as host:
+        assert driver.read(host).status == "ok"
+
+
+def test_it_hangs_on_one_gpu():
+    system = {"version": "580.1", "nvml_version": "13", "cuda_version": 12080, "gpu_count": 8}
+    stages = {"load": LOADED, "init": {}, "system": system, "gpu 0": {"index": 0}}
+    fact = driver.read(host_with(FakeChild(stages, how="timed out", stage="gpu 1")))
+    assert (fact.status, fact.problem) == ("hung", "no answer within 20 s while NVML was asked about GPU 1")
+    assert (fact.version, fact.cuda_version, fact.gpu_count) == ("580.1", "12.8", 8)
+
+
+def test_a_child_that_cannot_be_killed_is_hung():
+    fact = driver.read(host_with(FakeChild({"load": LOADED}, how="could not be killed", stage="init")))
+    assert fact.status == "hung"
+    assert "in nvmlInit; the process that asked can't be killed" in (fact.problem or "")
+
+
+@pytest.mark.parametrize(
+    "child", [FakeChild(how="not started: no memory"), FakeChild({"crashed": {}}, how="ImportError: no pynvml")]
+)
+def test_what_could_not_ask_says_nothing_about_the_driver(child):
+    with pytest.raises(RuntimeError, match=r"could not be asked: (not started: no memory|ImportError: no pynvml)"):
+        driver.read(host_with(child))
+
+
+SMI = {"env": {"PATH": "/usr/bin"}, "files": {"/usr/bin/nvidia-smi": ""}}
+
+
+def test_nvidia_smi_is_not_asked_where_nvml_answers():
+    host = host_with(FakeChild({"load": LOADED, "init": {}, "system": {"gpu_count": 1}}), **SMI)
+    assert driver.read(host).nvidia_smi is None
+    assert host.ran == []
+
+
+def test_nvidia_smi_adds_its_words_where_nvml_fails():
+    words = "Failed to initialize NVML: Driver/library version mismatch\n\nNVML library version: 580.159\n"
+    host = host_with(
+        FakeChild({"load": LOADED, "init": MISMATCH}),
+        programs={"nvidia-smi": Completed("exited", 18, words, "", 0.1)},
+        **SMI,
+    )
+    fact = driver.read(host)
+    assert (fact.status, fact.result) == ("failed", 18)
+    assert fact.nvidia_smi == words.replace("\n\n", "\n").strip()
+
+
+def test_nvidia_smi_of_wsl_is_found_off_path():
+    host = host_with(
+        FakeChild({"load": MISSING}),
+        files={driver.WSL_NVIDIA_SMI: ""},
+        programs={driver.WSL_NVIDIA_SMI: "x" * 2000},
+    )
+    fact = driver.read(host)
+    assert fact.status == "library-not-found"
+    assert fact.nvidia_smi == "x" * 500
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (Completed("timed out", -9, "", "", 5.0), "(timed out)"),
+        (Completed("exited", 6, "", "", 0.1), "(exited with status 6, without a word)"),
+        (Completed("killed by SIGSEGV", -11, "Thu Nov 21\n", "", 0.1), "Thu Nov 21\n(killed by SIGSEGV)"),
+    ],
+)
+def test_nvidia_smi_fails_too(answer, words):
+    host = host_with(FakeChild({"load": LOADED, "init": MISMATCH}), programs={"nvidia-smi": answer}, **SMI)
+    assert driver.read(host).nvidia_smi == words
+
+
+def test_nvidia_smi_is_not_asked_when_time_is_up():
+    host = host_with(FakeChild({"load": LOADED}, how="timed out", stage="init"), remaining=1.0, **SMI)
+    assert driver.read(host).nvidia_smi is None
+    assert host.ran == []
+
+
+def test_a_machine_without_a_driver():
+    host = host_with(FakeChild({"load": MISSING}))
+    assert msgspec.to_builtins(driver.read(host))["status"] == "library-not-found"
+    assert host.ran == []

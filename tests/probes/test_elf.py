@@ -1,0 +1,85 @@
+import struct
+
+import pytest
+from fakes import FakeHost
+from tiny_elf import aarch64, library, needs_cc, patched, truncated
+
+from gpucheck.probes import _elf
+
+pytestmark = needs_cc
+
+
+def problem(data, machine="x86_64"):
+    return _elf.problem(FakeHost({"/l.so": data}), "/l.so", machine)
+
+
+def test_a_whole_library_has_no_problem():
+    assert problem(library()) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (lambda good: b"", "empty"),
+        (lambda good: b"version https://git-lfs.github.com/spec/v1\n" * 5, "not a library"),
+        (lambda good: b"INPUT ( libfoo.so )", "not a library"),
+        (lambda good: good[:30], "truncated"),
+        (lambda good: good[:64], "truncated"),
+        (lambda good: good[:200], "truncated"),
+        (truncated, "truncated"),
+        (lambda good: good[:-1], "truncated"),
+        (aarch64, "built for aarch64"),
+        (lambda good: patched(good, 18, b"\x09\x00"), "built for machine 9"),
+        (lambda good: patched(good, 16, b"\x02\x00"), "not a library"),
+    ],
+)
+def test_problems(data, expected):
+    assert problem(data(library())) == expected
+
+
+def test_a_32_bit_library_is_built_for_another_machine():
+    header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 3, 3, 1, 0, 0, 0, 0, 52, 32, 0, 40, 0, 0)
+    assert problem(header) == "built for i386"
+
+
+def test_an_unknown_machine_is_not_judged():
+    assert problem(aarch64(library()), machine="loongarch64") is None
+
+
+def test_an_absent_file_is_unreadable():
+    assert _elf.problem(FakeHost(), "/l.so", "x86_64") == "unreadable"
+
+
+def test_program_headers_far_into_the_file_are_read():
+    good = library()
+    (start,) = struct.unpack_from("<Q", good, 32)
+    size, count = struct.unpack_from("<HH", good, 54)
+    moved = patched(good, 32, struct.pack("<Q", len(good))) + good[start : start + size * count]
+    assert len(good) > 4096
+    assert problem(moved) is None
+    assert problem(moved[:-1]) == "truncated"
+
+
+@pytest.mark.parametrize("rpath", [False, True])
+def test_search_path(rpath):
+    written = "$ORIGIN/../nvidia/cublas/lib:/opt/lib"
+    found = _elf.search_path(FakeHost({"/l.so": library("a.so", written, rpath=rpath)}), "/l.so")
+    entries = ("$ORIGIN/../nvidia/cublas/lib", "/opt/lib")
+    assert found == ((entries, ()) if rpath else ((), entries))
+
+
+def test_a_search_path_longer_than_one_read_is_whole():
+    written = ":".join(f"/folder/{number:05}" for number in range(6000))
+    assert len(written) > 1 << 16
+    _, runpath = _elf.search_path(FakeHost({"/l.so": library("a.so", written)}), "/l.so")
+    assert len(runpath) == 6000
+    assert runpath[-1] == "/folder/05999"
+
+
+def test_no_search_path():
+    assert _elf.search_path(FakeHost({"/l.so": library()}), "/l.so") == ((), ())
+
+
+@pytest.mark.parametrize("data", [b"", b"text", b"\x7fELF" + bytes(20)])
+def test_no_headers_no_search_path(data):
+    assert _elf.search_path(FakeHost({"/l.so": data}), "/l.so") is None

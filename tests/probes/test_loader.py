@@ -1,0 +1,201 @@
+"""The model of the loader, against files that never were and against the real loader."""
+
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+
+import pytest
+from fakes import FakeHost
+from tiny_elf import aarch64, library, needs_cc, truncated
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes._loader import Copy, Loader
+
+pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's loader")]
+
+SONAME = "libtiny.so.1"
+CALLER = "/site/tensorflow/caller.so"
+
+
+def find(files, env=None, search_path=None, rpath=False, links=None, soname=SONAME):
+    everything = {CALLER: library("caller.so", search_path, rpath=rpath), **files}
+    return Loader(FakeHost(everything, env=env or {}, links=links), CALLER).find(soname)
+
+
+def cache(*entries, flags=0x0303, before=b""):
+    """A file as ldconfig writes it: (soname, path) pairs."""
+    strings, table = b"", b""
+    start = 48 + 24 * len(entries)
+    for soname, path in entries:
+        key = start + len(strings)
+        strings += soname.encode() + b"\0"
+        value = start + len(strings)
+        strings += path.encode() + b"\0"
+        table += struct.pack("<IIIIQ", flags, key, value, 0, 0)
+    header = b"glibc-ld.so.cache1.1" + struct.pack("<II", len(entries), len(strings))
+    return before + header.ljust(48, b"\0") + table + strings
+
+
+def test_nothing_anywhere():
+    assert find({}) is None
+
+
+def test_origin_is_the_callers_folder():
+    files = {"/site/nvidia/cublas/lib/libtiny.so.1": library()}
+    found = find(files, search_path="$ORIGIN/../nvidia/cublas/lib")
+    assert found == Copy("/site/nvidia/cublas/lib/libtiny.so.1", "RUNPATH")
+
+
+def test_library_path_comes_before_runpath_and_after_rpath():
+    files = {"/own/libtiny.so.1": library(), "/decoy/libtiny.so.1": library()}
+    env = {"LD_LIBRARY_PATH": ":/nowhere:/decoy/"}
+    assert find(files, env, "/own") == Copy("/decoy/libtiny.so.1", "LD_LIBRARY_PATH")
+    assert find(files, env, "/own", rpath=True) == Copy("/own/libtiny.so.1", "RPATH")
+
+
+def test_cache_then_default_folders():
+    cached = cache(("libother.so.1", "/opt/libother.so.1"), (SONAME, "/opt/libtiny.so.1"))
+    files = {"/opt/libtiny.so.1": library(), "/usr/lib/x86_64-linux-gnu/libtiny.so.1": library()}
+    assert find({**files, "/etc/ld.so.cache": cached}) == Copy("/opt/libtiny.so.1", "ld.so.cache")
+    assert find(files) == Copy("/usr/lib/x86_64-linux-gnu/libtiny.so.1", "default")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        cache((SONAME, "/opt/libtiny.so.1"), flags=0x0003),  # 32 bits
+        cache((SONAME, "/opt/libtiny.so.1"))[:60],
+        b"glibc-ld.so.cache1.1",
+        b"something else",
+        cache((SONAME, "/gone/libtiny.so.1")),
+    ],
+)
+def test_a_cache_that_says_nothing(data):
+    assert find({"/etc/ld.so.cache": data, "/opt/libtiny.so.1": library()}) is None
+
+
+def test_the_older_cache_has_the_new_table_inside():
+    old = b"ld.so-1.7.0\0" + struct.pack("<I", 1) + bytes(12) + bytes(4)
+    cached = cache((SONAME, "/opt/libtiny.so.1"), before=old)
+    assert find({"/etc/ld.so.cache": cached, "/opt/libtiny.so.1": library()}) == Copy("/opt/libtiny.so.1", "ld.so.cache")
+
+
+def test_preloaded_comes_first():
+    files = {"/decoy/libtiny.so.1": library(), "/pre/libtiny.so.1": library()}
+    env = {"LD_LIBRARY_PATH": "/decoy", "LD_PRELOAD": "libfast.so /pre/libtiny.so.1"}
+    assert find(files, env) == Copy("/pre/libtiny.so.1", "LD_PRELOAD")
+
+
+def test_a_foreign_copy_is_named_only_where_no_other_follows():
+    foreign = {"/decoy/libtiny.so.1": aarch64(library())}
+    env = {"LD_LIBRARY_PATH": "/decoy:/good"}
+    assert find({**foreign, "/good/libtiny.so.1": library()}, env) == Copy("/good/libtiny.so.1", "LD_LIBRARY_PATH")
+    assert find(foreign, env) == Copy("/decoy/libtiny.so.1", "LD_LIBRARY_PATH", "built for aarch64")
+
+
+@pytest.mark.parametrize(("data", "problem"), [(b"", "empty"), (b"text", "not a library")])
+def test_a_broken_copy_ends_the_search(data, problem):
+    files = {"/decoy/libtiny.so.1": data, "/good/libtiny.so.1": library()}
+    env = {"LD_LIBRARY_PATH": "/decoy:/good"}
+    assert find(files, env) == Copy("/decoy/libtiny.so.1", "LD_LIBRARY_PATH", problem)
+
+
+def test_a_folder_of_that_name_ends_the_search():
+    files = {"/decoy/libtiny.so.1/x": b"", "/good/libtiny.so.1": library()}
+    found = find(files, {"LD_LIBRARY_PATH": "/decoy:/good"})
+    assert found == Copy("/decoy/libtiny.so.1", "LD_LIBRARY_PATH", "not a library")
+
+
+def test_an_unreadable_caller_has_the_assumed_search_path():
+    host = FakeHost({"/site/nvidia/cublas/lib/libtiny.so.1": library()})
+    loader = Loader(host, CALLER, ("$ORIGIN/../nvidia/cublas/lib",))
+    assert not loader.readable
+    assert loader.find(SONAME) == Copy("/site/nvidia/cublas/lib/libtiny.so.1", "RUNPATH")
+
+
+def test_copies_count_a_file_once():
+    files = {CALLER: library(), "/a/libtiny.so.1.2": library(), "/b/libtiny.so.1": library()}
+    host = FakeHost(files, links={"/a/libtiny.so.1": "libtiny.so.1.2", "/c": "/a"}, env={"LD_LIBRARY_PATH": "/a"})
+    assert Loader(host, CALLER).copies(SONAME, ("/b", "/c", "/nowhere")) == ["/a/libtiny.so.1", "/b/libtiny.so.1"]
+
+
+def test_the_cache_of_this_machine_reads_as_ldconfig_prints_it():
+    ldconfig = shutil.which("ldconfig", path="/sbin:/usr/sbin")
+    if ldconfig is None or not pathlib.Path("/etc/ld.so.cache").exists() or os.uname().machine != "x86_64":
+        pytest.skip("no ldconfig here")
+    printed = {}
+    for line in subprocess.run([ldconfig, "-p"], capture_output=True, text=True, check=True).stdout.splitlines():
+        soname, arrow, path = line.partition(" => ")
+        if arrow and "(libc6,x86-64" in soname and soname.strip().startswith("lib"):
+            printed.setdefault(soname.split()[0], []).append(path)
+    with LocalHost(Request()) as host:
+        assert Loader(host, None).cached() == printed
+
+
+REALLY = """
+import ctypes, sys
+caller = ctypes.CDLL(sys.argv[1])
+caller.open_library.restype = ctypes.c_void_p
+caller.open_library(sys.argv[2].encode())
+mapped = {line.split()[-1] for line in open("/proc/self/maps") if sys.argv[2] in line}
+print(*mapped)
+"""
+
+
+@pytest.mark.parametrize("rpath", [False, True])
+@pytest.mark.parametrize(
+    ("first", "dies"),
+    [
+        (lambda good: good, False),
+        (lambda good: None, False),
+        (aarch64, False),
+        (lambda good: b"", True),
+        (lambda good: b"text" * 100, True),
+        (lambda good: good[:64], True),
+        (truncated, True),
+    ],
+)
+def test_the_real_loader_agrees(tmp_path, first, dies, rpath):
+    """The first folder on the search path holds something odd, the second a sound copy."""
+    odd, sound, package = tmp_path / "odd", tmp_path / "sound", tmp_path / "package"
+    for folder in (odd, sound, package):
+        folder.mkdir()
+    data = first(library())
+    if data is not None:
+        (odd / SONAME).write_bytes(data)
+    (sound / SONAME).write_bytes(library())
+    caller = package / "caller.so"
+    caller.write_bytes(library("caller.so", "$ORIGIN/../odd" if rpath else "$ORIGIN/../sound", rpath=rpath))
+    env = {"LD_LIBRARY_PATH": str(sound if rpath else odd)}
+    with LocalHost(Request(), env=env) as host:
+        found = Loader(host, str(caller)).find(SONAME)
+    really = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", REALLY, str(caller), SONAME], env=env, capture_output=True, text=True
+    )
+    assert found is not None
+    if dies:
+        assert found.problem is not None
+        assert really.stdout.strip() == ""  # an error, or no process any more
+    else:
+        assert found.problem is None
+        assert really.stdout.strip() == found.path
+
+
+class ClosedHost(FakeHost):
+    """Root may read everything, so a file closed to us is told, not made."""
+
+    def read_bytes(self, path, offset=0, size=1 << 20):
+        return None if path.startswith("/closed/") else super().read_bytes(path, offset, size)
+
+
+def test_a_copy_that_may_not_be_read_is_passed_over():
+    closed = {"/closed/libtiny.so.1": library()}
+    env = {"LD_LIBRARY_PATH": "/closed:/open"}
+    both = ClosedHost({**closed, "/open/libtiny.so.1": library()}, env=env)
+    assert Loader(both, None).find(SONAME) == Copy("/open/libtiny.so.1", "LD_LIBRARY_PATH")
+    alone = ClosedHost(closed, env=env)
+    assert Loader(alone, None).find(SONAME) == Copy("/closed/libtiny.so.1", "LD_LIBRARY_PATH", "unreadable")

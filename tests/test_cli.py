@@ -1,0 +1,268 @@
+"""The command as a user runs it: exit codes, bad input, broken pipes, output files, signals, completion, and real breakages."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+import psutil
+import pytest
+
+needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+REPORT_FIELDS = {
+    "schema_version", "tool", "started_at", "seconds", "verdict", "exit_code", "unknown_because", "findings", "training",
+    "probes", "outcomes", "facts",
+}  # fmt: skip
+
+
+def gpucheck(*args, env=None, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "gpucheck", *args],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **(env or {})},
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return json.loads(gpucheck("schema").stdout)
+
+
+def report(*args, env=None):
+    done = gpucheck(*args, "--format", "json", env=env)
+    assert "Traceback" not in done.stderr
+    parsed = json.loads(done.stdout)
+    assert parsed["exit_code"] == done.returncode
+    return parsed
+
+
+def test_quick_on_a_machine_without_a_gpu(schema):
+    got = report("--quick", "--allow-cpu")
+    jsonschema.Draft202012Validator(schema).validate(got)
+    assert got.keys() == REPORT_FIELDS
+    assert (got["verdict"], got["exit_code"]) == ("pass", 0)
+    assert got["training"] == []
+    skipped = {probe["name"]: probe["problem"] for probe in got["probes"] if probe["status"] == "skipped"}
+    assert skipped.keys() == {"tensorflow", "keras", "training", "log", "tpu_resolver"}
+    assert set(skipped.values()) == {"not looked at with --quick"}
+
+
+def test_a_gate_that_passes_on_a_cpu_is_no_gate():
+    got = report("--quick")
+    assert (got["verdict"], got["exit_code"]) == ("fail", 1)
+    assert got["findings"][0]["code"] == "no-nvidia-gpu"
+
+
+def test_check_is_the_default_command():
+    for args in ([], ["check"], ["-v"]):
+        assert gpucheck(*args, "--quick").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--nonsense"], "No such option"),
+        (["nonsense"], "No such command"),
+        (["--timeout", "nan"], "not a positive number of seconds"),
+        (["--timeout", "inf"], "not a positive number of seconds"),
+        (["--timeout", "0"], "not a positive number of seconds"),
+        (["--timeout", "-3"], "not a positive number of seconds"),
+        (["--timeout", "soon"], "not a positive number of seconds"),
+        (["--python", "/no/such/python"], "is not a program that can be run"),
+        (["--quick", "--python", "/bin/true"], "did not answer as a Python interpreter"),
+        (["--strategy", "nonsense"], "is not one of"),
+        (["--quick", "--strategy", "mirrored"], "asks for training"),
+        (["--quick", "--output", "/no/such/folder/report.json"], "cannot write"),
+        (["--quick", "--output", "/"], "is a directory"),
+        (["explain", "driver-mising"], "did you mean driver-missing"),
+        (["explain"], "Missing argument"),
+        (["rules", "--format", "html"], "is not one of"),
+    ],
+)
+def test_bad_input_is_one_clear_message_and_exit_2(args, words):
+    done = gpucheck(*args)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_help_has_examples_and_exit_codes():
+    for args in (["--help"], ["check", "--help"]):
+        text = gpucheck(*args).stdout
+        assert "gpucheck --quick" in text
+        assert "Examples:" in text
+    assert "Exit codes: 0 healthy" in gpucheck("--help").stdout
+
+
+def test_version():
+    assert re.fullmatch(r"gpucheck \d+\.\d+\.\d+\n", gpucheck("--version").stdout)
+
+
+def test_output_file_is_written_whole_and_alone(tmp_path):
+    target = tmp_path / "report.json"
+    target.write_text("old")
+    done = gpucheck("--quick", "--allow-cpu", "--format", "json", "--output", str(target))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert json.loads(target.read_text())["verdict"] == "pass"
+    assert os.listdir(tmp_path) == ["report.json"]
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path):
+    done = gpucheck("--quick", "--allow-cpu", "--output", "/dev/full")
+    assert done.returncode == 3
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_broken_pipe_keeps_the_exit_code(code):
+    read, write = os.pipe()
+    os.close(read)
+    args = [sys.executable, "-m", "gpucheck", "--quick", *(["--allow-cpu"] if code == 0 else [])]
+    done = subprocess.run(args, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(write)
+    assert done.returncode == code
+    assert done.stderr == "gpucheck: standard output was closed before the report was written\n"
+
+
+def test_ascii_and_utf8_output():
+    ascii_only = gpucheck("--quick", env={"PYTHONIOENCODING": "ascii"})
+    assert ascii_only.returncode == 1
+    assert ascii_only.stdout.isascii()
+    assert "\x1b" not in gpucheck("--quick").stdout
+    assert "\x1b[" in gpucheck("--quick", "--color", "always").stdout
+    assert "\x1b[" not in gpucheck("--quick", "--color", "never").stdout
+
+
+def test_explain_rules_and_their_json():
+    assert "Symptom" in gpucheck("explain", "no-nvidia-gpu").stdout
+    assert json.loads(gpucheck("explain", "no-nvidia-gpu", "--format", "json").stdout)["code"] == "no-nvidia-gpu"
+    codes = {rule["code"] for rule in json.loads(gpucheck("rules", "--format", "json").stdout)}
+    assert len(codes) > 60
+    text = gpucheck("rules").stdout
+    assert all(code in text for code in codes)
+
+
+def complete(words):
+    """What the installed command offers a bash that completes these words."""
+    env = {**os.environ, "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_GPUCHECK_COMPLETE": "bash_complete"}
+    command = pathlib.Path(sys.executable).parent / "gpucheck"
+    return subprocess.run([command], env=env, capture_output=True, text=True, timeout=60).stdout.split()
+
+
+def test_shell_completion():
+    assert "plain,--quick" in complete("gpucheck --qu")
+    assert "plain,explain" in complete("gpucheck ex")
+    assert "plain,no-nvidia-gpu" in complete("gpucheck explain no-nv")
+    assert complete("gpucheck check --strategy mir") == ["plain,mirrored"]
+    script = gpucheck("completion", "bash").stdout
+    subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_the_parent_imports_nothing_heavy():
+    code = (
+        "import sys, os; os._exit = lambda code: None\n"
+        "sys.argv = ['gpucheck', '--quick', '--allow-cpu']\n"
+        "from gpucheck.cli import main; main()\n"
+        "heavy = {'tensorflow', 'keras', 'numpy', 'pynvml', 'torch', 'jax'} & set(sys.modules)\n"
+        "print('heavy:', sorted(heavy), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "heavy: []" in done.stderr
+
+
+def fake_tensorflow(folder, text):
+    package = folder / "tensorflow"
+    package.mkdir()
+    (package / "__init__.py").write_text(text)
+    return {"PYTHONPATH": str(folder)}
+
+
+def leftovers(marker):
+    """Processes of this user that carry the marker in their environment."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("GPUCHECK_TEST") == marker and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "codes"),
+    [
+        ("segfault", "import os; os.kill(os.getpid(), 11)", {1, 3}),
+        ("kill", "import os; os.kill(os.getpid(), 9)", {1, 3}),
+        ("garbage", "import os; os.write(1, b'\\xff{\\x00' * 999); os._exit(0)", {1, 3}),
+        ("orphan", "import subprocess, os; subprocess.Popen(['sleep', '600']); os.abort()", {1, 3}),
+        ("hang", "import subprocess, time; subprocess.Popen(['sleep', '600']); time.sleep(600)", {3}),
+        ("stubborn", "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (2, 15)]; time.sleep(600)", {3}),
+    ],
+)
+def test_a_broken_child_is_told_on_time_and_nothing_is_left(tmp_path, schema, name, text, codes):
+    env = {**fake_tensorflow(tmp_path, text), "GPUCHECK_TEST": str(tmp_path)}
+    began = time.monotonic()
+    got = report("--allow-cpu", "--timeout", "8", env=env)
+    assert time.monotonic() - began < 10
+    jsonschema.Draft202012Validator(schema).validate(got)
+    assert got["exit_code"] in codes
+    assert got["verdict"] in ("fail", "unknown")
+    assert got["findings"] or got["unknown_because"]
+    assert leftovers(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_when_gpucheck_itself_is_ended(tmp_path, number):
+    env = {**os.environ, **fake_tensorflow(tmp_path, "import time; time.sleep(600)"), "GPUCHECK_TEST": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpucheck", "--allow-cpu"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 20
+    while len(leftovers(str(tmp_path))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 5
+    while leftovers(str(tmp_path)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert leftovers(str(tmp_path)) == []
+
+
+@needs_tensorflow
+def test_the_whole_run_trains_and_conforms_to_its_schema(schema):
+    got = report("--allow-cpu")
+    jsonschema.Draft202012Validator(schema).validate(got)
+    assert got["exit_code"] == 0
+    assert [(run["strategy"], run["status"]) for run in got["training"]] == [("one_device", "passed"), ("mirrored", "passed")]
+
+
+@needs_tensorflow
+def test_several_workers():
+    got = report("--allow-cpu", "--strategy", "multi_worker_mirrored")
+    (run,) = got["training"]
+    assert (run["strategy"], run["status"], run["replicas"], run["reason"]) == ("multi_worker_mirrored", "passed", 2, None)
+    assert run["replicas_equal"] is True
+
+
+def test_another_interpreter_is_examined():
+    system = pathlib.Path("/usr/bin/python3")
+    if not system.exists():
+        pytest.skip("no second interpreter here")
+    got = report("--quick", "--allow-cpu", "--python", str(system))
+    assert got["facts"]["interpreter"]["executable"] == str(system)
+    assert "tensorflow-not-installed" in [finding["code"] for finding in got["findings"]]

@@ -1,0 +1,66 @@
+"""Real shared libraries of a few kilobytes, compiled once per run of the tests."""
+
+import functools
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+CC = shutil.which("cc")
+needs_cc = pytest.mark.skipif(CC is None, reason="no C compiler (cc) on PATH")
+
+# What libtensorflow_framework.so.2 does: it calls dlopen, so its own search path counts. ``padding`` gives a page that
+# relocation has to touch, so that a truncated copy dies of SIGBUS as the large CUDA libraries do.
+SOURCE = """
+#include <dlfcn.h>
+void *open_library(const char *name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); }
+static int padding[50000] = {1};
+int *pointer = padding;
+"""
+
+# DT_RUNPATH of TensorFlow 2.21.0's wheel: cuSOLVER's folder is not in it.
+RUNPATH_2_21 = ":".join(
+    f"$ORIGIN/{up}/{folder}"
+    for folder in (
+        "nvidia/nccl/lib",
+        "nvidia/cuda_cupti/lib",
+        "nvidia/cublas/lib",
+        "nvidia/cudnn/lib",
+        "nvidia/cufft/lib",
+        "nvidia/cusparse/lib",
+        "tensorrt",
+        "nvidia/cuda_runtime/lib",
+        "nvidia/nvshmem/lib",
+    )
+    for up in ("../..", "..")
+)
+
+
+@functools.lru_cache
+def library(soname: str = "libtiny.so.1", search_path: str | None = None, *, rpath: bool = False) -> bytes:
+    """A shared library with that soname, and with DT_RUNPATH (or DT_RPATH) where a search path is given."""
+    assert CC is not None
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder, "tiny.c"), pathlib.Path(folder, "tiny.so")
+        source.write_text(SOURCE)
+        tags = "--disable-new-dtags" if rpath else "--enable-new-dtags"
+        linked = [f"-Wl,{tags}", f"-Wl,-rpath,{search_path}"] if search_path else []
+        argv = [CC, "-shared", "-fPIC", "-o", str(target), str(source), f"-Wl,-soname,{soname}", *linked, "-ldl"]
+        subprocess.run(argv, check=True, capture_output=True)
+        return target.read_bytes()
+
+
+def patched(data: bytes, offset: int, new: bytes) -> bytes:
+    return data[:offset] + new + data[offset + len(new) :]
+
+
+def aarch64(data: bytes) -> bytes:
+    """The same file, built for another machine: e_machine 183."""
+    return patched(data, 18, b"\xb7\x00")
+
+
+def truncated(data: bytes) -> bytes:
+    """The first half: the headers are whole, the segments are not."""
+    return data[: len(data) // 2]
