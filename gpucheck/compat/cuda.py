@@ -99,17 +99,13 @@ CU_RESULTS: dict[int, CuResult] = {
         "the driver is older than the CUDA runtime asks for, or absent",
         ("driver-too-old", "driver-library-missing", "driver-missing"),
     ),
-    36: CuResult(
-        "CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "the driver does not know this call yet", ("driver-too-old",)
-    ),
+    36: CuResult("CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "the driver does not know this call yet", ("driver-too-old",)),
     46: CuResult(
         "CUDA_ERROR_DEVICE_UNAVAILABLE",
         "another process holds the GPU exclusively, or its compute mode forbids use",
         ("compute-mode-exclusive",),
     ),
-    98: CuResult(
-        "cudaErrorInvalidDeviceFunction", "a kernel was not compiled for this GPU", ("gpu-too-old", "gpu-too-new")
-    ),
+    98: CuResult("cudaErrorInvalidDeviceFunction", "a kernel was not compiled for this GPU", ("gpu-too-old", "gpu-too-new")),
     100: CuResult(
         "CUDA_ERROR_NO_DEVICE",
         "the driver works and offers this process no GPU",
@@ -118,9 +114,7 @@ CU_RESULTS: dict[int, CuResult] = {
             *("mig-misconfigured", "no-nvidia-gpu"),
         ),
     ),
-    101: CuResult(
-        "CUDA_ERROR_INVALID_DEVICE", "there is no GPU of this number, counted after hiding", ("devices-hidden",)
-    ),
+    101: CuResult("CUDA_ERROR_INVALID_DEVICE", "there is no GPU of this number, counted after hiding", ("devices-hidden",)),
     102: CuResult("CUDA_ERROR_DEVICE_NOT_LICENSED", "the virtual GPU has no licence", ("cuda-init-failed",)),
     200: CuResult(
         "CUDA_ERROR_INVALID_IMAGE",
@@ -161,9 +155,7 @@ CU_RESULTS: dict[int, CuResult] = {
         ("gpu-too-new",),
     ),
     226: CuResult("CUDA_ERROR_CONTAINED", "a memory error killed this process and spared the GPU", ("ecc-errors",)),
-    227: CuResult(
-        "CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the driver can't read this kernel format", ("driver-too-old",)
-    ),
+    227: CuResult("CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the driver can't read this kernel format", ("driver-too-old",)),
     301: CuResult("CUDA_ERROR_FILE_NOT_FOUND", "a file of kernel code is absent", ("libdevice-missing",)),
     302: CuResult(
         "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND",
@@ -193,12 +185,8 @@ CU_RESULTS: dict[int, CuResult] = {
     711: CuResult("CUDA_ERROR_TOO_MANY_PEERS", "no GPU can take more peers", ("peer-access-unavailable",)),
     715: CuResult("CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel ran into an illegal instruction", ()),
     719: CuResult("CUDA_ERROR_LAUNCH_FAILED", "a kernel died; the kernel log's Xid says more", ()),
-    800: CuResult(
-        "CUDA_ERROR_NOT_PERMITTED", "the operation is not permitted to this user", ("device-permission-denied",)
-    ),
-    801: CuResult(
-        "CUDA_ERROR_NOT_SUPPORTED", "this GPU or system lacks the feature (cuda_malloc_async under WSL2, for one)", ()
-    ),
+    800: CuResult("CUDA_ERROR_NOT_PERMITTED", "the operation is not permitted to this user", ("device-permission-denied",)),
+    801: CuResult("CUDA_ERROR_NOT_SUPPORTED", "this GPU or system lacks the feature (cuda_malloc_async under WSL2, for one)", ()),
     802: CuResult(
         "CUDA_ERROR_SYSTEM_NOT_READY",
         "the NVSwitch fabric is not up: no fabric manager of the driver's version",

@@ -66,9 +66,7 @@ NVML_RESULTS: dict[int, NvmlResult] = {
     25: NvmlResult("NVML_ERROR_ARGUMENT_VERSION_MISMATCH", "the driver knows another form of that query", (), False),
     26: NvmlResult("NVML_ERROR_DEPRECATED", "the driver no longer answers that query", (), False),
     27: NvmlResult("NVML_ERROR_NOT_READY", "the system is still getting ready", ("fabric-manager-down",), False),
-    28: NvmlResult(
-        "NVML_ERROR_GPU_NOT_FOUND", "the driver runs and found no GPU it supports", ("no-nvidia-gpu",), True
-    ),
+    28: NvmlResult("NVML_ERROR_GPU_NOT_FOUND", "the driver runs and found no GPU it supports", ("no-nvidia-gpu",), True),
     29: NvmlResult("NVML_ERROR_INVALID_STATE", "not possible in the present state", (), False),
     # From nvmlInit it mostly means that the container lost its devices; from a single query (WSL2) little.
     999: NvmlResult(

@@ -34,9 +34,7 @@ GENERATIONS = (
     Generation("v4", "0x005e", None, 1, _ACCEL, "yes"),
     Generation("v5e", "0x0063", None, 1, _VFIO, "yes"),
     Generation("v5p", "0x0062", None, 1, _VFIO, "yes"),
-    Generation(
-        "v6e", "0x006f", None, 1, _VFIO, "limited"
-    ),  # a TensorFlow 2.18 image exists, Google's guides leave it out
+    Generation("v6e", "0x006f", None, 1, _VFIO, "limited"),  # a TensorFlow 2.18 image exists, Google's guides leave it out
     Generation("tpu7x", "0x0076", None, 2, _VFIO, "no"),
     Generation("tpu8i", "0x0083", None, None, None, "unknown"),
     Generation("tpu8t", "0x007c", None, None, None, "unknown"),

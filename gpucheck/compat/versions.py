@@ -44,11 +44,39 @@ def same_minor(a: str, b: str) -> bool:
 
 
 def satisfies(version: str, specifier: str) -> bool | None:
-    """Whether a package version, pre-releases included, meets a PEP 440 specifier; None if either is unreadable."""
-    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # not at start-up
+    """Whether a package version, pre-releases included, meets a PEP 440 specifier; None if either is unreadable.
+
+    Plain numbers are compared here: importing ``packaging`` costs a tenth of a quick run, so it is kept for anything else.
+    """
+    clauses = [_plain(clause.strip()) for clause in specifier.split(",")]
+    if version.replace(".", "").isdigit() and None not in clauses:
+        return all(_compare(version, *clause) for clause in clauses if clause is not None)
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
     from packaging.version import InvalidVersion, Version
 
     try:
         return SpecifierSet(specifier).contains(Version(version), prereleases=True)
     except (InvalidSpecifier, InvalidVersion):
         return None
+
+
+def _plain(clause: str) -> tuple[str, str] | None:
+    """Operator and bound of a clause such as '>=3.10'; None for anything with wildcards, letters or other operators."""
+    bound = clause.lstrip("=!<>")
+    operator, bound = clause[: len(clause) - len(bound)], bound.strip()
+    return (operator, bound) if operator in _OPERATORS and bound.replace(".", "").isdigit() else None
+
+
+_OPERATORS = ("==", "!=", ">=", "<=", ">", "<")
+
+
+def _compare(version: str, operator: str, bound: str) -> bool:
+    above, below = at_least(version, bound), at_least(bound, version)
+    return {
+        "==": above and below,
+        "!=": not (above and below),
+        ">=": above,
+        "<=": below,
+        ">": not below,
+        "<": not above,
+    }[operator]

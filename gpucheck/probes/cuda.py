@@ -11,11 +11,11 @@ from gpucheck.plugin import probe
 from gpucheck.probes._witness import cuda_version, limit, listen
 
 DOING = {
-    "load": "while it opened libcuda.so.1",
+    "load": "while libcuda.so.1 was opened",
     "version": "in cuDriverGetVersion",
     "init": "in cuInit",
     "count": "in cuDeviceGetCount",
-    "devices": "while it asked CUDA about the devices",
+    "devices": "while CUDA was asked about the devices",
 }
 
 
@@ -46,7 +46,8 @@ class Cuda(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
-    account = listen(host.child("cuda", limit=limit(host)), DOING)
+    seconds = limit(host)
+    account = listen(host.child("cuda", limit=seconds), DOING, seconds)
     count = account.stages.get("count") or {}
     devices = account.stages.get("devices") or ()
     return Cuda(
@@ -67,7 +68,7 @@ def _device(plain: dict[str, Any]) -> CudaDevice:
 
 
 def pci_address(text: str | None) -> str | None:
-    """ "0000:00:06.0" for NVML's "00000000:00:06.0" and CUDA's upper case; None for what is no address."""
+    """The address as in ``Gpu``, for NVML's "00000000:00:06.0" and CUDA's upper case; None for what is no address."""
     match = re.fullmatch(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", (text or "").lower())
     if match is None:
         return None

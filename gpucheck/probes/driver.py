@@ -1,9 +1,9 @@
 """The first witness: the driver's management library (NVML), loaded and initialised in a child."""
 
-from gpucheck.host import Child, Host
+from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._witness import Account, cuda_version, listen, nvml
+from gpucheck.probes._witness import Account, cuda_version, limit, listen
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500
@@ -11,9 +11,9 @@ RESERVE_SECONDS = 1.5  # what an nvidia-smi that can't be killed may cost on top
 WSL_NVIDIA_SMI = "/usr/lib/wsl/lib/nvidia-smi"
 
 DOING = {
-    "load": "while it opened libnvidia-ml.so.1",
+    "load": "while libnvidia-ml.so.1 was opened",
     "init": "in nvmlInit",
-    "system": "while it asked NVML for the driver's version and the number of GPUs",
+    "system": "while NVML was asked for the driver's version and the number of GPUs",
     "shutdown": "in nvmlShutdown, after every answer was in",
 }
 
@@ -40,7 +40,7 @@ class Driver(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Driver:
     """Run the NVML child, and nvidia-smi where NVML failed."""
-    account = witness(nvml(host))
+    account = witness(host)
     system = account.stages.get("system") or {}
     return Driver(
         status=account.status,
@@ -56,10 +56,12 @@ def read(host: Host) -> Driver:
     )
 
 
-def witness(child: Child) -> Account:
-    """What the NVML child lived through; raises RuntimeError if it could not be asked."""
-    gpus = {f"gpu {index}": f"while it asked NVML about GPU {index}" for index in range(64)}
-    return listen(child, {**DOING, **gpus})
+def witness(host: Host) -> Account:
+    """What the NVML child lived through: one child, which the gpus probe shares. Raises RuntimeError like ``listen``."""
+    seconds = limit(host)
+    child = host.child("nvml", host.library_folder("pynvml") or "", limit=seconds)
+    gpus = {f"gpu {index}": f"while NVML was asked about GPU {index}" for index in range(64)}
+    return listen(child, {**DOING, **gpus}, seconds)
 
 
 def _nvidia_smi(host: Host) -> str | None:
@@ -70,6 +72,8 @@ def _nvidia_smi(host: Host) -> str | None:
         return None
     answer = host.run([program], timeout=limit)
     lines = [line.rstrip() for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
-    if answer.ending != "exited" or not lines:
-        lines.append(f"({answer.ending}, status {answer.returncode})" if not lines else f"({answer.ending})")
+    if answer.ending != "exited":
+        lines.append(f"({answer.ending})")
+    elif not lines:
+        lines.append(f"(exited with status {answer.returncode}, without a word)")
     return "\n".join(lines)[:NVIDIA_SMI_CHARACTERS]

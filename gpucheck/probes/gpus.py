@@ -5,7 +5,6 @@ import msgspec
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._witness import nvml
 from gpucheck.probes.driver import witness
 
 
@@ -83,9 +82,9 @@ def read(host: Host) -> Gpus:
     Raises:
         RuntimeError: the child died before NVML counted: whether there are GPUs is unknown.
     """
-    account = witness(nvml(host))
+    account = witness(host)
     stages = account.stages
-    if account.died_in is not None and "system" not in stages:
+    if account.status in ("crashed", "hung") and "system" not in stages:
         raise RuntimeError(account.problem)
     gpus = [msgspec.convert(value, Gpu) for stage, value in stages.items() if stage.startswith("gpu ")]
     if account.died_in is not None and account.died_in.startswith("gpu "):

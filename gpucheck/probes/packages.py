@@ -84,7 +84,6 @@ OTHERS = frozenset(
 # Names end in the CUDA major up to CUDA 12, and in nothing from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
 _CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")
 _REQUIREMENT = re.compile(r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])? *\(?([^;()\n]*)\)? *(?:;(.*))?$", re.MULTILINE)
-_PLAIN = re.compile(r"(==|!=|<=|>=|<|>)\s*(\d+(?:\.\d+)*)")
 
 
 @probe(level=Level.QUICK)
@@ -144,31 +143,9 @@ def _requirement(name: str, specifier: str, found: dict[str, Found]) -> Requirem
     one = found.get(name)
     if one is None:
         return Requirement(name=name, specifier=specifier)
-    return Requirement(name=name, specifier=specifier, installed=one.version, satisfied=_satisfied(one.version, specifier))
-
-
-def _satisfied(version: str, specifier: str) -> bool | None:
-    """Whether a version meets a specifier; None if either is unreadable.
-
-    The extra's own pins compare plain numbers. Importing ``packaging`` for them would cost a sixth of a quick run, so
-    it is kept for anything else.
-    """
-    clauses = [_PLAIN.fullmatch(clause.strip()) for clause in specifier.split(",")]
-    if not version.replace(".", "").isdigit() or None in clauses:
-        return versions.satisfies(version, specifier)
-    return all(_compare(version, match[1], match[2]) for match in clauses if match is not None)
-
-
-def _compare(version: str, operator: str, bound: str) -> bool:
-    above, below = versions.at_least(version, bound), versions.at_least(bound, version)
-    return {
-        "==": above and below,
-        "!=": not (above and below),
-        ">=": above,
-        "<=": below,
-        ">": not below,
-        "<": not above,
-    }[operator]
+    return Requirement(
+        name=name, specifier=specifier, installed=one.version, satisfied=versions.satisfies(one.version, specifier)
+    )
 
 
 def _of(one: Found) -> Distribution:

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pytest
 
 from gpucheck.compat import versions
@@ -65,3 +68,34 @@ def test_satisfies() -> None:
 def test_satisfies_does_not_guess() -> None:
     assert versions.satisfies("not a version", ">=1") is None
     assert versions.satisfies("1.0", "about 1") is None
+
+
+@pytest.mark.parametrize(
+    ("version", "specifier", "satisfied"),
+    [
+        ("12.5.3.2", "==12.5.3.2", True),
+        ("12.5.3", "==12.5.3.2", False),
+        ("12.5.3.2", "!=12.5.3.2", False),
+        ("13.0", "<13.0", False),
+        ("12.9.86", "<13.0", True),
+        ("12.9.86", "<=12.9.86", True),
+        ("12.9.87", "<=12.9.86", False),
+        ("9.3.0.75", ">9.3.0.75", False),
+        ("9.10.0.1", ">9.3.0.75", True),
+        ("12.5.82", "==12.*", True),
+        ("12.5.82.post1", "==12.5.82", False),
+        ("2.27.7rc1", ">=2.27", True),
+        ("2.27.7", "", True),
+        ("local-build", ">=1", None),
+    ],
+)
+def test_satisfies_plain_numbers(version: str, specifier: str, satisfied: bool | None) -> None:
+    assert versions.satisfies(version, specifier) is satisfied
+
+
+def test_plain_numbers_do_not_import_packaging() -> None:
+    code = (
+        "import sys; from gpucheck.compat import versions; assert versions.satisfies('9.3.0.75', '<10.0,>=9.3.0.75');"
+        "sys.exit('packaging' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

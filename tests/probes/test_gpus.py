@@ -66,9 +66,10 @@ def test_no_library_no_gpus():
 
 
 @pytest.mark.parametrize("how", ["killed by SIGSEGV", "timed out"])
-def test_a_driver_that_never_came_to_counting_leaves_the_gpus_unknown(how):
-    with pytest.raises(RuntimeError, match="in nvmlInit"):
-        read(FakeChild({"load": LOADED}, how=how, stage="init"))
+@pytest.mark.parametrize(("stage", "where"), [("init", "in nvmlInit"), (None, "between stages")])
+def test_a_driver_that_never_came_to_counting_leaves_the_gpus_unknown(how, stage, where):
+    with pytest.raises(RuntimeError, match=where):
+        read(FakeChild({"load": LOADED}, how=how, stage=stage))
 
 
 def test_a_hang_in_shutdown_spoils_no_gpu():

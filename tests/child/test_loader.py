@@ -1,0 +1,75 @@
+import shutil
+import subprocess
+import sys
+
+import pytest
+from lab.fake_driver import COMPILER
+
+from gpucheck.child.loader import load
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the loader's words are those of Linux")
+
+
+def open_one(name, symbol="cos"):
+    return load({sys.platform: str(name)}, symbol)
+
+
+def test_a_library_that_opens_tells_which_file_it_is():
+    library, account = open_one("libm.so.6")
+    assert library is not None
+    assert account["status"] == "loaded"
+    assert account["library"].endswith("/libm.so.6")
+
+
+def test_a_library_that_is_nowhere():
+    library, account = open_one("libnowhere.so.1")
+    assert library is None
+    assert account["status"] == "library-not-found"
+    assert account["problem"] == "libnowhere.so.1: cannot open shared object file: No such file or directory"
+    assert account["library"] is None
+
+
+@pytest.mark.parametrize("size", [0, 16, 40])
+def test_a_truncated_library_is_found_and_refused(driver_folder, tmp_path, size):
+    broken = tmp_path / "libcuda.so.1"
+    broken.write_bytes((driver_folder / "libcuda.so.1").read_bytes()[:size])
+    library, account = open_one(broken)
+    assert library is None
+    assert account["status"] == "library-unusable"
+    assert account["library"] == str(broken)
+    assert "file too short" in account["problem"]
+
+
+def test_a_text_file_is_no_library(tmp_path):
+    (tmp_path / "libcuda.so.1").write_text("# not a library, but long enough to hold a header\n" * 20)
+    _, account = open_one(tmp_path / "libcuda.so.1")
+    assert account["status"] == "library-unusable"
+    assert "invalid ELF header" in account["problem"]
+
+
+def test_a_library_whose_own_library_is_missing_is_unusable(tmp_path):
+    if COMPILER is None:
+        pytest.skip("no C compiler")
+    (tmp_path / "empty.c").write_text("int nothing;")
+    needed, needing = tmp_path / "libneeded.so.1", tmp_path / "libneeding.so.1"
+    compile_shared = [COMPILER, "-shared", "-fPIC", str(tmp_path / "empty.c"), "-o"]
+    subprocess.run([*compile_shared, str(needed), "-Wl,-soname,libneeded.so.1"], check=True)
+    subprocess.run([*compile_shared, str(needing), "-Wl,--no-as-needed", str(needed)], check=True)
+    shutil.move(needed, tmp_path / "elsewhere")
+    _, account = open_one(needing)
+    assert account["status"] == "library-unusable"
+    assert "libneeded.so.1" in account["problem"]
+
+
+def test_a_library_without_the_function_is_not_what_it_claims_to_be():
+    library, account = open_one("libm.so.6", symbol="cuInit")
+    assert library is None
+    assert account["status"] == "library-unusable"
+    assert "cuInit" in account["problem"]
+
+
+def test_a_system_for_which_there_is_no_driver():
+    library, account = load({"win32": "nvml.dll"}, "nvmlInit_v2")
+    assert library is None
+    assert account["status"] == "library-not-found"
+    assert "linux" in account["problem"]

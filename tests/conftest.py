@@ -1,0 +1,30 @@
+"""Fixtures for the whole suite."""
+
+import pathlib
+from collections.abc import Callable, Mapping
+
+import pytest
+from lab import fake_driver
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+
+
+@pytest.fixture(scope="session")
+def driver_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The compiled fake driver: a folder with libnvidia-ml.so.1 and libcuda.so.1."""
+    if fake_driver.COMPILER is None:
+        pytest.skip("no C compiler: the fake driver can't be built")
+    return fake_driver.build(tmp_path_factory.mktemp("lab") / "driver")
+
+
+@pytest.fixture
+def driver_host(driver_folder: pathlib.Path, tmp_path: pathlib.Path) -> Callable[..., LocalHost]:
+    """This machine with the fake driver: ``driver_host({"gpus": 8}, timeout_seconds=3.0, CUDA_VISIBLE_DEVICES="0")``."""
+
+    def open_door(lines: Mapping[str, object] | None = None, timeout_seconds: float = 60.0, **env: str) -> LocalHost:
+        scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", lines or {})
+        environment = {**fake_driver.environment(driver_folder, scenario), **env}
+        return LocalHost(Request(timeout_seconds=timeout_seconds), env=environment)
+
+    return open_door
