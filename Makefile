@@ -15,12 +15,12 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test test lint docs bench clean
+.PHONY: check smoke-test test lint docs bench compiled clean
 
-check: $(VENV)/.$(EXTRA)
+check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
 
-smoke-test: $(VENV)/.$(EXTRA)
+smoke-test: compiled
 	$(BIN)/gpucheck --allow-cpu --strategy one_device --strategy mirrored $(ARGS)
 
 test: $(VENV)/.$(EXTRA) $(VENV)/.test
@@ -34,7 +34,7 @@ lint: $(VENV)/.lint
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py
 
-bench: $(VENV)/.$(EXTRA)
+bench: compiled
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 clean:
@@ -48,3 +48,7 @@ $(VENV)/bin/python:
 $(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	@touch $@
+
+# An editable install compiles nothing by itself, and an environment may forbid Python to do it on the way.
+compiled: $(VENV)/.$(EXTRA)
+	@$(BIN)/python -m compileall -q gpucheck

@@ -35,6 +35,8 @@ def decide(request: Request, facts: Facts, findings: Iterable[Diagnosis], outcom
     gaps = tuple(_gaps(request, facts, outcomes))
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
+    if not request.allow_cpu and not _accelerator(facts):
+        gaps = (*gaps, "no accelerator was seen, and no rule can say why")
     if gaps:
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
     if severities:
@@ -49,8 +51,6 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
     for outcome in outcomes:
         if outcome.status is Status.CRASHED:
             yield f"the rule {outcome.code} crashed ({outcome.reason}); please report it"
-    if not request.allow_cpu and not _accelerator(facts):
-        yield "no accelerator was seen, and no rule can say why"
     if request.level >= Level.DEFAULT:
         yield from _framework_gaps(request, facts)
 

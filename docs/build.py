@@ -1,0 +1,50 @@
+"""Write the generated part of the docs: one page per diagnosis, their table, and the JSON Schema of the report.
+
+``make docs`` runs this; a test fails where what is written differs from what the code says now.
+"""
+
+import json
+import pathlib
+
+from gpucheck import manual
+from gpucheck.plugin import load_rows, load_rules
+from gpucheck.reports import page, table
+from gpucheck.schema import schema
+
+DOCS = pathlib.Path(__file__).resolve().parent
+INTRODUCTION = """\
+# Diagnoses
+
+One code names one root cause. `gpucheck explain CODE` prints a page, `gpucheck rules` this table. A code is never renamed.
+
+"""
+
+
+def files() -> dict[str, str]:
+    """Every generated file by its path below this folder."""
+    rules, rows = load_rules(), load_rows()
+    made = {
+        "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
+        "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
+    }
+    for rule in rules:
+        parsed = manual.page(rule.code, rule.doc)
+        made[f"diagnoses/{rule.code}.md"] = page.render_markdown(parsed, rule, rows[rule.row])
+    return made
+
+
+def main() -> None:
+    """Write what changed, and remove the pages of codes that are gone."""
+    wanted = files()
+    for path in DOCS.glob("diagnoses/*.md"):
+        if path.relative_to(DOCS).as_posix() not in wanted:
+            path.unlink()
+    for name, text in wanted.items():
+        path = DOCS / name
+        path.parent.mkdir(exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""A rule's manual page, for ``gpucheck explain CODE`` and for the docs."""
+
+import json
+import re
+
+from gpucheck.manual import SECTIONS, Page
+from gpucheck.plugin import Row, Rule
+
+LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
+# A line ends in a command where one of these follows a colon, unless it goes on as English.
+PROGRAMS = (
+    "apt apt-get bash brew chmod chown conda curl df dkms dmesg dnf docker echo env eval export find gpucheck grep groups"
+    " journalctl kill kubectl ldconfig ldd ls lsmod lspci modinfo modprobe mount nproc nvidia-bug-report.sh nvidia-ctk"
+    " nvidia-smi pip pip3 pipx podman printenv ps python python3 rm rmmod sbatch srun source sudo systemctl sysctl"
+    " ubuntu-drivers ulimit uname unset usermod uv wsl wsl.exe yum zypper"
+)
+COMMAND = re.compile(
+    r"(?:^(?:\d+[.)]\s+)?|(?<=:)\s+)((?:[A-Z_][A-Z0-9_]*=\S*\s+)*(?:"
+    + "|".join(map(re.escape, PROGRAMS.split()))
+    + r")(?=\s|$).*)$"
+)
+ENGLISH = re.compile(r"\s(?:and|or|the|a|of|if|in|is|with|says?|must|prints?|lists?|shows?|then|as|to)\s|\.\s+[A-Z]|\.$|\s\(")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\$\([^)]*\)")
+ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
+
+
+def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
+    """The page for a terminal; prose flows to ``width``, commands at the end of a line of it stand on their own line."""
+    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
+
+    sheet = Sheet(width=width, color=color, ascii=ascii)
+    severity = (rule.severity.value, "fail" if rule.severity.value == "error" else "warn")
+    sheet.flow([(page.code, "title"), severity, f"scope: {rule.scope.value}", row.problem], " · ")
+    sheet.blank()
+    sheet.add((page.title, "title"))
+    for name in SECTIONS:
+        sheet.blank()
+        sheet.add((name, "title"))
+        column = 4  # what follows an item of a list stands below its text
+        for prose, commands in blocks(page, name):
+            marker = item[0] if (item := ITEM.match(prose)) else ""
+            column = 4 + len(marker) if marker else column
+            if marker and prose == marker:
+                sheet.command(commands.pop(0), column, indent=4, label=marker)
+            elif marker:
+                sheet.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
+            elif name == "References":
+                sheet.command(prose, column)  # an address is copied too
+            elif prose:
+                sheet.add(prose, indent=column)
+            for command in commands:
+                sheet.command(command, column)
+    if rule.explains:
+        sheet.blank()
+        sheet.add(("Explains", "title"))
+        sheet.add(", ".join(rule.explains), indent=4)
+    return str(sheet)
+
+
+def render_json(page: Page, rule: Rule, row: Row) -> str:
+    """The page as one JSON object."""
+    return (
+        json.dumps(
+            {
+                "code": page.code,
+                "title": page.title,
+                "row": rule.row,
+                "problem": row.problem,
+                "first_check": row.first_check,
+                "action": row.action,
+                "severity": rule.severity.value,
+                "scope": rule.scope.value,
+                "explains": list(rule.explains),
+                "sections": {name.lower(): text for name, text in page.sections.items()},
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
+
+
+def render_markdown(page: Page, rule: Rule, row: Row) -> str:
+    """The page as Markdown, for the docs."""
+    lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
+    for name in SECTIONS:
+        lines += ["", f"## {name}", ""]
+        if name == "Symptom":
+            lines += ["```text", *page.sections[name].splitlines(), "```"]
+        elif name == "References":
+            lines += [f"- {line.strip()}" for line in page.sections[name].splitlines() if line.strip()]
+        else:
+            indent = ""
+            for prose, commands in blocks(page, name):
+                item = ITEM.match(prose)
+                indent = " " * len(item[0]) if item else indent
+                if item and prose == item[0]:
+                    lines += [f"{prose}```sh", f"{indent}{commands.pop(0)}", f"{indent}```"]
+                elif prose:
+                    lines += [_escape(prose)] if item else [*([""] if indent else []), indent + _escape(prose)]
+                if commands:
+                    lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
+    if rule.explains:
+        lines += ["", "## Explains", "", *(f"- [{code}]({code}.md)" for code in rule.explains)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
+    """A section as paragraphs: (prose on one line, the commands that follow it).
+
+    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What follows a colon to the end of its
+    line and begins with a program is a command. Of the example only its sentence is shown: the rest is for the test suite.
+    """
+    if section == "Example":
+        return [(page.example.summary, [])]
+    text = page.sections[section]
+    if section in LITERAL:
+        return [(line.strip(), []) for line in text.splitlines() if line.strip()]
+    found: list[tuple[str, list[str]]] = []
+    begin = True
+    for line in map(str.strip, text.splitlines()):
+        if not line:
+            begin = True
+            continue
+        ready = bool(found) and not begin and found[-1][0].endswith(":") and not found[-1][1]
+        prose, commands = _split(line, ready or "\n" not in text.strip())
+        if begin or ITEM.match(line) or (found[-1][1] and prose):
+            found.append((prose, commands))
+        else:
+            found[-1] = (f"{found[-1][0]} {prose}".rstrip(), [*found[-1][1], *commands])
+        begin = False
+    return found
+
+
+def _escape(prose: str) -> str:
+    marker = item[0] if (item := ITEM.match(prose)) else ""
+    return marker + re.sub(r"([<*`])", r"\\\1", prose[len(marker) :])
+
+
+def _split(line: str, whole: bool) -> tuple[str, list[str]]:
+    """A line as prose (or a list's marker) and the command at its end; ``whole``: the line itself may be the command."""
+    for match in COMMAND.finditer(line):
+        before = line[: match.start(1)]
+        if (whole or before) and not ENGLISH.search(QUOTED.sub("''", match[1])):
+            return before if ITEM.fullmatch(before) else before.rstrip(), [match[1]]
+    return line, []

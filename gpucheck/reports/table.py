@@ -1,0 +1,72 @@
+"""The troubleshooting table, for ``gpucheck rules`` and for the docs: every code by row, with severity, scope and one line."""
+
+import json
+from collections.abc import Sequence
+
+from gpucheck.model import Severity
+from gpucheck.plugin import Row, Rule
+
+
+def title(rule: Rule) -> str:
+    """The first line of a rule's page."""
+    return rule.doc.strip().partition("\n")[0].strip()
+
+
+def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
+    """The table in a style: "terminal" (to which width, colour and character set apply), "json" or "markdown"."""
+    if style == "json":
+        return render_json(rules, rows)
+    return render_markdown(rules, rows) if style == "markdown" else _terminal(rules, rows, width, color, ascii)
+
+
+def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bool, ascii: bool) -> str:
+    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
+
+    sheet = Sheet(width=width, color=color, ascii=ascii)
+    column = max((len(rule.code) for rule in rules), default=0) + 4
+    for name, row in rows.items():
+        sheet.blank()
+        sheet.add((row.problem, "title"), f"  first check: {row.first_check}; then: {row.action}", hang=2)
+        for rule in rules:
+            if rule.row != name:
+                continue
+            error = rule.severity is Severity.ERROR
+            sheet.add(
+                (rule.severity.value, "fail" if error else "warn"),
+                f" ({rule.scope.value}) {title(rule)}",
+                indent=2,
+                label=(rule.code, "title"),
+                hang=column if width >= column + 40 else 6,
+            )
+    return str(sheet)
+
+
+def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
+    """The table as a JSON array."""
+    entries = [
+        {
+            "row": rule.row,
+            "problem": rows[rule.row].problem,
+            "first_check": rows[rule.row].first_check,
+            "action": rows[rule.row].action,
+            "code": rule.code,
+            "severity": rule.severity.value,
+            "scope": rule.scope.value,
+            "title": title(rule),
+            "explains": list(rule.explains),
+        }
+        for rule in rules
+    ]
+    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+
+
+def render_markdown(rules: Sequence[Rule], rows: dict[str, Row], *, folder: str | None = None) -> str:
+    """The table as Markdown; ``folder`` is where the pages lie, for links ("" for the same one, None for no links)."""
+    lines = ["| problem | code | severity | scope | meaning |", "| --- | --- | --- | --- | --- |"]
+    for name, row in rows.items():
+        for rule in rules:
+            if rule.row == name:
+                code = f"`{rule.code}`" if folder is None else f"[`{rule.code}`]({folder}{rule.code}.md)"
+                meaning = title(rule).replace("|", "\\|")
+                lines.append(f"| {row.problem} | {code} | {rule.severity.value} | {rule.scope.value} | {meaning} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,88 @@
+"""Values in words."""
+
+import pytest
+from fakes import machine
+
+from gpucheck.model import Evidence
+from gpucheck.reports._words import clean, devices, duration, evidence, significant, size
+
+FACTS = machine("h200")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (1023, "1,023 B"), (64 << 20, "64 MiB"), (558345748, "532 MiB"), (150754820096, "140 GiB"), (5 << 40, "5 TiB"),
+     (int(8.0 * (1 << 30)), "8 GiB"), (-2048, "-2 KiB"), (5000 << 40, "5,000 TiB")],
+)  # fmt: skip
+def test_size(count, text):
+    assert size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (58600.4, "58,600"), (0.517, "0.517"), (17.52, "17.5"), (0.00004, "4e-05"), (99.96, "100")]
+)
+def test_significant(value, text):
+    assert significant(value) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.1234, "0.12 s"), (6.84, "6.8 s"), (134.4, "134 s"), (0, "0.00 s")])
+def test_duration(seconds, text):
+    assert duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ((), ""),
+        (("GPU:0",), "GPU:0"),
+        (("GPU:0", "GPU:1", "GPU:2", "GPU:5"), "GPU:0-2,5"),
+        (("GPU:0", "GPU:1", "CPU:0"), "GPU:0-1, CPU:0"),
+        (("GPU:2", "GPU:1"), "GPU:2,1"),
+        (("worker 0", "GPU:1"), "worker 0, GPU:1"),
+        (("/job:worker/replica:0/task:1/device:GPU:0",), "/job:worker/replica:0/task:1/device:GPU:0"),
+    ],
+)
+def test_devices(names, text):
+    assert devices(names) == text
+
+
+@pytest.mark.parametrize(
+    ("fact", "field", "value", "text"),
+    [
+        ("driver", "version", "580.159.04", "driver version: 580.159.04"),
+        ("driver", "problem", None, "driver problem: unknown"),
+        ("driver", "gpu_count", 1, "driver GPU count: 1"),
+        ("gpus", "gpus[0].memory_total_bytes", 150754820096, "GPU 0 memory total: 140 GiB"),
+        ("gpus", "gpus[0].power_watts", 80.4, "GPU 0 power: 80.4 W"),
+        ("gpus", "gpus[0].ecc_enabled", True, "GPU 0 ECC enabled: yes"),
+        ("gpus", "gpus[0].clock_event_reasons", 64, "GPU 0 clock event reasons: 0x40"),
+        ("gpus", "gpus[0].compute_capability", [9, 0], "GPU 0 compute capability: 9.0"),
+        ("cuda", "devices[0].name", "NVIDIA H200", "CUDA device 0 name: NVIDIA H200"),
+        ("pci", "gpus", [], "PCI GPUs: none"),
+        ("pci", "gpus[0].kernel_driver", "vfio-pci", "PCI 0000:00:06.0 kernel driver: vfio-pci"),
+        ("libraries", "libraries[4].path", None, "libcusolver.so.11 path: not found by the loader"),
+        ("libraries", "cudnn_parts_missing", list("abcdefgh"), "libraries cuDNN parts missing: a, b, c, d, e, f, … (8 in all)"),
+        ("packages", "and_cuda[0].installed", None, "nvidia-cublas-cu12 installed: not installed"),
+        ("packages", "flavours", [{"name": "tf", "version": "1"}], "packages flavours: tf"),
+        ("environment", "variables.CUDA_VISIBLE_DEVICES", "", 'CUDA_VISIBLE_DEVICES=""'),
+        ("environment", "variables.NVIDIA_VISIBLE_DEVICES", "0", 'NVIDIA_VISIBLE_DEVICES="0"'),
+        ("training", "runs[0].first_step_seconds", 4.44, "one_device on GPU:0 (float32) first step: 4.44 s"),
+        ("limits", "shared_memory_total_bytes", 67108864, "limits shared memory total: 64 MiB"),
+        ("wherever", "x[7].y", 3, "wherever x 7 y: 3"),
+        ("driver", "problem", "y" * 300, f"driver problem: {'y' * 159}…"),
+    ],
+)
+def test_evidence(fact, field, value, text):
+    assert evidence(Evidence(fact=fact, field=field, value=value), FACTS) == text
+
+
+def test_evidence_leaves_out_site_packages_unless_verbose():
+    folder = FACTS["packages"]["tensorflow"]["folder"]
+    item = Evidence(fact="libraries", field="loader", value=f"{folder}/tensorflow/x.so")
+    assert evidence(item, FACTS) == "libraries loader: …/tensorflow/x.so"
+    assert evidence(item, FACTS, verbose=True) == f"libraries loader: {folder}/tensorflow/x.so"
+
+
+def test_clean():
+    assert clean("a\r\n b\tc\x1b[2J\x9b\u202ed\udc80") == "a b c\ufffd[2J\ufffd\ufffdd\ufffd"
+    assert clean("8 × 91 °C – é…", ascii=True) == "8 x 91 C - ?..."

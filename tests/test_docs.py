@@ -1,0 +1,74 @@
+"""The docs are what the code says: generated files are fresh, and the written pages name what exists."""
+
+import importlib.util
+import pathlib
+import re
+
+import pytest
+
+import gpucheck
+from gpucheck.model import ExitCode, ProbeStatus, Report, Status, TrainingRun, Verdict
+
+ROOT = pathlib.Path(gpucheck.__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+
+if not DOCS.is_dir():
+    pytest.skip("the docs are not part of an installed package", allow_module_level=True)
+
+SPEC = importlib.util.spec_from_file_location("docs_build", DOCS / "build.py")
+assert SPEC is not None
+assert SPEC.loader is not None
+BUILD = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(BUILD)
+FILES = BUILD.files()
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_generated_file_is_fresh(name):
+    path = DOCS / name
+    assert path.exists(), "run `make docs`"
+    assert path.read_text(encoding="utf-8") == FILES[name], "run `make docs`"
+
+
+def test_no_page_without_a_rule():
+    assert {path.relative_to(DOCS).as_posix() for path in DOCS.glob("diagnoses/*.md")} <= FILES.keys()
+
+
+def test_main_writes_and_removes(tmp_path, monkeypatch):
+    monkeypatch.setattr(BUILD, "DOCS", tmp_path)
+    monkeypatch.setattr(BUILD, "files", lambda: {"a.json": "{}\n", "diagnoses/new.md": "# new\n"})
+    (tmp_path / "diagnoses").mkdir()
+    (tmp_path / "diagnoses" / "gone.md").write_text("old")
+    BUILD.main()
+    found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
+    assert found == {"a.json": "{}\n", "diagnoses/new.md": "# new\n"}
+
+
+@pytest.mark.parametrize("kind", [Report, TrainingRun], ids=lambda kind: kind.__name__)
+def test_field_guide_names_every_field(kind):
+    guide = (DOCS / "report.md").read_text(encoding="utf-8")
+    missing = [name for name in kind.__struct_fields__ if f"`{name}`" not in guide]
+    assert missing == []
+
+
+def test_field_guide_names_every_word():
+    guide = (DOCS / "report.md").read_text(encoding="utf-8")
+    words = [*Verdict, *Status, *ProbeStatus]
+    assert [word.value for word in words if f"`{word.value}`" not in guide] == []
+    for code in ExitCode:
+        assert re.search(rf"^\| {code.value} \| ", guide, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_links_and_paths_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        generated = any(name.startswith(target.rstrip("/")) for name in FILES)
+        assert generated or (path.parent / target).exists(), target
+    for target in re.findall(r"`((?:gpucheck|tests|docs)/[\w./]+)`", text):
+        assert (ROOT / target).exists() or any(f"docs/{name}".startswith(target) for name in FILES), target
+
+
+def test_docs_do_not_name_the_wrong_distribution():
+    for path in DOCS.rglob("*.md"):
+        assert not re.search(r"pip3? install (?:\S+ )*gpucheck\b", path.read_text(encoding="utf-8"))

@@ -1,0 +1,93 @@
+"""The published schema: every report is valid against it, and it says what each probe's fact holds."""
+
+import json
+
+import jsonschema
+import msgspec
+import pytest
+from fakes import MACHINES
+from reports.cases import CASES, report
+
+from gpucheck.model import SCHEMA_VERSION
+from gpucheck.plugin import load_probes
+from gpucheck.reports import json as format_json
+from gpucheck.schema import schema
+
+SCHEMA = json.loads(json.dumps(schema()))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def written(made):
+    return json.loads(format_json.render(made))
+
+
+def test_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert SCHEMA["$id"].endswith(f":{SCHEMA_VERSION}")
+    assert SCHEMA["title"] == f"gpucheck report {SCHEMA_VERSION}"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in MACHINES.glob("*.json")))
+def test_machines_are_valid(name):
+    VALIDATOR.validate(written(report(name)))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_reports_are_valid(case):
+    VALIDATOR.validate(written(CASES[case]()))
+
+
+def test_every_probe_is_typed():
+    facts = SCHEMA["properties"]["facts"]["properties"]
+    assert facts.keys() == {"request", *(probe.name for probe in load_probes())}
+    for name, reference in facts.items():
+        described = SCHEMA["$defs"][reference["$ref"].rpartition("/")[2]]
+        assert described["type"] == "object", name
+        assert described["description"], name
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("verdict",), "fine"),
+        (("exit_code",), "0"),
+        (("facts", "driver", "version"), 580),
+        (("facts", "gpus", "gpus", 0, "memory_total_bytes"), "much"),
+        (("facts", "training", "runs", 0, "status"), None),
+        (("findings", 0, "severity"), "fatal"),
+        (("outcomes", 0, "status"), "unsure"),
+    ],
+)
+def test_wrong_values_are_invalid(path, wrong):
+    document = written(CASES["fail-cusolver"]())
+    place = document
+    for part in path[:-1]:
+        place = place[part]
+    place[path[-1]] = wrong
+    assert not VALIDATOR.is_valid(document)
+
+
+@pytest.mark.parametrize("field", ["schema_version", "verdict", "findings", "training", "probes", "outcomes", "facts", "tool"])
+def test_every_field_is_there(field):
+    document = written(report("h200"))
+    del document[field]
+    assert not VALIDATOR.is_valid(document)
+
+
+def test_a_later_minor_version_is_still_valid():
+    document = written(report("h200"))
+    document["schema_version"] = "1.99"
+    document["novelty"] = document["facts"]["driver"]["novelty"] = document["probes"][0]["novelty"] = 1
+    document["facts"]["new_probe"] = {"seen": True}
+    VALIDATOR.validate(document)
+
+
+def test_references_lead_somewhere():
+    text = json.dumps(SCHEMA)
+    targets = {part.split('"')[0] for part in text.split('"$ref": "#/$defs/')[1:]}
+    assert targets <= SCHEMA["$defs"].keys()
+    assert "Request" in SCHEMA["$defs"]
+
+
+def test_schema_does_not_change_from_call_to_call():
+    assert msgspec.json.encode(schema()) == msgspec.json.encode(schema())
