@@ -41,7 +41,9 @@ STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")
     help=f"Train with this strategy only; may be repeated. One of: {', '.join(STRATEGIES)}.",
 )
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
-@click.option("--output", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all.")
+@click.option(
+    "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all."
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not looked at and why, and timings.")
 @click.pass_obj

@@ -19,9 +19,7 @@ def test_example(code):
     crashed = {item.rule.code: item.outcome.reason for item in judgements if item.outcome.status is Status.CRASHED}
     assert crashed == {}
     findings = fold(judgements, ROWS)
-    assert [(finding.code, finding.summary) for finding in findings if not finding.explained_by] == [
-        (code, example.summary)
-    ]
+    assert [(finding.code, finding.summary) for finding in findings if not finding.explained_by] == [(code, example.summary)]
     assert findings[0].evidence, "a finding without evidence"
     assert findings[0].fix, "a finding without a fix"
 

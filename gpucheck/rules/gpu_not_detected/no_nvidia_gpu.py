@@ -40,7 +40,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import WITHOUT_CUDA
+from gpucheck.rules._driver import WITHOUT_CUDA, kernel_answers
 
 
 @rule(
@@ -59,7 +59,7 @@ def check(
     tpu: Tpu,
 ) -> Finding | Skip | None:
     """No function on the bus, and no layer above that works without one."""
-    if request.allow_cpu or system.platform != "linux" or driver.gpu_count or cuda.device_count or tpu.expected:
+    if request.allow_cpu or system.platform != "linux" or kernel_answers(driver) or cuda.device_count or tpu.expected:
         return None
     if pci.gpus or pci.amd_gpus or wsl.inside:
         return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages

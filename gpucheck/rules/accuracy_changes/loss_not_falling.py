@@ -1,0 +1,67 @@
+"""The training job ran, and its model did not learn.
+
+Symptom:
+    The loss stays where it was, or grows, although the data can be learnt.
+    gpucheck: loss_fell is false, or gradients_reach_weights is false.
+Cause:
+    gpucheck trains a small model on data that it makes itself and that is learnable in a few steps. Where that does not learn,
+    gradients are lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
+Fix:
+    1. Compare with the CPU: CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
+    2. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to see which part is wrong.
+    3. Reinstall TensorFlow and its CUDA libraries in a fresh environment; if it stays, test the GPU: dcgmi diag -r 3
+Verify:
+    gpucheck: the loss of each run falls.
+Unless:
+    Never: the data of the smoke job is made so that the loss must fall.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "verify"
+    training.runs[0].reason = "the loss did not fall"
+    training.runs[0].loss = {"first": 2.41, "last": 2.44}
+    training.runs[0].loss_fell = false
+    -> The model did not learn in one_device on GPU:0: its loss went from 2.41 to 2.44.
+References:
+    https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, TrainingRun, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import label, on_gpu
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(training: Training) -> Finding | None:
+    """The loss did not fall, or some weights never changed."""
+    bad = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]
+    if not bad:
+        return None
+    place, run = bad[0]
+    if run.loss_fell is False:
+        first, last = run.loss.first, run.loss.last
+        how = (
+            f"its loss went from {first:.2f} to {last:.2f}" if first is not None and last is not None else "its loss did not fall"
+        )
+        fields = ("loss", "loss_fell")
+    else:
+        how, fields = "not every weight changed", ("gradients_reach_weights", "status")
+    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu")
+    test = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3")
+    return Finding(
+        summary=f"The model did not learn in {label(run)}{more}: {how}.",
+        evidence=saw(training, *(f"runs[{place}].{field}" for field in fields)),
+        fix=(
+            *((compare,) if on_gpu(run) else ()),
+            Fix(
+                text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to see which part is wrong"
+            ),
+            *((test,) if on_gpu(run) else ()),
+        ),
+        affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
+    )
+
+
+def _stuck(run: TrainingRun) -> bool:
+    return run.losses_finite is not False and (run.loss_fell is False or run.gradients_reach_weights is False)

@@ -1,0 +1,65 @@
+"""The training loss became NaN or infinite.
+
+Symptom:
+    loss: nan
+    NaN loss during training.
+    Batch 12: Invalid loss, terminating training
+Cause:
+    A learning rate that is too high, a logarithm or division of zero, bad values in the data, or float16 without loss scaling
+    lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
+    is the hardware, a driver or a library.
+Fix:
+    1. Find the first bad operation: tf.debugging.enable_check_numerics()
+    2. Look at the data (NaN, infinite, labels out of range), lower the learning rate, clip gradients: Adam(1e-4, clipnorm=1.0)
+    3. Under mixed_float16 keep the last layer's dtype float32, or use mixed_bfloat16.
+Verify:
+    keras.callbacks.TerminateOnNaN() does not stop the run.
+Unless:
+    Never.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "steps"
+    training.runs[0].reason = "the loss is not finite"
+    training.runs[0].losses_finite = false
+    training.runs[0].loss = {"first": 2.41, "last": null}
+    training.runs[0].loss_fell = false
+    -> The loss became NaN or infinite in one_device on GPU:0.
+References:
+    https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_numerics
+    https://www.tensorflow.org/guide/mixed_precision
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import NOT_WATCHED, label
+
+FIX = (
+    Fix(text="Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()"),
+    Fix(text="Look for bad values in the data, lower the learning rate, clip gradients (Adam(1e-4, clipnorm=1.0))"),
+    Fix(text="Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16"),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
+def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """A run saw such a loss, or a log tells of one."""
+    bad = [(place, run) for place, run in enumerate(training.runs) if run.losses_finite is False] if training else []
+    if training is not None and bad:
+        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+        return Finding(
+            summary=f"The loss became NaN or infinite in {label(bad[0][1])}{more}.",
+            evidence=tuple(item for place, _ in bad for item in saw(training, f"runs[{place}].losses_finite")),
+            fix=FIX,
+            affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
+        )
+    for place, event in enumerate(log.events if log is not None else ()):
+        if log is not None and event.kind == "loss-not-finite":
+            step = event.fields.get("step")
+            return Finding(
+                summary=f"The training loss became {event.fields.get('value') or 'NaN'}{f' at step {step}' if step else ''}.",
+                evidence=saw(log, f"events[{place}].text"),
+                fix=FIX,
+            )
+    return NOT_WATCHED if training is None and log is None else None

@@ -1,0 +1,102 @@
+"""Training in the precision that was asked for does not work on this GPU.
+
+Symptom:
+    Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0
+    No algorithm worked! / UnimplementedError, only under mixed_bfloat16
+Cause:
+    float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
+    some kernels don't exist, and the others are slower than float32.
+Fix:
+    1. Volta and Turing: keras.mixed_precision.set_global_policy("mixed_float16")
+    2. Older GPUs: keras.mixed_precision.set_global_policy("float32")
+Verify:
+    gpucheck --full: the run in that precision passed.
+Unless:
+    Memory, not speed, is why you use it, and it trains.
+Example:
+    gpus.gpus[0].name = "Tesla T4"
+    gpus.gpus[0].compute_capability = [7, 5]
+    cuda.devices[0].name = "Tesla T4"
+    cuda.devices[0].compute_capability = [7, 5]
+    tensorflow.devices[1].description = "Tesla T4"
+    tensorflow.devices[1].compute_capability = [7, 5]
+    request.level = 2
+    training.runs[1].strategy = "one_device"
+    training.runs[1].precision = "mixed_bfloat16"
+    training.runs[1].status = "failed"
+    training.runs[1].stage = "first step"
+    training.runs[1].reason = "UnimplementedError: the DNN library has no convolution for bfloat16"
+    -> Training in mixed_bfloat16 fails on GPU 0 (Tesla T4), whose compute capability 7.5 has no bfloat16 Tensor Cores, and works in float32.
+References:
+    https://keras.io/api/mixed_precision/
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities
+"""
+
+import re
+from typing import Literal
+
+from gpucheck.compat import gpus as capabilities
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import NOT_WATCHED, device_name, gpus_in_use, on_gpu, title
+
+# Failures of a type, not of memory or a process: those have rules of their own.
+OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """A mixed run failed over its type where float32 passed; or Keras warned of it in a log."""
+    runs = training.runs if training is not None else ()
+    sound = {run.devices for run in runs if run.precision == "float32" and run.status == "passed"}
+    for place, run in enumerate(runs):
+        if training is None or run.precision == "float32" or run.status != "failed" or run.devices not in sound:
+            continue
+        gpu = _weak(run, gpus, cuda)
+        if gpu is None and not re.search(OF_THE_TYPE, run.reason or ""):
+            continue
+        where, better = f"on {' and '.join(run.devices[:2])}", "float32"
+        if gpu is not None:
+            major, minor = gpu.compute_capability or (0, 0)
+            kind = _type(run.precision)
+            where = f"on {title(gpu)}, whose compute capability {major}.{minor} has no {kind} Tensor Cores,"
+            if kind == "bfloat16" and capabilities.supports((major, minor), "float16"):
+                better = "mixed_float16"
+        return Finding(
+            summary=f"Training in {run.precision} fails {where} and works in float32.",
+            evidence=saw(training, f"runs[{place}].precision", f"runs[{place}].reason"),
+            fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
+            affects=run.devices,
+        )
+    for place, event in enumerate(log.events if log is not None else ()):
+        if log is not None and event.kind == "precision-unsupported":
+            return Finding(
+                summary=f"{event.fields.get('dtype') or 'Mixed precision'} is slower than float32 here: no GPU of this job has"
+                " Tensor Cores for it.",
+                evidence=saw(log, f"events[{place}].text"),
+                fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
+                severity=Severity.WARNING,
+            )
+    return NOT_WATCHED if training is None and log is None else None
+
+
+def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
+    if policy == "mixed_float16":
+        return "float16"
+    return "bfloat16" if policy == "mixed_bfloat16" else None
+
+
+def _weak(run: TrainingRun, gpus: Gpus | None, cuda: Cuda | None) -> Gpu | None:
+    """The run's GPU, if its capability lacks the type."""
+    kind = _type(run.precision)
+    if gpus is None or not on_gpu(run) or kind is None:
+        return None
+    for _, gpu in gpus_in_use(gpus, cuda):
+        known = gpu.compute_capability
+        if device_name(gpu, cuda) in run.devices and known is not None and capabilities.supports(known, kind) is False:
+            return gpu
+    return None

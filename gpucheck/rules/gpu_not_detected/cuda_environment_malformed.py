@@ -1,0 +1,49 @@
+"""A CUDA variable has a value that CUDA rejects, so that it does not start at all.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
+    nvidia-smi works, and no CUDA program does
+Cause:
+    CUDA_DEVICE_ORDER takes exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other, cuInit itself fails
+    with error 101 (measured on driver 580), although no GPU was asked for by number.
+Fix:
+    1. export CUDA_DEVICE_ORDER=PCI_BUS_ID
+    2. Or unset CUDA_DEVICE_ORDER, which means FASTEST_FIRST.
+Verify:
+    gpucheck --quick finds nothing.
+Unless:
+    Never; no CUDA program runs with it.
+Example:
+    environment.variables = {"CUDA_DEVICE_ORDER": "FOO"}
+    cuda = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA does not start because CUDA_DEVICE_ORDER=FOO is none of the values it knows: FASTEST_FIRST and PCI_BUS_ID.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.environment import Environment
+from gpucheck.rules._driver import WITHOUT_CUDA
+
+_INVALID_DEVICE = 101
+_ORDERS = ("FASTEST_FIRST", "PCI_BUS_ID")
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
+def check(environment: Environment, cuda: Cuda) -> Finding | None:
+    """A foreign value, and CUDA's refusal: a value that CUDA lets pass is no finding."""
+    order = environment.variables.get("CUDA_DEVICE_ORDER")
+    if not order or order in _ORDERS or cuda.result != _INVALID_DEVICE:
+        return None
+    return Finding(
+        summary=f"CUDA does not start because CUDA_DEVICE_ORDER={order} is none of the values it knows: {' and '.join(_ORDERS)}.",
+        evidence=(*saw(environment, "variables.CUDA_DEVICE_ORDER"), *saw(cuda, "status", "result_name")),
+        fix=(
+            Fix(text="Number the GPUs as nvidia-smi does", command="export CUDA_DEVICE_ORDER=PCI_BUS_ID"),
+            Fix(text="Or leave the choice to CUDA", command="unset CUDA_DEVICE_ORDER"),
+        ),
+    )

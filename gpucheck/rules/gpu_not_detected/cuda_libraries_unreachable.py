@@ -1,0 +1,105 @@
+"""CUDA libraries that TensorFlow opens are installed, but not where its loader looks.
+
+Symptom:
+    Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
+    Skipping registering GPU devices...
+    Could not load dynamic library 'libcusolver.so.11'; dlerror: libcusolver.so.11: cannot open shared object file
+    tf.config.list_physical_devices("GPU") returns [] after a clean pip install tensorflow[and-cuda] of 2.21.0
+Cause:
+    The loader searches LD_LIBRARY_PATH, then the folders written into libtensorflow_framework.so.2 (its RUNPATH), then the
+    system's. TensorFlow 2.21.0 was built without pip's nvidia/cusolver/lib in that RUNPATH, so out of the box it never finds
+    libcusolver.so.11. In other cases the libraries lie in a toolkit's folder that nobody told the loader about.
+Fix:
+    1. Name exactly the folder that is missing, before Python starts:
+       export LD_LIBRARY_PATH="<site-packages>/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+       Naming all of nvidia/*/lib works too, but then XLA's first step takes six to ten times as long.
+    2. Or use a release without the defect: python -m pip install "tensorflow[and-cuda]==2.20.*"
+Verify:
+    python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
+Unless:
+    Something else loads the library before TensorFlow is imported; then TensorFlow finds it in the process.
+Example:
+    environment.variables.LD_LIBRARY_PATH = "/usr/local/nvidia/lib64:/usr/local/nvidia/lib"
+    libraries.library_path = ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib"]
+    libraries.libraries[4] = {"soname": "libcusolver.so.11", "required": true, "package": "nvidia-cusolver-cu12", "elsewhere": ["/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib/libcusolver.so.11"], "opened": false, "open_error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}
+    log.events = [{"kind": "library-missing", "line": 5, "text": "Could not load dynamic library 'libcusolver.so.11'", "fields": {"soname": "libcusolver.so.11", "error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}}, {"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 can use no GPU: libcusolver.so.11 is installed, but this release was built without looking into the folder it lies in.
+References:
+    https://www.tensorflow.org/install/pip
+    https://man7.org/linux/man-pages/man8/ld.so.8.html
+"""
+
+from gpucheck.compat import tensorflow as releases
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules import _common as common
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("gpus-not-listed",))
+def check(
+    request: Request,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    libraries: Libraries,
+    tensorflow: TensorFlow | None,
+) -> Finding | Skip | None:
+    """A copy lies on this machine, and none where the loader looks."""
+    here = common.gpu_here(request, container, pci, driver, cuda)
+    faults = common.blocked_libraries(here, libraries, tensorflow)
+    if not isinstance(faults, list):
+        return faults
+    unreachable = [fault for fault in faults if fault.kind == "unreachable"]
+    if not unreachable:
+        return None
+    names = [fault.soname for fault in unreachable]
+    known = releases.release(libraries.tensorflow or "")
+    defect = known is not None and not known.cusolver_reachable and names == ["libcusolver.so.11"]
+    why = "this release was built without looking into the folder it lies in" if defect else "not where its loader looks"
+    return Finding(
+        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {common.listing(names)}"
+        f" {'is' if len(names) == 1 else 'are'} installed, but {why}.",
+        evidence=(
+            *(item for fault in unreachable for item in fault.evidence(libraries)),
+            *saw(libraries, "loader", "runpath", "library_path"),
+        ),
+        fix=(*_fixes(interpreter, list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))),),
+    )
+
+
+def _folder(fault: common.Fault, packages: Packages) -> str:
+    """Where the copy lies that was installed for this TensorFlow, else the first one found."""
+    sites = tuple({f"{one.folder}/nvidia/" for one in packages.nvidia})
+    own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
+    return (own or list(fault.copies))[0].rpartition("/")[0]
+
+
+def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
+    export = common.library_path(*folders)
+    fixes = [
+        Fix(
+            text="Let the loader look there, in the shell that starts Python (only there: more folders slow XLA down)"
+            if len(folders) == 1
+            else "Let the loader look there, in the shell that starts Python",
+            command=export,
+        )
+    ]
+    if interpreter.environment == "venv":
+        activate = common.word(f"{interpreter.prefix}/bin/activate")
+        fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
+    return [*fixes, common.cuda_tensorflow(interpreter)]

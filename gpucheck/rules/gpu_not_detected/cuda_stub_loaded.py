@@ -1,0 +1,77 @@
+"""The CUDA toolkit's link-time stub of libcuda.so.1 was loaded instead of the driver.
+
+Symptom:
+    failed call to cuInit: UNKNOWN ERROR (34)
+    CUDA_ERROR_STUB_LIBRARY
+    CUDA driver is a stub library
+    libcuda reported version is: INVALID_ARGUMENT: expected %d.%d, %d.%d.%d, or %d.%d.%d.%d form for driver version; got "1"
+Cause:
+    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked where no driver is. It does nothing. Once its folder
+    is on LD_LIBRARY_PATH (or in /etc/ld.so.conf.d), or a link libcuda.so.1 points to it, it is found before the driver.
+Fix:
+    1. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it.
+    2. Or out of /etc/ld.so.conf.d, then: sudo ldconfig
+    3. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver.
+Verify:
+    ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
+Unless:
+    Never when running; for linking, name the folder with -L instead.
+Example:
+    environment.variables = {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64/stubs:/usr/local/nvidia/lib64"}
+    cuda = {"status": "failed", "result": 34, "result_name": "CUDA_ERROR_STUB_LIBRARY", "library": "/usr/local/cuda/lib64/stubs/libcuda.so.1"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA does not start because a stub was loaded instead of the driver's library: /usr/local/cuda/lib64/stubs/libcuda.so.1, found through LD_LIBRARY_PATH.
+References:
+    https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.device_nodes import DeviceNodes
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.wsl import Wsl
+from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+
+_STUB_LIBRARY = 34
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
+def check(
+    wsl: Wsl,
+    container: Container,
+    environment: Environment,
+    pci: Pci,
+    device_nodes: DeviceNodes,
+    driver: Driver,
+    cuda: Cuda,
+) -> Finding | None:
+    """CUDA names the stub itself; where there is no GPU for it to hide, that is the finding instead."""
+    if cuda.result != _STUB_LIBRARY or given_no_gpu(container, wsl, device_nodes, driver):
+        return None
+    if not (pci.gpus or driver.gpu_count or wsl.dxg_present):
+        return None
+    library = cuda.library or "libcuda.so.1"
+    folder = library.rpartition("/")[0]
+    entries = [entry for entry in environment.variables.get("LD_LIBRARY_PATH", "").split(":") if entry]
+    kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
+    on_path = len(kept) < len(entries)
+    summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
+    evidence = saw(cuda, "result_name", "library")
+    if on_path:
+        summary += ", found through LD_LIBRARY_PATH"
+        evidence += saw(environment, "variables.LD_LIBRARY_PATH")
+        fix = Fix(
+            text="Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)",
+            command=f'export LD_LIBRARY_PATH="{":".join(kept)}"' if kept else "unset LD_LIBRARY_PATH",
+        )
+    else:
+        fix = Fix(
+            text="Find the line that adds the stub's folder, remove it, and make the loader's list anew with sudo ldconfig",
+            command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/",
+        )
+    return Finding(summary=f"{summary}.", evidence=evidence, fix=(fix,))

@@ -1,0 +1,113 @@
+"""The NVIDIA driver runs, and a device file under /dev that CUDA opens is not there.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
+    ls: cannot access '/dev/nvidia-uvm': No such file or directory
+    Unable to determine the device handle for GPU
+Cause:
+    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. No udev rule makes them: nvidia-modprobe does, at
+    the first use by a program that may run it, or nvidia-persistenced at boot. A minimal server, a container that was
+    given only some of them, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
+Fix:
+    1. sudo nvidia-modprobe -u -c=0
+    2. sudo modprobe nvidia-uvm, if the module is not loaded
+    3. In a container: start it with --gpus all, or pass every one of them: --device /dev/nvidiactl --device /dev/nvidia-uvm --device /dev/nvidia0
+    4. To have them from boot on: sudo systemctl enable --now nvidia-persistenced
+Verify:
+    ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
+Unless:
+    Never on Linux with a GPU of your own; WSL2 has none of them and needs none.
+Example:
+    container = {"inside": false}
+    kernel_module.uvm_loaded = false
+    device_nodes.uvm = {"path": "/dev/nvidia-uvm", "present": false}
+    cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA cannot start because /dev/nvidia-uvm is missing (the kernel module nvidia-uvm is not loaded).
+References:
+    https://docs.nvidia.com/cuda/cuda-installation-guide-linux/ (Device Node Verification)
+    https://github.com/NVIDIA/nvidia-modprobe
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.device_nodes import DeviceNode, DeviceNodes
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.kernel_module import KernelModule
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.wsl import Wsl
+from gpucheck.rules._common import listing
+from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+
+_NO_DEVICE = 100
+_OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
+_NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
+def check(
+    wsl: Wsl,
+    container: Container,
+    pci: Pci,
+    kernel_module: KernelModule,
+    device_nodes: DeviceNodes,
+    driver: Driver,
+    cuda: Cuda,
+) -> Finding | None:
+    """A missing node matters only where CUDA fails: CUDA makes nodes itself where nvidia-modprobe is installed."""
+    if wsl.inside or not kernel_module.loaded or cuda.device_count:
+        return None
+    if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
+        return None
+    if given_no_gpu(container, wsl, device_nodes, driver) or not (pci.gpus or kernel_module.gpu_addresses or container.inside):
+        return None
+    if container.inside and container.nvidia_visible_devices == "none":
+        return None  # devices-hidden: the runtime passed everything but the GPUs, as it was told
+    nodes = {"control": device_nodes.control}
+    if cuda.result != _NO_DEVICE:
+        nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
+    if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
+        nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
+    bad = {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
+    if not bad:
+        if device_nodes.gpus or not container.inside:
+            return None
+        bad = {"gpus": ("/dev/nvidia0", "missing")}  # nothing says how many there should be: none is too few
+    missing = [path for path, _ in bad.values()]
+    state = " or ".join(sorted({state for _, state in bad.values()}))
+    evidence = tuple(item for field in bad for item in saw(device_nodes, field))
+    verb = "are" if len(missing) > 1 else "is"
+    reason = " (the kernel module nvidia-uvm is not loaded)" if "uvm" in bad and kernel_module.uvm_loaded is False else ""
+    return Finding(
+        summary=f"CUDA cannot start because {listing(missing)} {verb} {state}{reason}.",
+        evidence=(*evidence, *saw(kernel_module, "uvm_loaded"), *saw(cuda, "status", "result_name")),
+        fix=_in_container() if container.inside else _on_host(kernel_module),
+    )
+
+
+def _unusable(node: DeviceNode) -> str | None:
+    """What is wrong with the node itself; who may open it is device-permission-denied's question."""
+    if not node.present:
+        return "missing"
+    if node.regular_file:
+        return "an ordinary file instead of a device"
+    return "without a device behind it" if node.error in _NO_DEVICE_BEHIND else None
+
+
+def _in_container() -> tuple[Fix, ...]:
+    return (
+        Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
+        Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*"),
+    )
+
+
+def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:
+    load = "sudo modprobe nvidia-uvm && " if kernel_module.uvm_loaded is False else ""
+    return (
+        Fix(text="Make the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
+        Fix(text="Have them made at every start", command="sudo systemctl enable --now nvidia-persistenced"),
+    )

@@ -1,0 +1,98 @@
+"""The NVSwitch fabric between the GPUs is not up, because no fabric manager of the driver's version runs.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized
+    CUDA_ERROR_FABRIC_NOT_READY
+    Error 802: system not yet initialized
+    nvidia-smi works and shows every GPU; under Fabric: State: In Progress
+Cause:
+    On HGX and DGX machines the GPUs are joined by NVSwitches, and CUDA waits until the fabric manager has set these up. It is a
+    service of its own package, must have exactly the driver's version, and has to be running before the first CUDA program.
+Fix:
+    1. sudo systemctl enable --now nvidia-fabricmanager
+    2. If it does not start, install the one of the driver's version: Ubuntu, branch 580: sudo apt-get install -y nvidia-fabricmanager-580
+    3. Read why it stopped: sudo journalctl -u nvidia-fabricmanager -n 50
+Verify:
+    nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
+Unless:
+    The machine has just been started: the fabric takes up to some minutes.
+Example:
+    pci.nvswitches = [{"address": "0000:07:00.0", "vendor_id": "0x10de", "device_id": "0x22a3", "class_code": "0x068000"}]
+    gpus.gpus[0].fabric_state = "in-progress"
+    cuda = {"status": "failed", "result": 802, "result_name": "CUDA_ERROR_SYSTEM_NOT_READY", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> The NVSwitch fabric that joins the GPUs is not ready (CUDA error 802): the fabric manager is not running, or not of the driver's version 580.159.04.
+References:
+    https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
+"""
+
+from gpucheck.compat import versions
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.log import Log
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.rules._common import events
+from gpucheck.rules._driver import WITHOUT_CUDA
+
+_NOT_READY = (802, 919)
+_NVML_NOT_READY = 27
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed"))
+def check(
+    system: System,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    gpus: Gpus | None,
+    cuda: Cuda,
+    log: Log | None,
+) -> Finding | None:
+    """CUDA's own word for it; NVML's only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
+    if cuda.device_count:
+        return None
+    evidence = saw(pci, "nvswitches")
+    if cuda.result in _NOT_READY:
+        evidence = (*saw(cuda, "result", "result_name"), *evidence)
+        said = f"CUDA error {cuda.result}"
+    elif driver.result == _NVML_NOT_READY and pci.nvswitches:
+        evidence = (*saw(driver, "result", "result_name"), *evidence)
+        said = "NVML error 27"
+    elif logged := events(log, "fabric-not-ready"):
+        evidence = (*logged, *evidence)
+        said = "the log says so"
+    else:
+        return None
+    for place, gpu in enumerate(gpus.gpus if gpus is not None else ()):
+        if gpus is not None and gpu.fabric_state in ("not-started", "in-progress"):
+            evidence += saw(gpus, f"gpus[{place}].fabric_state")
+    version = f"'s version {driver.version}" if driver.version else "'s version"
+    return Finding(
+        summary=f"The NVSwitch fabric that joins the GPUs is not ready ({said}): the fabric manager is not running,"
+        f" or not of the driver{version}.",
+        evidence=evidence,
+        fix=_fixes(system, container, driver),
+    )
+
+
+def _fixes(system: System, container: Container, driver: Driver) -> tuple[Fix, ...]:
+    where = " on the machine that runs this container" if container.inside else ""
+    branch = versions.parse(driver.version or "")[:1]
+    install = {
+        "ubuntu": f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
+        **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-fabric-manager"),
+    }.get(system.os_id or "")
+    return (
+        Fix(text=f"Start the fabric manager{where}", command="sudo systemctl enable --now nvidia-fabricmanager"),
+        Fix(
+            text=f"If there is none, or it does not start: install the one of exactly the driver's version{where}",
+            command=None if container.inside else install,
+        ),
+        Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
+    )

@@ -1,0 +1,83 @@
+"""TensorFlow ignores a GPU because it has too few multiprocessors.
+
+Symptom:
+    Ignoring visible gpu device (device: 1, name: GeForce GT 1030, ...) with core count: 3. The minimum required count is 8.
+    You can adjust this requirement with the env var TF_MIN_GPU_MULTIPROCESSOR_COUNT.
+Cause:
+    TensorFlow leaves small cards out, so that a display card does not slow down training on a large one: it asks for 8
+    multiprocessors, or for as many as the best GPU has where all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
+Fix:
+    1. To train on it all the same: export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
+    2. To be rid of the message: hide the small card with CUDA_VISIBLE_DEVICES.
+Verify:
+    tf.config.list_physical_devices("GPU") lists it.
+Unless:
+    The card is there for a display: leave it out.
+Example:
+    environment.variables = {"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "144"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> TensorFlow ignores GPU 0 (NVIDIA H200): it has 132 multiprocessors, and TF_MIN_GPU_MULTIPROCESSOR_COUNT asks for 144.
+References:
+    https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
+"""
+
+from gpucheck.compat.gpus import lowest_multiprocessors
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules._common import listing
+
+_VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"),
+)
+def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+    """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""
+    if not cuda.devices:
+        return None
+    if tensorflow is not None and tensorflow.devices is not None:
+        listed = sum(device.kind == "GPU" for device in tensorflow.devices)
+        if listed >= len(cuda.devices):
+            return None
+    counts = [device.multiprocessors for device in cuda.devices if device.multiprocessors is not None]
+    if len(counts) < len(cuda.devices):
+        return Skip("the number of multiprocessors is not known")
+    value = environment.variables.get(_VARIABLE, "").strip()
+    floor = int(value) if value.isdecimal() else lowest_multiprocessors(counts)
+    small = [(place, device) for place, device in enumerate(cuda.devices) if (device.multiprocessors or 0) < floor]
+    if not small:
+        return None
+    labels = {gpu.pci_address: f"GPU {gpu.index}" for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
+    names = [labels.get(device.pci_address or "", f"GPU {device.ordinal}") for _, device in small]
+    described = [f"{name} ({device.name})" if device.name else name for name, (_, device) in zip(names, small, strict=True)]
+    few = listing(sorted({str(device.multiprocessors) for _, device in small}))
+    asked = f"{_VARIABLE} asks" if value.isdecimal() else "TensorFlow asks"
+    evidence = tuple(item for place, _ in small for item in saw(cuda, f"devices[{place}].multiprocessors"))
+    if value:
+        evidence += saw(environment, f"variables.{_VARIABLE}")
+    left = len(cuda.devices) - len(small)
+    return Finding(
+        summary=f"TensorFlow ignores {listing(described)}: it has {few} multiprocessors, and {asked} for {floor}."
+        if len(small) == 1
+        else f"TensorFlow ignores {listing(described)}: they have {few} multiprocessors, and {asked} for {floor}.",
+        evidence=evidence,
+        fix=(
+            Fix(
+                text="Train on it all the same" if not value.isdecimal() else "Ask for no more than this machine has",
+                command=f"export {_VARIABLE}={min(counts)}",
+            ),
+            Fix(text="Or leave it out; it is meant for a display")
+            if left
+            else Fix(text="Or go back to TensorFlow's own floor", command=f"unset {_VARIABLE}"),
+        ),
+        affects=tuple(names),
+        severity=Severity.WARNING if left else None,
+    )

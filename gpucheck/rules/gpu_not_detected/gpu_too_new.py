@@ -1,0 +1,115 @@
+"""A GPU is newer than this TensorFlow: it has no native code for it, and what would be compiled instead fails.
+
+Symptom:
+    TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0a. CUDA kernels will be jit-compiled
+    from PTX, which could take 30 minutes or longer.
+    LLVM ERROR: PTX version 8.5 does not support target 'sm_120'
+    'cuModuleLoadData(&module, data)' failed with 'CUDA_ERROR_INVALID_PTX'
+    CUDA_ERROR_INVALID_HANDLE, no kernel image is available for execution on the device
+Cause:
+    No TensorFlow up to 2.21 has native code for Blackwell GPUs (compute capability 10.0 and newer). Up to 2.20 the driver rejects the
+    code that TensorFlow generates for them. With 2.21 the driver compiles TensorFlow's kernels at first use, which takes long, but
+    XLA, with which Keras 3 compiles models by default, aborts.
+Fix:
+    1. Use NVIDIA's own build: docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
+    2. With TensorFlow 2.21: model.compile(..., jit_compile=False), and patience with the first step
+Verify:
+    gpucheck trains on the GPU, the XLA-compiled step included.
+Unless:
+    You train with jit_compile=False on TensorFlow 2.21: that works.
+Example:
+    gpus.gpus[0].name = "NVIDIA GeForce RTX 5090"
+    gpus.gpus[0].compute_capability = [12, 0]
+    cuda.devices[0].name = "NVIDIA GeForce RTX 5090"
+    cuda.devices[0].compute_capability = [12, 0]
+    tensorflow.devices[1].description = "NVIDIA GeForce RTX 5090"
+    tensorflow.devices[1].compute_capability = [12, 0]
+    training.runs = []
+    -> TensorFlow 2.21.0 does not really support NVIDIA GeForce RTX 5090 (Blackwell, compute capability 12.0): kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts.
+References:
+    https://github.com/tensorflow/tensorflow/issues/111958
+    https://github.com/tensorflow/tensorflow/issues/97387
+"""
+
+from gpucheck.compat import gpus as tables
+from gpucheck.compat import tensorflow as releases
+from gpucheck.compat import versions
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.training import Training
+from gpucheck.rules import _common as common
+
+_BLACKWELL = (10, 0)
+_NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("gpus-not-listed", "training-failed", "training-crashed"))
+def check(
+    gpus: Gpus,
+    cuda: Cuda,
+    container: Container,
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow | None,
+    training: Training | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
+    visible = common.visible_gpus(gpus, cuda)
+    if not visible or common.trained_on_gpu(training, compiled=True):
+        return None
+    build = common.kernels(packages, tensorflow)
+    if build is None:
+        return Skip("which compute capabilities this TensorFlow has code for is not known")
+    newest = max([*build.native, *([build.ptx] if build.ptx else [])])
+    new = [gpu for gpu in visible if gpu.capability > newest and not build.runs_natively(gpu.capability)]
+    problem = "it has neither native code nor PTX for it"
+    if build.ptx is not None:  # the driver compiles PTX for whatever is newer, and up to Hopper that goes well
+        new = [gpu for gpu in new if gpu.capability >= _BLACKWELL]
+        known_problem = releases.blackwell_problem(build.version)
+        if new and known_problem is None:
+            return Skip(f"how TensorFlow {build.version} gets on with {new[0].name} is not known")
+        problem = known_problem or problem
+    if not new:
+        return None
+    first = new[0]
+    architecture = tables.architecture(first.capability)
+    capability = f"compute capability {first.capability[0]}.{first.capability[1]}"
+    return Finding(
+        summary=f"TensorFlow {build.version} does not really support {first.name}"
+        f" ({f'{architecture}, ' if architecture else ''}{capability}): {problem}.",
+        evidence=(
+            *(item for gpu in new for item in gpu.evidence),
+            *build.evidence,
+            *common.events(log, "kernels-jit-compiled", "kernel-image-missing"),
+        ),
+        fix=_fixes(container, interpreter, build.version),
+        affects=tuple(gpu.label for gpu in new),
+    )
+
+
+def _fixes(container: Container, interpreter: Interpreter, version: str) -> tuple[Fix, ...]:
+    image = Fix(
+        text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
+        command=None if container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+    )
+    without_xla = "Train without XLA, in your code: model.compile(..., jit_compile=False); the first step takes minutes"
+    if versions.at_least(version, "2.21"):
+        return (image, Fix(text=without_xla))
+    fixed = releases.RELEASES["2.21"]
+    if not versions.at_least(interpreter.version, fixed.python_min):
+        return (image,)
+    return (
+        image,
+        Fix(
+            text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
+            command=common.pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
+        ),
+    )

@@ -1,0 +1,76 @@
+"""CUDA counts more GPUs than TensorFlow lists, and no other diagnosis says why.
+
+Symptom:
+    nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns [] or too few
+    Skipping registering GPU devices...
+Cause:
+    The driver works for this process, so what stops TensorFlow lies in the process: a library it opens, an environment variable, the
+    build itself. None of the causes that gpucheck knows was seen.
+Fix:
+    1. Let TensorFlow say which library it fails to open: TF_CPP_MAX_VLOG_LEVEL=1 python -c 'import tensorflow as tf; tf.config.list_physical_devices("GPU")' 2>&1 | grep -i 'could not load'
+    2. Try a fresh virtual environment with tensorflow[and-cuda]==2.20.*
+Verify:
+    TensorFlow lists as many GPUs as nvidia-smi -L.
+Unless:
+    Your program hides GPUs from TensorFlow on purpose.
+Example:
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    log.events = [{"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries.", "fields": {}}]
+    -> CUDA counts 1 GPU for this process, and TensorFlow 2.21.0 lists none.
+References:
+    https://www.tensorflow.org/guide/gpu
+"""
+
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules import _common as common
+
+_TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+def check(
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow,
+    libraries: Libraries | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """The second witness against the third, less the GPUs that TensorFlow says it passes over."""
+    if cuda.status in ("hung", "crashed"):
+        return Skip("CUDA could not count the GPUs")
+    if not cuda.device_count:
+        return None
+    if tensorflow.devices is None:
+        return Skip("TensorFlow's device list was not reached")
+    listed = sum(device.kind == "GPU" for device in tensorflow.devices)
+    ignored = {event.fields.get("device") for event in log.events if event.kind == "gpu-ignored"} if log else set()
+    if listed + len(ignored) >= cuda.device_count:
+        return None
+    refused: tuple[Evidence, ...] = ()
+    if libraries is not None:
+        refused = tuple(item for fault in common.library_faults(libraries) for item in fault.evidence(libraries))
+    python = common.word(interpreter.executable)
+    ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
+    return Finding(
+        summary=f"CUDA counts {cuda.device_count} GPU{'s' if cuda.device_count > 1 else ''} for this process, and TensorFlow"
+        f" {tensorflow.version} lists {listed or 'none'}.",
+        evidence=(*saw(cuda, "device_count"), *saw(tensorflow, "devices"), *common.events(log, *_TELLING), *refused),
+        fix=(
+            Fix(
+                text="Let TensorFlow say which library it fails to open",
+                command=f"TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"{ask}\" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'",
+            ),
+            common.cuda_install(interpreter, packages),
+        ),
+    )

@@ -1,0 +1,92 @@
+"""ptxas, the assembler that XLA needs to compile for an NVIDIA GPU, is not where XLA looks.
+
+Symptom:
+    No PTX compilation provider is available. Neither ptxas/nvlink nor nvtjlink is available.
+    Couldn't get ptxas version : FAILED_PRECONDITION: Couldn't get ptxas/nvlink version string
+    Can't find ptxas binary in ${CUDA_DIR}/bin. Custom ptxas location can be specified using $PATH.
+Cause:
+    XLA writes its kernels as PTX and runs NVIDIA's ptxas on them. It looks into --xla_gpu_cuda_data_dir, PATH, /usr/local/cuda and
+    pip's nvidia/cuda_nvcc. Keras 3 compiles models with XLA by default (jit_compile="auto"), so model.fit fails without it.
+Fix:
+    1. python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
+    2. Or put the folder of an installed one on PATH: export PATH="/usr/local/cuda-12.5/bin:$PATH"
+    3. Or do without XLA: model.compile(..., jit_compile=False)
+Verify:
+    gpucheck trains one XLA-compiled step on the GPU.
+Unless:
+    You compile every model with jit_compile=False and use XLA nowhere else.
+Example:
+    packages.and_cuda[2].installed = null
+    packages.and_cuda[2].satisfied = null
+    libraries.ptxas = {}
+    training.runs = []
+    log.events = [{"kind": "ptxas-missing", "line": 9, "text": "No PTX compilation provider is available.", "fields": {}}]
+    -> ptxas is not installed, and XLA, with which Keras 3 compiles models by default, needs it for the GPU.
+References:
+    https://openxla.org/xla/flags_guidance
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.compat import tensorflow as releases
+from gpucheck.compat import versions
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.training import Training
+from gpucheck.rules import _common as common
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
+def check(
+    request: Request,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    libraries: Libraries,
+    training: Training | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """Not where XLA looks, and no compiled step on a GPU that went well without it."""
+    here = common.gpu_here(request, container, pci, driver, cuda)
+    if not here:
+        return common.absent(here)
+    if libraries.tensorflow is None:
+        return common.NO_TENSORFLOW_LIBRARIES
+    if libraries.ptxas.path or common.trained_on_gpu(training, compiled=True):
+        return None
+    known = releases.release(libraries.tensorflow)
+    copies = libraries.ptxas.elsewhere
+    where = f" (a copy lies at {copies[0]}, where it does not look)" if copies else ""
+    return Finding(
+        summary=f"ptxas is {'not found' if copies else 'not installed'}{where}, and XLA, with which Keras 3 compiles models by default, needs it for the GPU.",
+        evidence=(*saw(libraries, "ptxas.path", "ptxas.elsewhere"), *common.events(log, "ptxas-missing")),
+        fix=(
+            *_fixes(interpreter, packages, libraries),
+            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+        ),
+        # Keras 2 compiles with XLA only where it is told to.
+        severity=None if known is None or versions.at_least(known.minor, "2.16") else Severity.WARNING,
+    )
+
+
+def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries) -> list[Fix]:
+    tools = common.xla_tools(interpreter, packages, libraries.tensorflow or "")
+    copies = libraries.ptxas.elsewhere
+    if not copies:
+        return [tools]
+    return [
+        Fix(
+            text="Let it be found, in the shell that starts Python", command=f'export PATH="{copies[0].rpartition("/")[0]}:$PATH"'
+        ),
+        tools,
+    ]

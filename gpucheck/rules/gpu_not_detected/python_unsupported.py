@@ -1,0 +1,93 @@
+"""This Python is outside the range that TensorFlow supports.
+
+Symptom:
+    ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
+    ERROR: No matching distribution found for tensorflow
+    ERROR: Package 'tensorflow' requires a different Python
+Cause:
+    Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
+    TensorFlow needs CPython: there is none for PyPy.
+Fix:
+    1. Make an environment with a Python that it supports: uv venv --python 3.12
+    2. Or: conda create -n tensorflow python=3.12
+Verify:
+    python --version is within the range of the table in TensorFlow's installation guide.
+Unless:
+    You built TensorFlow for this Python yourself and it works.
+Example:
+    interpreter.version = "3.14.0"
+    packages = {}
+    libraries = {}
+    tensorflow = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'tensorflow'"}
+    keras = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'keras'"}
+    training.runs = []
+    -> No TensorFlow that is known here has packages for Python 3.14.0: 2.21 is for Python 3.10 to 3.13.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.compat import tensorflow as releases
+from gpucheck.compat import versions
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules import _common as common
+
+_RECOMMENDED = "3.12"
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "tensorflow-not-installed",
+        "tensorflow-import-failed",
+        "gpus-not-listed",
+        "training-failed",
+        "training-crashed",
+    ),
+)
+def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None, log: Log | None) -> Finding | None:
+    """The installed TensorFlow's own range if there is one; else whether any release has packages for this Python."""
+    if tensorflow is not None and tensorflow.imported:
+        return None  # what imports supports it
+    python = f"Python {interpreter.version}"
+    if interpreter.implementation.lower() != "cpython":
+        return _found(
+            f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
+            saw(interpreter, "implementation", "version"),
+        )
+    evidence = (*saw(interpreter, "version"), *common.events(log, "pip-no-matching-distribution"))
+    installed, asked = packages.tensorflow, packages.tensorflow_requires_python
+    if installed is not None:
+        if not asked or versions.satisfies(interpreter.version, asked) is not False:
+            return None
+        return _found(
+            f"{installed.name} {installed.version} needs Python {asked}, and this is {python}.",
+            (*evidence, *saw(packages, "tensorflow.version", "tensorflow_requires_python")),
+        )
+    if not versions.parse(interpreter.version) or releases.for_python(interpreter.version) is not None:
+        return None
+    newest = releases.RELEASES[releases.LATEST]
+    return _found(
+        f"No TensorFlow that is known here has packages for {python}: {newest.minor} is for Python {newest.python_min} to"
+        f" {newest.python_max}.",
+        evidence,
+    )
+
+
+def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
+    return Finding(
+        summary=summary,
+        evidence=evidence,
+        fix=(
+            Fix(
+                text="Make an environment with a Python that TensorFlow supports (uv fetches it if need be)",
+                command=f"uv venv --python {_RECOMMENDED} ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow",
+            ),
+            Fix(text="Or with conda", command=f"conda create -n tensorflow python={_RECOMMENDED}"),
+        ),
+    )

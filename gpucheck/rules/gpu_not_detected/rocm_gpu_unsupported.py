@@ -1,0 +1,72 @@
+"""The only GPU here is one of AMD's, and the installed TensorFlow drives only NVIDIA's.
+
+Symptom:
+    tf.config.list_physical_devices("GPU") returns []
+    Could not find cuda drivers on your machine, GPU will not be used.
+Cause:
+    The package tensorflow on PyPI is built with CUDA, which is NVIDIA's. AMD publishes packages of its own, built with ROCm
+    (tensorflow-rocm), for a list of its GPUs that leaves most integrated graphics out.
+Fix:
+    1. On a GPU that ROCm supports: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release.
+    2. Otherwise use a machine with an NVIDIA GPU.
+    3. If the CPU is meant to be enough: gpucheck --allow-cpu
+Verify:
+    tf.config.list_physical_devices("GPU") lists the GPU, and tf.test.is_built_with_rocm() returns True.
+Unless:
+    The AMD GPU is the processor's integrated graphics and only drives the display.
+Example:
+    machine: laptop-cpu
+    request.allow_cpu = false
+    pci.amd_gpus = [{"address": "0000:03:00.0", "vendor_id": "0x1002", "device_id": "0x744c", "class_code": "0x030000", "kernel_driver": "amdgpu"}]
+    -> The only GPU on the PCI bus is AMD's (0000:03:00.0), which TensorFlow's CUDA package cannot use.
+References:
+    https://rocm.docs.amd.com/projects/install-on-linux/en/latest/install/3rd-party/tensorflow-install.html
+"""
+
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.tpu import Tpu
+from gpucheck.rules._common import listing, lists_gpu
+from gpucheck.rules._driver import WITHOUT_CUDA
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=(*WITHOUT_CUDA, "tensorflow-cpu-build", "cuda-stub-loaded"),
+)
+def check(
+    request: Request,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    tpu: Tpu | None,
+    packages: Packages | None,
+    tensorflow: TensorFlow | None,
+) -> Finding | Skip | None:
+    """AMD display functions and not one of NVIDIA's. A ROCm build is left alone: gpucheck does not examine ROCm."""
+    if request.allow_cpu or not pci.amd_gpus or pci.gpus or driver.gpu_count or cuda.device_count:
+        return None
+    if lists_gpu(tensorflow) or (tpu is not None and tpu.expected) or (container.inside and container.gpu_requested):
+        return None
+    if tensorflow is not None and tensorflow.built_with_rocm:
+        return Skip("this TensorFlow is built with ROCm, which gpucheck does not examine")
+    if packages is not None and any("rocm" in item.name for item in packages.flavours):
+        return Skip("a ROCm build of TensorFlow is installed, and gpucheck does not examine ROCm")
+    many = len(pci.amd_gpus) > 1
+    return Finding(
+        summary=f"The only GPU{'s' if many else ''} on the PCI bus {'are' if many else 'is'} AMD's"
+        f" ({listing([gpu.address for gpu in pci.amd_gpus])}), which TensorFlow's CUDA package cannot use.",
+        evidence=(*saw(pci, "amd_gpus", "gpus"), *saw(cuda, "status")),
+        fix=(
+            Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
+            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+        ),
+    )

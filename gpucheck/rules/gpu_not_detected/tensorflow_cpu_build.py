@@ -1,0 +1,110 @@
+"""The installed TensorFlow was built without CUDA, so it can't use the NVIDIA GPU that is here.
+
+Symptom:
+    tf.test.is_built_with_cuda() is False
+    tf.config.list_physical_devices("GPU") returns []
+    This TensorFlow binary was not built with CUDA
+Cause:
+    tensorflow-cpu, the wheels for macOS and for 64-bit ARM, and those for native Windows since 2.11 contain no GPU code. If several
+    TensorFlow packages are installed, the files of the last one win.
+Fix:
+    1. python -m pip uninstall -y tensorflow-cpu
+    2. python -m pip install "tensorflow[and-cuda]==2.20.*"
+Verify:
+    python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
+Unless:
+    This environment is meant for the CPU: hide the GPU with CUDA_VISIBLE_DEVICES=-1 and say --allow-cpu.
+Example:
+    packages.tensorflow.name = "tensorflow-cpu"
+    packages.flavours[0].name = "tensorflow-cpu"
+    tensorflow.built_with_cuda = false
+    tensorflow.cuda_version = null
+    tensorflow.cudnn_version = null
+    tensorflow.compute_capabilities = []
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> tensorflow-cpu 2.21.0 was built without CUDA, so it can't use the NVIDIA GPU of this machine.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.tpu import Tpu
+from gpucheck.rules import _common as common
+
+_REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "gpu-too-old",
+        "gpu-too-new",
+        "cuda-libraries-missing",
+        "cuda-libraries-unreachable",
+        "cuda-version-mismatch",
+        "cudnn-missing",
+        "cudnn-version-mismatch",
+        "library-corrupt",
+        "library-path-conflict",
+        "ptxas-missing",
+        "libdevice-missing",
+    ),
+)
+def check(
+    request: Request,
+    system: System,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    tpu: Tpu,
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow | None,
+) -> Finding | Skip | None:
+    """TensorFlow's own word first; without an import, the package's name and the platform."""
+    here = common.gpu_here(request, container, pci, driver, cuda)
+    if tpu.expected:
+        return None  # a build for TPUs has no GPU code, and needs none
+    if not here:
+        return common.absent(here)
+    if common.lists_gpu(tensorflow) or packages.tensorflow is None:
+        return None
+    built = common.built_with_cuda(system, interpreter, packages, tensorflow)
+    if built is None:
+        return Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
+    if built or (tensorflow is not None and tensorflow.built_with_rocm):
+        return None
+    name = packages.tensorflow.name
+    also = [one.name for one in packages.flavours if one.name in _REPLACED]
+    python = common.word(interpreter.executable)
+    fix = common.cuda_tensorflow(interpreter)
+    if also and not interpreter.externally_managed:
+        fix = Fix(
+            text="Replace it by the one with GPU code and its CUDA libraries",
+            command=f"{python} -m pip uninstall -y {' '.join(also)} && {fix.command}",
+        )
+    return Finding(
+        summary=f"{name} {packages.tensorflow.version} was built without CUDA, so it can't use the NVIDIA GPU of this machine.",
+        evidence=(
+            *saw(packages, "tensorflow.name", "tensorflow.version"),
+            *(saw(tensorflow, "built_with_cuda") if tensorflow is not None else saw(system, "platform", "architecture")),
+            *saw(driver, "gpu_count"),
+            *saw(cuda, "device_count"),
+        ),
+        fix=(fix,),
+    )

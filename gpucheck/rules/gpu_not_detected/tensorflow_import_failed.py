@@ -1,0 +1,148 @@
+"""TensorFlow is installed, but importing it fails or ends the process.
+
+Symptom:
+    ImportError: cannot import name 'runtime_version' from 'google.protobuf'
+    TypeError: Descriptors cannot be created directly.
+    A module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.2 as it may crash.
+    ImportError: libtensorflow_framework.so.2: cannot open shared object file
+    ImportError: DLL load failed while importing _pywrap_tensorflow_internal
+    Illegal instruction (core dumped)
+Cause:
+    A package that TensorFlow imports is missing or of a version it can't work with (protobuf and numpy above all); its own files are
+    incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
+Fix:
+    1. See what does not fit together: python -m pip check
+    2. Install the package that the error names in the version that TensorFlow asks for
+    3. Or start from a fresh virtual environment
+Verify:
+    python -c 'import tensorflow as tf; print(tf.__version__)'
+Unless:
+    There is no other way: nothing trains without the import.
+Example:
+    packages.others[1].version = "4.25.3"
+    tensorflow = {"imported": false, "error_type": "ImportError", "error": "cannot import name 'runtime_version' from 'google.protobuf' (/home/user/.venv/lib/python3.12/site-packages/google/protobuf/__init__.py)"}
+    keras = {"imported": false, "error_type": "ImportError", "error": "cannot import name 'runtime_version' from 'google.protobuf' (/home/user/.venv/lib/python3.12/site-packages/google/protobuf/__init__.py)"}
+    training.runs = []
+    log.events = [{"kind": "import-failed", "line": 9, "text": "ImportError: cannot import name 'runtime_version' from 'google.protobuf'", "fields": {"module": "google.protobuf", "type": "ImportError", "message": "cannot import name 'runtime_version' from 'google.protobuf'"}}]
+    -> TensorFlow 2.21.0 can't be imported because of protobuf 4.25.3: cannot import name 'runtime_version' from 'google.protobuf'.
+References:
+    https://www.tensorflow.org/install/errors
+"""
+
+import re
+
+from gpucheck.compat import tensorflow as releases
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules import _common as common
+
+# What a signal most often means while Python loads TensorFlow's libraries.
+_SIGNALS = {
+    "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
+    "SIGBUS": "a file that it maps is cut short, or the disk is full",
+    "SIGSEGV": "native code crashed, most often libraries of different builds in one process",
+    "SIGABRT": "it aborted itself, and its log says why",
+    "SIGKILL": "something ended it, most often the kernel for want of memory",
+}
+# Import name -> package, where they differ.
+_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
+_NAMES = (
+    r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
+    r"No module named '([\w.]+)'",
+    r"\b(lib[\w.+-]+\.so[\d.]*)",
+    r"importing (_\w+)",
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, log: Log | None) -> Finding | Skip | None:
+    """An exception, or an end of the process before the import was done."""
+    if tensorflow.imported or common.tensorflow_absent(packages, tensorflow):
+        return None
+    ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
+    if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
+        return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
+    version = packages.tensorflow.version if packages.tensorflow else ""
+    opening = f"TensorFlow {version}".rstrip() + " can't be imported"
+    evidence = (
+        *saw(tensorflow, "imported", "error_type", "error", "ending"),
+        *common.events(log, "import-failed", "module-missing", "killed", "traceback"),
+    )
+    signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
+    if signal and not tensorflow.error_type:
+        meaning = _SIGNALS.get(signal[0])
+        return Finding(
+            summary=f"{opening}: the process was ended by {signal[0]}{f' ({meaning})' if meaning else ''}.",
+            evidence=evidence,
+            fix=_signal_fixes(interpreter, version, signal[0]),
+        )
+    error = (tensorflow.error or tensorflow.error_type or ending).strip()
+    module = _module(error, log)
+    package = _PACKAGES.get(module or "", (module or "").partition(".")[0])
+    installed = next((one for one in packages.others if one.name == package), None)
+    because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
+    return Finding(
+        summary=f"{opening}{because}: {_short(error)}.",
+        evidence=evidence,
+        fix=_fixes(interpreter, version, package),
+    )
+
+
+def _module(error: str, log: Log | None) -> str | None:
+    """The module or library that the error names; NumPy's and protobuf's own errors name none."""
+    for pattern in _NAMES:
+        if match := re.search(pattern, error):
+            return match[1]
+    if re.search(r"numpy|_ARRAY_API", error, re.I):
+        return "numpy"
+    if re.search(r"protobuf|Descriptors cannot", error, re.I):
+        return "google.protobuf"
+    for event in log.events if log else ():
+        if event.kind in ("import-failed", "module-missing") and event.fields.get("module"):
+            return event.fields["module"]
+    return None
+
+
+def _short(error: str) -> str:
+    """One line without the path of the file that was looked into, cut at a readable length."""
+    line = re.sub(r"\s+\(/[^)]*\)?$", "", error.splitlines()[0] if error else "no reason was given").rstrip(". ")
+    return line if len(line) <= 160 else line[:157] + "..."
+
+
+def _fixes(interpreter: Interpreter, version: str, package: str) -> tuple[Fix, ...]:
+    known = releases.release(version)
+    wanted = {"numpy": known.numpy, "protobuf": known.protobuf}.get(package) if known else None
+    see = Fix(text="See which packages do not fit together", command=f"{common.word(interpreter.executable)} -m pip check")
+    if wanted:
+        return (
+            Fix(
+                text=f"Install the {package} that TensorFlow {version} asks for",
+                command=common.pip(interpreter, f"{package}{wanted}"),
+            ),
+            see,
+        )
+    pin = f"tensorflow=={version}" if version and "+" not in version else "tensorflow"
+    return (see, Fix(text="Install TensorFlow again", command=common.pip(interpreter, "--force-reinstall", pin)))
+
+
+def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[Fix, ...]:
+    if signal == "SIGILL":
+        return (
+            Fix(
+                text="Use a machine whose processor has AVX (in a virtual machine: let it see the host's processor), or build"
+                " TensorFlow from source for this one"
+            ),
+            Fix(text="Look whether it has", command="grep -o -m1 -w avx /proc/cpuinfo"),
+        )
+    if signal == "SIGKILL":
+        return (Fix(text="Look for the kernel's word on it, and give the process more memory", command="sudo dmesg | tail -50"),)
+    room = (Fix(text="See whether the disk is full", command="df -h"),) if signal == "SIGBUS" else ()
+    return (*room, *reversed(_fixes(interpreter, version, "")))

@@ -1,0 +1,76 @@
+"""TensorFlow is not installed for the Python that is examined.
+
+Symptom:
+    ModuleNotFoundError: No module named 'tensorflow'
+Cause:
+    The package was never installed for this interpreter, or was installed for another one.
+Fix:
+    1. With an NVIDIA GPU: python -m pip install "tensorflow[and-cuda]==2.20.*"
+    2. For the CPU: python -m pip install tensorflow
+Verify:
+    python -c 'import tensorflow as tf; print(tf.__version__)'
+Unless:
+    You train with another framework; gpucheck verifies TensorFlow.
+Example:
+    packages = {}
+    libraries = {}
+    tensorflow = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'tensorflow'"}
+    keras = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'keras'"}
+    training.runs = []
+    log.events = [{"kind": "module-missing", "line": 1, "text": "ModuleNotFoundError: No module named 'tensorflow'", "fields": {"module": "tensorflow"}}]
+    -> TensorFlow is not installed for /home/user/.venv/bin/python (Python 3.12.3).
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules import _common as common
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(
+    request: Request,
+    system: System,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
+    if not common.tensorflow_absent(packages, tensorflow):
+        return None
+    if packages.tensorflow_folder is not None:
+        return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
+    gpu = common.gpu_here(request, container, pci, driver, cuda) and system.platform == "linux"
+    fix = (
+        common.cuda_tensorflow(interpreter)
+        if gpu and system.architecture == "x86_64"
+        else Fix(text="Install TensorFlow", command=common.pip(interpreter, "tensorflow"))
+    )
+    return Finding(
+        summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
+        evidence=(
+            *saw(packages, "tensorflow"),
+            *saw(interpreter, "executable", "version"),
+            *common.events(log, "module-missing"),
+        ),
+        fix=(fix,),
+    )

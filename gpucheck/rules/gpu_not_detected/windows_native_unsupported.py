@@ -1,0 +1,68 @@
+"""TensorFlow has no GPU support on native Windows since release 2.11.
+
+Symptom:
+    TensorFlow GPU support is not available on native Windows for TensorFlow >= 2.11.
+    tf.test.is_built_with_cuda() returns False
+    ERROR: Could not find a version that satisfies the requirement nvidia-nccl-cu12
+Cause:
+    TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, whatever
+    driver, CUDA and cuDNN are installed. In WSL2, on the same PC, the Linux package uses the GPU.
+Fix:
+    1. wsl --install, restart, and inside WSL: python3 -m pip install "tensorflow[and-cuda]==2.20.*"
+    2. Install no NVIDIA driver inside WSL; it uses the one of Windows.
+    3. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes.
+Verify:
+    gpucheck, inside WSL, trains on GPU:0.
+Unless:
+    Training on the CPU is enough: gpucheck --allow-cpu
+Example:
+    machine: laptop-cpu
+    request.allow_cpu = false
+    system = {"platform": "win32", "os_name": "Windows 11"}
+    pci.readable = false
+    kernel_module = {}
+    libraries = {}
+    -> TensorFlow 2.21.0 cannot use a GPU on native Windows: GPU support ended there with 2.10, and goes on in WSL2.
+References:
+    https://www.tensorflow.org/install/pip#windows-native
+    https://learn.microsoft.com/windows/wsl/install
+"""
+
+from gpucheck.compat.tensorflow import LAST_ON_WINDOWS
+from gpucheck.compat.versions import parse
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.system import System
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules._common import lists_gpu
+from gpucheck.rules._driver import WITHOUT_CUDA
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "tensorflow-cpu-build", "platform-unsupported"),
+)
+def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | None:
+    """Native Windows with any TensorFlow that came after 2.10, or with none."""
+    if system.platform != "win32" or request.allow_cpu or lists_gpu(tensorflow):
+        return None
+    installed = packages.tensorflow if packages is not None else None
+    if installed is not None and parse(installed.version)[:2] <= parse(LAST_ON_WINDOWS):
+        return None
+    evidence = saw(system, "platform")
+    if installed is not None and packages is not None:
+        evidence += saw(packages, "tensorflow.version")
+    name = f"TensorFlow {installed.version}" if installed is not None else "TensorFlow"
+    return Finding(
+        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {LAST_ON_WINDOWS},"
+        " and goes on in WSL2.",
+        evidence=evidence,
+        fix=(
+            Fix(
+                text="Install WSL2 from an administrator's prompt, restart, and install TensorFlow there", command="wsl --install"
+            ),
+            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+        ),
+    )

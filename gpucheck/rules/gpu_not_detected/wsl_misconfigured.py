@@ -1,0 +1,129 @@
+"""Under WSL, the way from Linux to the GPU of Windows is broken.
+
+Symptom:
+    Failed to initialize NVML: GPU access blocked by the operating system
+    Failed to initialize NVML: Driver/library version mismatch
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    failed call to cuInit: UNKNOWN ERROR (303)
+    nvidia-smi works in Windows and not inside WSL
+Cause:
+    WSL2 reaches the GPU through /dev/dxg and the libraries that the Windows driver puts into /usr/lib/wsl/lib. It fails on WSL1,
+    with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
+    folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
+Fix:
+    1. On Windows: install NVIDIA's current driver, then: wsl --update, and wsl --shutdown
+    2. A Linux driver inside WSL: remove it (sudo apt-get purge "nvidia-driver-*" "libnvidia-compute-*" cuda-drivers)
+    3. WSL1: wsl --set-version Ubuntu 2, from a Windows prompt
+Verify:
+    /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
+Unless:
+    The PC has no NVIDIA GPU: train on the CPU, with --allow-cpu.
+Example:
+    wsl = {"inside": true, "version": 2, "dxg_present": true, "libraries": ["libcuda.so.1", "libnvidia-ml.so.1"], "linux_driver_libraries": ["/usr/lib/x86_64-linux-gnu/libcuda.so.1"]}
+    container = {"inside": false}
+    system.kernel = "5.15.153.1-microsoft-standard-WSL2"
+    pci.gpus = []
+    kernel_module = {"loaded": false, "uvm_loaded": false, "nouveau_loaded": false, "installed_for_running_kernel": false}
+    device_nodes = {"control": {"path": "/dev/nvidiactl", "present": false}, "uvm": {"path": "/dev/nvidia-uvm", "present": false}}
+    cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: /usr/lib/x86_64-linux-gnu/libcuda.so.1.
+References:
+    https://docs.nvidia.com/cuda/wsl-user-guide/
+    https://learn.microsoft.com/windows/wsl/tutorials/gpu-compute
+"""
+
+from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.wsl import Wsl
+from gpucheck.rules._common import listing
+from gpucheck.rules._driver import WITHOUT_CUDA
+
+_SHUTDOWN = "wsl.exe --shutdown"
+_WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
+_CPU = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
+_NO_LIBRARY = ("library-not-found", "library-unusable")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "driver-library-mismatch", "cuda-stub-loaded", "devices-hidden"),
+)
+def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding | None:
+    """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
+    if not wsl.inside or container.inside or cuda.device_count:
+        return None
+    absence = _absence(wsl)
+    if absence is not None:
+        return None if request.allow_cpu else absence
+    foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
+    loaded = (cuda.library or driver.library or "").startswith("/usr/lib/wsl/")
+    evidence: tuple[Evidence, ...] = saw(cuda, "status", "result_name", "library")
+    if foreign and not (loaded and driver.gpu_count):
+        return Finding(
+            summary=f"A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: {listing(foreign)}.",
+            evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
+            fix=(
+                Fix(
+                    text="Remove it; WSL uses the driver of Windows",
+                    command="sudo apt-get purge 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers && sudo ldconfig",
+                ),
+                Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
+            ),
+        )
+    if cuda.status in _NO_LIBRARY:
+        return Finding(
+            summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not look there.",
+            evidence=(*saw(wsl, "libraries"), *evidence),
+            fix=(
+                Fix(
+                    text="Add the folder to the loader's list",
+                    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
+                ),
+            ),
+        )
+    return None
+
+
+def _absence(wsl: Wsl) -> Finding | None:
+    """What keeps a GPU from being here at all."""
+    if wsl.version == 1:
+        return Finding(
+            summary="This is WSL1, which has no access to a GPU; WSL2 has.",
+            evidence=saw(wsl, "version"),
+            fix=(
+                Fix(text="Convert this distribution, from a Windows prompt", command="wsl.exe --set-version $WSL_DISTRO_NAME 2"),
+                _CPU,
+            ),
+        )
+    if wsl.dxg_present is False:
+        if wsl.gpu_enabled is False:
+            return Finding(
+                summary="WSL keeps the GPU away: /etc/wsl.conf says enabled=false under [gpu].",
+                evidence=saw(wsl, "gpu_enabled", "dxg_present"),
+                fix=(
+                    Fix(
+                        text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
+                        command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
+                    ),
+                    _CPU,
+                ),
+            )
+        return Finding(
+            summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
+            evidence=saw(wsl, "dxg_present", "version"),
+            fix=(Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update"), _WINDOWS, _CPU),
+        )
+    if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
+        return Finding(
+            summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
+            " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
+            evidence=saw(wsl, "dxg_present", "libraries"),
+            fix=(_WINDOWS, _CPU),
+        )
+    return None

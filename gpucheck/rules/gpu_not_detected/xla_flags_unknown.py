@@ -1,0 +1,64 @@
+"""XLA_FLAGS (or TF_XLA_FLAGS) holds a flag that this TensorFlow's XLA does not know, and it aborts.
+
+Symptom:
+    F parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1
+    Unknown flags in XLA_FLAGS: --xla_gpu_enable_triton_softmax_fusion=true
+    Aborted (core dumped)
+Cause:
+    XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
+    release, or for JAX, is enough.
+Fix:
+    1. Take the flag out: unset XLA_FLAGS, or set it without that flag
+Verify:
+    gpucheck trains its XLA-compiled step.
+Unless:
+    There is no other way: XLA can't be used with an unknown flag.
+Example:
+    environment.variables.XLA_FLAGS = "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_bogus_flag=1"
+    training = {"runs": [], "ending": "killed by SIGABRT", "stage": "first step"}
+    log.events = [{"kind": "xla-flag-unknown", "line": 8, "text": "parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1", "fields": {"flag": "--xla_bogus_flag=1"}}]
+    -> XLA_FLAGS holds --xla_bogus_flag=1, which this TensorFlow's XLA does not know, so it ends the process.
+References:
+    https://openxla.org/xla/flags_guidance
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.log import Log
+from gpucheck.rules import _common as common
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(log: Log, environment: Environment | None) -> Finding | None:
+    """Only XLA itself can say which flags it knows."""
+    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == "xla-flag-unknown"]
+    unknown = [flag for flag in dict.fromkeys(word for flag in flags for word in flag.split()) if flag]
+    if not flags:
+        return None
+    variables = environment.variables if environment is not None else {}
+    names = {flag.partition("=")[0].lstrip("-") for flag in unknown}
+    holders = [name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & _flags(variables.get(name, ""))]
+    name = holders[0] if holders else "XLA_FLAGS"
+    named = common.listing(unknown) if unknown else "a flag"
+    return Finding(
+        summary=f"{name} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
+        evidence=(
+            *(saw(environment, f"variables.{name}") if environment is not None and name in variables else ()),
+            *common.events(log, "xla-flag-unknown"),
+        ),
+        fix=(Fix(text=f"Take {named} out of {name}", command=_without(name, variables.get(name, ""), names)),),
+    )
+
+
+def _flags(value: str) -> set[str]:
+    return {word.partition("=")[0].lstrip("-") for word in value.split()}
+
+
+def _without(name: str, value: str, unknown: set[str]) -> str:
+    kept = [word for word in value.split() if word.partition("=")[0].lstrip("-") not in unknown]
+    return f'export {name}="{" ".join(kept)}"' if kept else f"unset {name}"

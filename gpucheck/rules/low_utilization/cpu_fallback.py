@@ -1,0 +1,79 @@
+"""Work that was meant for the GPU ran on the CPU.
+
+Symptom:
+    There are non-GPU devices in `tf.distribute.Strategy`, not using nccl allreduce.
+    Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
+Cause:
+    TensorFlow places an operation on the CPU where the GPU has no kernel for it (soft placement), where a program names
+    "/CPU:0", or where a strategy was built from the wrong devices. It says nothing about it.
+Fix:
+    1. Show where operations run: tf.debugging.set_log_device_placement(True)
+    2. Make a silent fallback an error: tf.config.set_soft_device_placement(False)
+    3. Remove tf.device("/CPU:0") around the model; build MirroredStrategy() without a device list.
+Verify:
+    gpucheck: every run on a GPU has placement_verified true.
+Unless:
+    Only the input pipeline runs on the CPU: that is where tf.data belongs.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "verify"
+    training.runs[0].reason = "heavy operations ran on another device"
+    training.runs[0].placement_verified = false
+    training.runs[0].misplaced_ops = ["Conv2D on CPU:0"]
+    -> Training on GPU:0 did part of its work elsewhere: Conv2D on CPU:0.
+References:
+    https://www.tensorflow.org/guide/gpu#logging_device_placement
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.training import Training
+from gpucheck.rules._common import listing, lists_gpu
+from gpucheck.rules._training import NOT_WATCHED, on_gpu, passed, short
+
+FIX = (
+    Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),
+    Fix(text="Make a silent fallback an error: tf.config.set_soft_device_placement(False)"),
+    Fix(text='Remove tf.device("/CPU:0") around the model, and build MirroredStrategy() without a device list'),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """A run's heavy operations were seen on another device; or TensorFlow lists a GPU and only CPUs were trained on."""
+    if training is None:
+        return _from_log(log)
+    for place, run in enumerate(training.runs):
+        if on_gpu(run) and (run.placement_verified is False or run.misplaced_ops):
+            astray = listing(list(run.misplaced_ops))
+            what = f"did part of its work elsewhere: {astray}" if astray else "did not use every one of its devices"
+            return Finding(
+                summary=f"Training on {listing(list(run.devices))} {what}.",
+                evidence=saw(training, f"runs[{place}].placement_verified", f"runs[{place}].misplaced_ops"),
+                fix=FIX,
+                affects=run.devices,
+            )
+    if tensorflow is not None and lists_gpu(tensorflow) and passed(training) and not any(map(on_gpu, training.runs)):
+        return Finding(
+            summary="TensorFlow lists a GPU, and all that was trained ran on the CPU.",
+            evidence=saw(tensorflow, "devices") + saw(training, "runs[0].devices"),
+            fix=FIX,
+            severity=Severity.WARNING,
+        )
+    return None
+
+
+def _from_log(log: Log | None) -> Finding | Skip | None:
+    if log is None:
+        return NOT_WATCHED
+    for place, event in enumerate(log.events):
+        if event.kind == "cpu-fallback":
+            return Finding(
+                summary=f"Work ran on the CPU that a GPU could have done: {short(event.text)}.",
+                evidence=saw(log, f"events[{place}].text"),
+                fix=FIX,
+                severity=Severity.WARNING,
+            )
+    return None

@@ -1,0 +1,70 @@
+"""This container or job may use so few processors that they can't feed the GPUs.
+
+Symptom:
+    GPU utilization stays low while one CPU core is at 100 %.
+    os.cpu_count() shows all cores of the machine, and training is as slow as with one.
+Cause:
+    Reading, decoding and augmenting the data runs on the CPU, and one thread keeps each GPU busy with kernels. A container
+    with a CPU limit, or a batch job that asked for one core (Slurm's default), leaves too little for that.
+Fix:
+    1. Docker: docker run --cpus 8 ...; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
+    2. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand.
+Verify:
+    python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
+Unless:
+    The data already lies on the GPU, or is tiny.
+Example:
+    limits.cpu_quota = 1.0
+    -> This container or job may use 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
+References:
+    https://www.tensorflow.org/guide/data_performance
+    https://docs.docker.com/engine/containers/resource_constraints/
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.limits import Limits
+from gpucheck.rules._training import gpus_in_use
+
+PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST)
+def check(limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | None) -> Finding | Skip | None:
+    """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota."""
+    count = len(gpus_in_use(gpus, cuda))
+    if not count:
+        return None
+    if limits.cpu_count is None and limits.cpu_affinity_count is None and limits.cpu_quota is None:
+        return Skip("how many processors this process may use is not known")
+    granted = [
+        (value, name)
+        for value, name in ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
+        if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
+    ]
+    if not granted:
+        return None
+    few, field = min(granted)
+    if few >= PROCESSORS_PER_GPU * count:
+        return None
+    of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processors"
+    return Finding(
+        summary=f"This container or job may use {few:g}{of} for {count} GPU{'s' if count > 1 else ''}; reading and preparing"
+        f" the data needs at least {PROCESSORS_PER_GPU} per GPU.",
+        evidence=saw(limits, field, "cpu_count"),
+        fix=(
+            _more(container, max(8, 4 * count)),
+            Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
+        ),
+    )
+
+
+def _more(container: Container | None, processors: int) -> Fix:
+    if container is not None and container.kind == "kubernetes":
+        return Fix(text=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}')
+    if container is not None and container.inside:
+        return Fix(text=f"Start the container with more processors: docker run --cpus {processors} ...")
+    return Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})")

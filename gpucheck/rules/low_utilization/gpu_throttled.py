@@ -1,0 +1,81 @@
+"""A GPU runs below its clocks because it is too hot or because its power is being cut.
+
+Symptom:
+    Training gets slower after some minutes, or one GPU of several is slower than the others.
+    nvidia-smi -q -d PERFORMANCE: HW Thermal Slowdown: Active, HW Power Brake Slowdown: Active
+Cause:
+    The GPU protects itself (thermal slowdown), or the machine tells it to save power (power brake): a blocked air path, dead
+    fans, a hot aisle, a power supply that failed or is too small.
+Fix:
+    1. Watch it: nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
+    2. Thermal: look at air flow, fans, dust, and the room. Power brake: look at power supplies and cables.
+    3. On a cloud, give the machine back and take another one.
+Verify:
+    nvidia-smi -q -d PERFORMANCE under load: no slowdown is active.
+Unless:
+    The only active reason is SW Power Cap at full load: a busy GPU sits at its power limit, and gpucheck does not report that.
+Example:
+    gpus.gpus[0].clock_event_reasons = 72
+    gpus.gpus[0].temperature_celsius = 91
+    gpus.gpus[0].sm_clock_mhz = 990
+    gpus.gpus[0].utilization_percent = 100
+    -> GPU 0 (NVIDIA H200) is slowed down by HwSlowdown and HwThermalSlowdown at 91 °C: its SM clock is 990 of 1980 MHz.
+References:
+    https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
+"""
+
+from gpucheck.compat import nvml
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.rules._common import listing
+from gpucheck.rules._training import gpus_in_use, title
+
+GPU_IDLE = 0x1
+HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HARDWARE)
+def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
+    """A harmful clock event reason is active; on an idle GPU only one that is harmful even there."""
+    used = gpus_in_use(gpus, cuda)
+    known = [(place, gpu) for place, gpu in used if gpu.clock_event_reasons is not None]
+    slowed = [(place, gpu, reasons) for place, gpu in known if (reasons := _reasons(gpu))]
+    if not slowed:
+        return None if known or not used else Skip("the GPUs do not tell why their clocks are low")
+    _, worst, reasons = slowed[0]
+    heat = f" at {worst.temperature_celsius} °C" if worst.temperature_celsius is not None else ""
+    clocks = (
+        f": its SM clock is {worst.sm_clock_mhz} of {worst.sm_clock_max_mhz} MHz"
+        if worst.sm_clock_mhz is not None and worst.sm_clock_max_mhz is not None
+        else ""
+    )
+    more = f"; {len(slowed)} of {len(used)} GPUs are slowed down" if len(slowed) > 1 else ""
+    return Finding(
+        summary=f"{title(worst)} is slowed down by {listing(reasons)}{heat}{clocks}{more}.",
+        evidence=tuple(
+            item
+            for place, _, _ in slowed
+            for item in saw(
+                gpus,
+                f"gpus[{place}].clock_event_reasons",
+                f"gpus[{place}].temperature_celsius",
+                f"gpus[{place}].sm_clock_mhz",
+            )
+        ),
+        fix=(
+            Fix(
+                text="Watch it under load",
+                command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
+            ),
+            Fix(text="Thermal: look at air flow, fans and the room; power brake: at power supplies and cables"),
+            Fix(text="On a cloud, give this machine back and take another one"),
+        ),
+        affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in slowed),
+    )
+
+
+def _reasons(gpu: Gpu) -> list[str]:
+    mask = gpu.clock_event_reasons or 0
+    return nvml.harmful_reasons(mask & ~HW_SLOWDOWN if mask & GPU_IDLE else mask)

@@ -1,0 +1,76 @@
+"""The driver can't keep the kernels that it compiles for this GPU, so every start compiles them again.
+
+Symptom:
+    Every run starts slowly, not only the first one.
+    CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.
+Cause:
+    TensorFlow has no native code for this GPU, so the driver compiles PTX at the first use and keeps the result in
+    ~/.nv/ComputeCache. That folder can't be written (a read-only file system, another user's home, no home at all), or
+    CUDA_CACHE_DISABLE=1 is set.
+Fix:
+    1. Name a folder that outlives the process and can be written: export CUDA_CACHE_PATH=/path/to/cache
+    2. Remove the switch: unset CUDA_CACHE_DISABLE
+    3. In a container, mount a volume there.
+Verify:
+    The second start is faster than the first, and the folder has files.
+Unless:
+    Jobs run for days, and some minutes at their start don't matter.
+Example:
+    limits.kernel_cache_writable = false
+    -> CUDA's kernel cache /home/user/.nv/ComputeCache can't be written, so each start compiles TensorFlow's kernels for GPU 0 (NVIDIA H200) again.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars
+    https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.limits import Limits
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules._common import kernels
+from gpucheck.rules._training import gpus_in_use, title
+
+
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",))
+def check(
+    limits: Limits,
+    gpus: Gpus,
+    cuda: Cuda | None,
+    packages: Packages,
+    container: Container | None,
+    tensorflow: TensorFlow | None,
+) -> Finding | Skip | None:
+    """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
+    known = [gpu for _, gpu in gpus_in_use(gpus, cuda) if gpu.compute_capability is not None]
+    if not gpus.gpus or (limits.kernel_cache_writable and not limits.kernel_cache_disabled):
+        return None
+    if limits.kernel_cache_writable is None and not limits.kernel_cache_disabled:
+        return Skip("whether CUDA's kernel cache can be written is not known")
+    carried = kernels(packages, tensorflow)
+    if carried is None or not known:
+        return Skip("which kernels TensorFlow has for these GPUs is not known")
+    compiled = [gpu for gpu in known if gpu.compute_capability is not None and not carried.runs_natively(gpu.compute_capability)]
+    if not compiled:
+        return None
+    disabled = limits.kernel_cache_disabled
+    state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
+    where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
+    volume = " on a mounted volume" if container is not None and container.inside else ""
+    unset = Fix(text="Switch the cache on again", command="unset CUDA_CACHE_DISABLE")
+    name = Fix(
+        text=f"Name a folder{volume} that this user can write and that outlives the process",
+        command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"',
+    )
+    return Finding(
+        summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {title(compiled[0])} again.",
+        evidence=(
+            *saw(limits, "kernel_cache", "kernel_cache_disabled" if disabled else "kernel_cache_writable"),
+            *carried.evidence,
+        ),
+        fix=(unset, name) if disabled else (name,),
+        affects=tuple(f"GPU {gpu.index}" for gpu in compiled),
+    )

@@ -1,0 +1,116 @@
+"""The first training step waits while the driver compiles TensorFlow's kernels for this GPU.
+
+Symptom:
+    TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be
+    jit-compiled from PTX, which could take 30 minutes or longer.
+Cause:
+    This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
+    keeps it in a cache, so later starts are fast until TensorFlow or the driver changes.
+Fix:
+    1. Let it finish once, and keep the cache: export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
+    2. Or install a TensorFlow with native code for this GPU: python -m pip install --upgrade "tensorflow[and-cuda]"
+Verify:
+    A second gpucheck shows a first step of a few seconds.
+Unless:
+    It happened once. On compute capability 9.0 (Hopper) this is how every TensorFlow up to 2.21 starts.
+Example:
+    training.runs[0].first_step_seconds = 312.0
+    log.events = [{"kind": "kernels-jit-compiled", "line": 12, "text": "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.", "fields": {"capability": "9.0"}}]
+    -> The first training step took 312 s, because TensorFlow 2.21.0 has no native kernels for GPU 0 (NVIDIA H200), compute capability 9.0, and the driver compiled them.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#just-in-time-compilation
+    https://www.tensorflow.org/install/source#gpu
+"""
+
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.training import Training
+from gpucheck.rules._common import kernels
+from gpucheck.rules._training import NOT_WATCHED, gpus_in_use, install, on_gpu, title
+
+SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
+
+
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT)
+def check(
+    gpus: Gpus | None,
+    cuda: Cuda | None,
+    packages: Packages | None,
+    interpreter: Interpreter | None,
+    tensorflow: TensorFlow | None,
+    training: Training | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
+    told = [(place, event) for place, event in enumerate(log.events if log else ()) if event.kind == "kernels-jit-compiled"]
+    carried = kernels(packages, tensorflow) if packages is not None else None
+    foreign = [
+        gpu
+        for _, gpu in (gpus_in_use(gpus, cuda) if gpus is not None else [])
+        if carried is not None and gpu.compute_capability and not carried.runs_natively(gpu.compute_capability)
+    ]
+    evidence: tuple[Evidence, ...] = ()
+    if log is not None and told:
+        evidence = saw(log, f"events[{told[0][0]}].text")
+    elif carried is not None:
+        if not foreign:
+            return None
+        evidence = carried.evidence
+    elif training is None and log is None:
+        return NOT_WATCHED
+    else:
+        return None
+    seconds: float | None = None
+    if training is not None:
+        slow = [(run.first_step_seconds or 0.0, place) for place, run in enumerate(training.runs) if _slow(run)]
+        if not slow:
+            return None
+        seconds, place = max(slow)
+        evidence = (*evidence, *saw(training, f"runs[{place}].first_step_seconds", f"runs[{place}].status"))
+    elif log is None or not told:
+        return Skip("how long the first training step takes was not measured")
+    capability = told[0][1].fields.get("capability", "") if told else ""
+    return Finding(
+        summary=_summary(seconds, carried.version if carried else "", foreign, capability),
+        evidence=evidence,
+        fix=(
+            Fix(
+                text="Let it finish once and keep what it compiled (this only makes the cache large enough)",
+                command="export CUDA_CACHE_MAXSIZE=4294967296",
+            ),
+            Fix(
+                text="Or look for a newer TensorFlow with native code for this GPU",
+                command=install(interpreter, "--upgrade", "tensorflow[and-cuda]"),
+            ),
+        ),
+        affects=tuple(f"GPU {gpu.index}" for gpu in foreign),
+    )
+
+
+def _slow(run: TrainingRun) -> bool:
+    return on_gpu(run) and (
+        (run.first_step_seconds or 0.0) >= SLOW_SECONDS or (run.status == "timed_out" and run.stage == "first step")
+    )
+
+
+def _summary(seconds: float | None, version: str, foreign: list[Gpu], capability: str) -> str:
+    if seconds is None:
+        start = "The first training step will be slow"
+    elif seconds == 0.0:
+        start = "The first training step did not end in time"
+    else:
+        start = f"The first training step took {seconds:.0f} s"
+    name = f"TensorFlow {version}".strip()
+    if foreign:
+        major, minor = foreign[0].compute_capability or (0, 0)
+        gpu = f"{title(foreign[0])}, compute capability {major}.{minor},"
+    else:
+        gpu = f"a GPU of compute capability {capability}" if capability else "this GPU"
+    verb = "compiles" if seconds is None else "compiled"
+    return f"{start}, because {name} has no native kernels for {gpu} and the driver {verb} them."

@@ -1,0 +1,143 @@
+"""Another process holds the memory of a GPU that this one is to train on.
+
+Symptom:
+    failed to allocate 7.43G (7983005696 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory
+    failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED
+    nvidia-smi shows most of the memory in use before the job has started.
+Cause:
+    TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel still
+    runs, a job that did not die, or a neighbour on a shared machine is enough to leave nothing for the next one.
+Fix:
+    1. See whose process it is: ps -o pid,user,etime,args -p PID. End it if it is yours (a notebook: shut down its kernel).
+    2. Train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid> (nvidia-smi -L lists them)
+    3. Where processes share a GPU on purpose, let each take only what it needs: export TF_FORCE_GPU_ALLOW_GROWTH=true
+Verify:
+    nvidia-smi --query-gpu=index,memory.free --format=csv
+Unless:
+    The GPU is shared on purpose and the rest of its memory is enough for your job.
+Example:
+    gpus.gpus[0].memory_free_bytes = 966367641
+    gpus.gpus[0].memory_used_bytes = 149143512678
+    gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 149143512678, "name": "python3", "own": false}]
+    training.runs[0].status = "skipped"
+    training.runs[0].reason = "0.9 GiB of GPU memory are free"
+    training.runs[1].status = "skipped"
+    training.runs[1].reason = "0.9 GiB of GPU memory are free"
+    -> python3 (pid 4242) holds 138.9 of the 140.4 GiB of GPU 0 (NVIDIA H200), and the 922 MiB that are free are too little to train.
+References:
+    https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
+    https://docs.nvidia.com/deploy/nvidia-smi/index.html
+"""
+
+from typing import NamedTuple
+
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import device_name, gib, gpus_in_use, passed, title
+
+# A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
+ENOUGH_BYTES = 3 << 29
+
+
+class Held(NamedTuple):
+    """A GPU of which others hold a large part."""
+
+    gpu: Gpu
+    place: int
+    free_bytes: int
+    others_bytes: int
+    starved: bool
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
+)
+def check(gpus: Gpus, cuda: Cuda | None, training: Training | None) -> Finding | Skip | None:
+    """Too little is free to start, or others hold more than half. What gpucheck itself holds does not count."""
+    used = gpus_in_use(gpus, cuda)
+    known = [held for place, gpu in used if (held := _held(place, gpu)) is not None]
+    crowded = [held for held in known if held.starved or 2 * held.others_bytes > (held.gpu.memory_total_bytes or 0)]
+    if not crowded:
+        return None if known or not used else Skip("the driver does not tell how much GPU memory is in use")
+    worst = min(crowded, key=lambda held: (not held.starved, held.free_bytes))
+    trained = {device for run in passed(training) for device in run.devices}
+    blocked = any(held.starved and device_name(held.gpu, cuda) not in trained for held in crowded)
+    idle = [held for held in known if held not in crowded and held.gpu.uuid]
+    return Finding(
+        summary=_summary(worst, len(crowded), len(used), blocked),
+        evidence=tuple(item for held in crowded for item in _evidence(gpus, held)),
+        fix=_fix(worst, max(idle, key=lambda held: held.free_bytes, default=None)),
+        affects=tuple(f"GPU {held.gpu.index}" for held in crowded),
+        severity=Severity.ERROR if blocked else Severity.WARNING,
+    )
+
+
+def _held(place: int, gpu: Gpu) -> Held | None:
+    total, free = gpu.memory_total_bytes, gpu.memory_free_bytes
+    if total is None or free is None or gpu.mig_enabled:  # under MIG these count the whole board, not our instance
+        return None
+    used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
+    own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
+    others = max(0, used - own)
+    return Held(gpu, place, free, others, starved=free + own < ENOUGH_BYTES and 4 * others > total)
+
+
+def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
+    size = f"{held.others_bytes / (1 << 30):.1f} of the {gib(held.gpu.memory_total_bytes or 0)} of {title(held.gpu)}"
+    rest = (
+        f"and the {gib(held.free_bytes)} that are free are too little to train"
+        if blocked
+        else f"which leaves {gib(held.free_bytes)} to train with"
+    )
+    more = f"; {crowded} of {used} GPUs are held like this" if crowded > 1 else ""
+    return f"{_holder(held)} {size}, {rest}{more}."
+
+
+def _holder(held: Held) -> str:
+    others = sorted(
+        (process for process in held.gpu.processes if not process.own),
+        key=lambda process: process.memory_bytes or 0,
+        reverse=True,
+    )
+    told = sum(process.memory_bytes or 0 for process in others)
+    if not others or (all(process.memory_bytes is not None for process in others) and 2 * told < held.others_bytes):
+        return "A process that can't be seen from here holds"
+    first = f"{others[0].name} (pid {others[0].pid})" if others[0].name else f"Process {others[0].pid}"
+    if len(others) == 1:
+        return f"{first} holds"
+    return f"{first} and {len(others) - 1} more {'processes hold' if len(others) > 2 else 'process hold'}"
+
+
+def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
+    here = f"gpus[{held.place}]"
+    fields = [f"{here}.memory_total_bytes", f"{here}.memory_free_bytes"]
+    return saw(gpus, *fields, *([f"{here}.processes"] if held.gpu.processes else []))
+
+
+def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
+    pids = [str(process.pid) for process in held.gpu.processes if not process.own]
+    look = (
+        Fix(
+            text="See whose process it is, and end it if it is yours (a notebook: shut down its kernel)",
+            command=f"ps -o pid,user,etime,args -p {','.join(pids)}",
+        )
+        if pids
+        else Fix(
+            text="From outside the container, or as an administrator, see which process it is",
+            command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
+        )
+    )
+    move: tuple[Fix, ...] = ()
+    if idle is not None:
+        text = f"Train on GPU {idle.gpu.index}, of which {gib(idle.free_bytes)} are free"
+        move = (Fix(text=text, command=f"export CUDA_VISIBLE_DEVICES={idle.gpu.uuid}"),)
+    share = Fix(
+        text="Where TensorFlow processes share a GPU on purpose, let each of them take only what it needs",
+        command="export TF_FORCE_GPU_ALLOW_GROWTH=true",
+    )
+    return (look, *move, share)

@@ -1,0 +1,102 @@
+"""Shared memory (/dev/shm), through which processes and NCCL pass data, is smaller than several GPUs or data workers need.
+
+Symptom:
+    ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).
+    NCCL WARN Error while creating shared memory segment /dev/shm/nccl-
+    The SHMEM allocation limit is set to the default of 64MB.
+Cause:
+    Docker gives a container 64 MB of shared memory unless told otherwise, Kubernetes likewise. NCCL puts its buffers between
+    GPUs there, and data workers in processes of their own hand their batches over through it. A write past its end is SIGBUS.
+Fix:
+    1. docker run --shm-size=1g ... (or --ipc=host, which shares the host's)
+    2. Kubernetes: an emptyDir volume with medium: Memory, mounted at /dev/shm
+Verify:
+    df -h /dev/shm
+Unless:
+    One process trains on one GPU with tf.data: then nothing is passed through shared memory.
+Example:
+    limits.shared_memory_total_bytes = 67108864
+    limits.shared_memory_free_bytes = 67108864
+    -> This container has 64 MiB of shared memory (/dev/shm); data workers and training on several GPUs need 512 MiB and more.
+References:
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory
+    https://docs.docker.com/reference/cli/docker/container/run/
+"""
+
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.limits import Limits
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import alarms, gib, gpus_in_use, on_gpu, passed
+
+ENOUGH_BYTES = 512 << 20
+TINY_BYTES = 64 << 20  # Docker's default
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",))
+def check(
+    limits: Limits | None,
+    container: Container | None,
+    gpus: Gpus | None,
+    cuda: Cuda | None,
+    training: Training | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """Small in a container with a GPU; tiny with several that have not trained together; or already run over."""
+    total = limits.shared_memory_total_bytes if limits is not None else None
+    lines = alarms(training, log, "shared-memory-exhausted")
+    if log is not None and lines:
+        evidence = saw(log, f"events[{lines[0][0]}].text")
+        if limits is not None and total is not None:
+            evidence = (*evidence, *saw(limits, "shared_memory_total_bytes"))
+        size = f" ({gib(total)})" if total is not None else ""
+        return _finding(f"Shared memory (/dev/shm) ran out{size}.", evidence, container, Severity.ERROR)
+    if limits is None or container is None or gpus is None:
+        return Skip("the size of /dev/shm, the container or the GPUs are not known")
+    several = len(gpus_in_use(gpus, cuda))
+    if not container.inside or not several:
+        return None
+    if total is None:
+        return Skip("the size of /dev/shm is not known")
+    if total >= ENOUGH_BYTES:
+        return None
+    together = any(on_gpu(run) and len(run.devices) > 1 for run in passed(training))
+    if several > 1:
+        summary = (
+            f"This container has {gib(total)} of shared memory (/dev/shm), through which its {several} GPUs exchange"
+            f" gradients; NCCL needs {gib(ENOUGH_BYTES)} and more."
+        )
+    else:
+        summary = (
+            f"This container has {gib(total)} of shared memory (/dev/shm); data workers and training on several GPUs need"
+            f" {gib(ENOUGH_BYTES)} and more."
+        )
+    severe = total <= TINY_BYTES and several > 1 and not together
+    return _finding(
+        summary,
+        saw(limits, "shared_memory_total_bytes") + saw(container, "kind"),
+        container,
+        Severity.ERROR if severe else Severity.WARNING,
+    )
+
+
+def _finding(summary: str, evidence: tuple[Evidence, ...], container: Container | None, severity: Severity) -> Finding:
+    docker = Fix(text="Start the container with more: docker run --shm-size=1g ... (or --ipc=host)")
+    kubernetes = Fix(text="Mount an emptyDir with medium: Memory at /dev/shm in the pod's manifest")
+    host = Fix(text="Make it larger, as root", command="sudo mount -o remount,size=1G /dev/shm")
+    if container is None:
+        fixes: tuple[Fix, ...] = (docker, kubernetes)
+    elif container.kind == "kubernetes":
+        fixes = (kubernetes,)
+    else:
+        fixes = (docker,) if container.inside else (host,)
+    return Finding(
+        summary=summary,
+        evidence=evidence,
+        fix=(*fixes, Fix(text="Look at it afterwards", command="df -h /dev/shm")),
+        severity=severity,
+    )

@@ -1,0 +1,66 @@
+"""This TPU is of a generation that TensorFlow does not support.
+
+Symptom:
+    TPU system not found, on a TPU7x (Ironwood) machine
+Cause:
+    Google's runtime for TPU7x serves JAX (and PyTorch); TensorFlow is not supported there.
+Fix:
+    1. Train with Keras on JAX: python -m pip install "jax[tpu]" and export KERAS_BACKEND=jax
+    2. Or use a generation that TensorFlow supports: v2 to v5p.
+Verify:
+    python -c "import jax; print(jax.devices())"
+Unless:
+    You train with JAX already: then gpucheck's TensorFlow checks are not for this machine.
+Example:
+    machine: tpu-v5e
+    pci.google = [{"address": "0000:00:04.0", "vendor_id": "0x1ae0", "device_id": "0x0076"}]
+    tpu.generations = ["tpu7x"]
+    tpu.nodes = ["/dev/vfio/0"]
+    tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs[1].status = "skipped"
+    -> This TPU (tpu7x) can't be used by TensorFlow: Google supports other frameworks on that generation.
+References:
+    https://cloud.google.com/tpu/docs/tpu7x
+    https://keras.io/getting_started/#configuring-your-backend
+"""
+
+from gpucheck.compat import tpu as tpus
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.rules._tpu import connected, from_log
+from gpucheck.rules._training import install
+
+UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=("tpu-unreachable", "tpu-runtime-missing", "tpu-version-mismatch", "training-failed", "training-crashed"),
+)
+def check(
+    tpu: Tpu | None, interpreter: Interpreter | None, resolver: TpuResolver | None, log: Log | None
+) -> Finding | Skip | None:
+    """A chip on the bus is of a generation for which the vendor rules TensorFlow out."""
+    fix = (
+        Fix(
+            text="Train with Keras on JAX",
+            command=f"{install(interpreter, 'jax[tpu]')} && export KERAS_BACKEND=jax",
+        ),
+        Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p"),
+    )
+    if tpu is None:
+        return from_log(log, "generation", "TensorFlow does not support this TPU", fix)
+    unsupported = next((name for name in tpu.generations if name in UNSUPPORTED), None)
+    if unsupported is None or connected(resolver):
+        return None
+    return Finding(
+        summary=f"This TPU ({unsupported}) can't be used by TensorFlow: Google supports other frameworks on that generation.",
+        evidence=saw(tpu, "generations"),
+        fix=fix,
+    )

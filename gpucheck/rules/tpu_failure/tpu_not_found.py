@@ -1,0 +1,79 @@
+"""The environment announces a TPU, and this process can see none.
+
+Symptom:
+    ValueError: Please provide a TPU Name to connect to.
+    NotFoundError: TPU system not found
+    TpuPlatform is not available.
+Cause:
+    TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
+    exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
+    program builds a TPUClusterResolver without a name where none is set.
+Fix:
+    1. Colab: Runtime, Change runtime type, TPU. Google Cloud: create a TPU VM.
+    2. Container on a TPU VM: docker run --privileged --net=host ...; Kubernetes: resources.limits["google.com/tpu"]
+    3. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+Verify:
+    ls /dev/accel* /dev/vfio/ shows one node per chip.
+Unless:
+    No TPU is meant: unset TPU_NAME
+Example:
+    machine: tpu-v5e
+    pci.google = []
+    tpu.generations = []
+    tpu.nodes = []
+    tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs[1].status = "skipped"
+    -> No TPU found: TPU_NAME announces one, but no TPU chip is on the PCI bus and there is no device node.
+References:
+    https://cloud.google.com/tpu/docs/run-in-container
+    https://www.tensorflow.org/guide/tpu
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.log import Log
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.rules._common import listing
+from gpucheck.rules._tpu import connected, from_log, remote
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=("tpu-unreachable", "tpu-runtime-missing", "training-failed", "training-crashed"),
+)
+def check(
+    tpu: Tpu | None,
+    environment: Environment | None,
+    resolver: TpuResolver | None,
+    container: Container | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """A TPU is announced on this machine and neither chip nor node is there, or a chip is there without its node."""
+    if tpu is None:
+        return from_log(log, "not-found", "No TPU found", _fix(container))
+    if not tpu.expected or tpu.nodes or connected(resolver) or remote(environment):
+        return None
+    evidence = saw(tpu, "generations", "nodes", "variables")
+    if tpu.generations:
+        count, kind = len(tpu.generations), tpu.generations[0]
+        chips = f"{count} TPU {kind} chips are" if count > 1 else f"a TPU {kind} chip is"
+        summary = f"No TPU found: {chips} on the PCI bus, and no device node in /dev leads to it."
+    else:
+        names = listing(list(tpu.variables)) or "the environment"
+        announce = "announce" if len(tpu.variables) > 1 else "announces"
+        summary = f"No TPU found: {names} {announce} one, but no TPU chip is on the PCI bus and there is no device node."
+    return Finding(summary=summary, evidence=evidence, fix=_fix(container))
+
+
+def _fix(container: Container | None) -> tuple[Fix, ...]:
+    look = Fix(text="Look for the device nodes, one per chip", command="ls -l /dev/accel* /dev/vfio/")
+    give = Fix(text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes")
+    use = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU runtime type in Colab")
+    leave = Fix(text="If no TPU is meant, remove what announces one", command="unset TPU_NAME")
+    inside = container is not None and container.inside
+    return (give, look, use, leave) if inside else (use, look, leave)

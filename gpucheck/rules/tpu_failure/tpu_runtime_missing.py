@@ -1,0 +1,95 @@
+"""A TPU is here, and the installed TensorFlow has no runtime to drive it.
+
+Symptom:
+    A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.
+    NotFoundError: TPU system not found, on a TPU VM
+Cause:
+    The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
+    is the library that talks to the chip. One of them is not installed.
+Fix:
+    1. python -m pip uninstall tensorflow, then python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
+Verify:
+    gpucheck --quick shows tensorflow-tpu and libtpu.
+Unless:
+    You train with JAX, which brings its own runtime.
+Example:
+    machine: tpu-v5e
+    packages.tensorflow = {"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}
+    packages.flavours = [{"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
+    packages.keras_requirement = ">=3.12.0"
+    packages.libtpu = null
+    tpu.tensorflow_tpu = null
+    tpu.libtpu = null
+    tpu.libtpu_path = null
+    tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
+    tensorflow.version = "2.21.0"
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs[1].status = "skipped"
+    -> A TPU (4 × v5e) is here, and tensorflow 2.21.0 can't drive it: tensorflow-tpu is not installed.
+References:
+    https://pypi.org/project/tensorflow-tpu/
+    https://cloud.google.com/tpu/docs/run-calculation-tensorflow
+"""
+
+from gpucheck.compat import versions
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.rules._common import word
+from gpucheck.rules._tpu import connected, from_log, named, remote, runtime
+from gpucheck.rules._training import install
+
+LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tpu-unreachable", "training-failed", "training-crashed", "tensorflow-import-failed"),
+)
+def check(
+    tpu: Tpu | None,
+    packages: Packages | None,
+    interpreter: Interpreter | None,
+    environment: Environment | None,
+    resolver: TpuResolver | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """A chip, a node or TPU_NAME=local is here, and tensorflow-tpu or libtpu is not."""
+    fix = (Fix(text="Install TensorFlow for TPUs with the libtpu that fits it", command=install(interpreter, *runtime())),)
+    if tpu is None or packages is None:
+        return from_log(log, "runtime-missing", "The TPU runtime is missing", fix)
+    if not tpu.expected or connected(resolver) or remote(environment) or packages.tensorflow is None:
+        return None
+    installed = packages.tensorflow
+    name = f"{installed.name} {installed.version}"
+    evidence = (*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow"))
+    if tpu.tensorflow_tpu is None:
+        if installed.name != "tensorflow":
+            return Skip(f"whether {name} can drive a TPU is not known")
+        if resolver is None and not versions.at_least(installed.version, "2.19"):
+            return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
+        python = interpreter.executable if interpreter is not None else "python"
+        command = f"{word(python)} -m pip uninstall -y tensorflow && {install(interpreter, *runtime())}"
+        return Finding(
+            summary=f"A TPU ({named(tpu)}) is here, and {name} can't drive it: tensorflow-tpu is not installed.",
+            evidence=evidence,
+            fix=(Fix(text="Replace it with TensorFlow for TPUs and the libtpu that fits it", command=command),),
+        )
+    if tpu.libtpu is None and tpu.libtpu_path is None:
+        return Finding(
+            summary=f"A TPU ({named(tpu)}) is here, and libtpu, the library that drives it, is not installed.",
+            evidence=evidence,
+            fix=(
+                Fix(
+                    text=f"Install the libtpu that fits tensorflow-tpu {tpu.tensorflow_tpu}",
+                    command=install(interpreter, *runtime(tpu.tensorflow_tpu)[1:]),
+                ),
+            ),
+        )
+    return None

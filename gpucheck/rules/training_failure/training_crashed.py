@@ -1,0 +1,68 @@
+"""The process that imported TensorFlow or trained was ended by a signal, and nothing else that was seen says why.
+
+Symptom:
+    Segmentation fault (core dumped)
+    Aborted (core dumped)
+    Fatal Python error: Bus error
+Cause:
+    A crash in native code: a library of another version than TensorFlow was built for, a truncated file (SIGBUS), a processor
+    without the instructions that the wheel uses (SIGILL), or a defect of a driver or library.
+Fix:
+    1. See where it was: PYTHONFAULTHANDLER=1 gpucheck -v
+    2. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD.
+    3. Look at the kernel's words: sudo dmesg | tail
+Verify:
+    gpucheck: all runs passed.
+Unless:
+    Somebody ended the process on purpose.
+Example:
+    training.runs = []
+    training.ending = "killed by SIGSEGV"
+    training.stage = "first step"
+    -> The training process crashed at the stage "first step": killed by SIGSEGV.
+References:
+    https://docs.python.org/3/library/faulthandler.html
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import NOT_WATCHED
+
+ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
+def check(tensorflow: TensorFlow | None, training: Training | None) -> Finding | Skip | None:
+    """The child ended by a signal or with a status of its own instead of finishing."""
+    if tensorflow is None and training is None:
+        return NOT_WATCHED
+    if training is not None and _crash(training.ending):
+        where = f' at the stage "{training.stage}"' if training.stage else ""
+        summary = f"The training process crashed{where}: {training.ending}."
+        evidence = saw(training, "ending", "stage")
+    elif tensorflow is not None and _crash(tensorflow.ending):
+        summary = f"The process that imported TensorFlow crashed: {tensorflow.ending}."
+        evidence = saw(tensorflow, "ending", "imported")
+    else:
+        ending = (training.ending if training is not None else None) or (tensorflow.ending if tensorflow is not None else None)
+        return Skip(f"the training process was {ending}") if ending else None
+    return Finding(
+        summary=summary,
+        evidence=evidence,
+        fix=(
+            Fix(text="See in which call it died", command="PYTHONFAULTHANDLER=1 gpucheck -v"),
+            Fix(
+                text="Try without libraries that the environment puts in front",
+                command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
+            ),
+            Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50"),
+        ),
+    )
+
+
+def _crash(ending: str | None) -> bool:
+    if ending is None or any(name in ending for name in ASKED_TO_GO):
+        return False
+    return ending.startswith(("killed by", "exited with status"))

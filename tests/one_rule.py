@@ -1,0 +1,61 @@
+"""One rule on a changed machine, or on a log of which nothing else is known; and the root causes by all rules."""
+
+from fakes import facts, machine
+
+from gpucheck import manual
+from gpucheck.model import Status
+from gpucheck.pipeline import fold, judge
+from gpucheck.plugin import load_rows, load_rules
+
+RULES = {rule.code: rule for rule in load_rules()}
+ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")
+
+
+def changed(changes=None, name="h200", quick=False):
+    """The plain facts of a recorded machine with changes (path -> value); ``quick`` leaves out what --quick does not look at."""
+    plain = manual.apply(machine(name), tuple((changes or {}).items()))
+    if quick:
+        plain = {probe: fact for probe, fact in plain.items() if probe not in ABOVE_QUICK}
+        plain["request"]["level"] = 0
+    return plain
+
+
+def log(*events):
+    """A log of these events: (kind, text) or (kind, text, fields)."""
+    return {
+        "source": "train.log",
+        "lines": len(events),
+        "events": [
+            {"kind": kind, "line": line, "text": text, "fields": more[0] if more else {}}
+            for line, (kind, text, *more) in enumerate(events, 1)
+        ],
+    }
+
+
+def only_log(*events):
+    return {"log": log(*events)}
+
+
+def outcome(code, plain):
+    (judgement,) = judge(facts(plain), [RULES[code]])
+    assert judgement.outcome.status is not Status.CRASHED, judgement.outcome.reason
+    return judgement
+
+
+def status(code, plain):
+    return outcome(code, plain).outcome.status
+
+
+def found(code, plain):
+    judgement = outcome(code, plain)
+    assert judgement.finding is not None, judgement.outcome
+    return judgement.finding
+
+
+def severity(code, plain):
+    return found(code, plain).severity or RULES[code].severity
+
+
+def roots(plain):
+    """Codes of all findings that nothing else explains, most likely first."""
+    return [item.code for item in fold(judge(facts(plain), RULES.values()), load_rows()) if not item.explained_by]

@@ -1,0 +1,119 @@
+"""Numbers that can't be trusted: memory errors, losses, replicas, precisions."""
+
+import pytest
+from one_rule import changed, found, only_log, roots, severity, status
+
+from gpucheck.model import Severity, Status
+
+ECC, PRECISION, FALLING = "ecc-errors", "precision-unsupported", "loss-not-falling"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("ecc_uncorrected_volatile", 1, Severity.ERROR),
+        ("remapping_failed", True, Severity.ERROR),
+        ("retired_pages_pending", True, Severity.ERROR),
+        ("remapping_pending", True, Severity.WARNING),
+        ("ecc_uncorrected_aggregate", 7, None),
+        ("remapped_rows_uncorrectable", 2, None),
+    ],
+)
+def test_memory_errors(field, value, expected):
+    plain = changed({f"gpus.gpus[5].{field}": value}, "hgx-h200", quick=True)
+    if expected is None:
+        assert status(ECC, plain) is Status.CLEAR
+    else:
+        assert severity(ECC, plain) is expected
+        assert found(ECC, plain).affects == ("GPU 5",)
+        assert roots(plain) == [ECC]
+
+
+def test_a_pending_repair_beside_lost_data_is_an_error():
+    assert (
+        severity(ECC, changed({"gpus.gpus[0].remapping_pending": True, "gpus.gpus[0].ecc_uncorrected_volatile": 1}))
+        is Severity.ERROR
+    )
+
+
+def test_cards_without_counters_are_skipped():
+    fields = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
+    assert status(ECC, changed({f"gpus.gpus[0].{field}": None for field in fields})) is Status.SKIPPED
+
+
+@pytest.mark.parametrize(("code", "expected"), [("48", True), ("94", True), ("31", False), ("63", False)])
+def test_xids_of_memory(code, expected):
+    assert (status(ECC, only_log(("xid", f"NVRM: Xid: {code}", {"code": code}))) is Status.FOUND) is expected
+
+
+def test_memory_errors_explain_bad_losses():
+    bad = {"training.runs[0].status": "failed", "training.runs[0].losses_finite": False, "training.runs[0].reason": "not finite"}
+    assert roots(changed(bad)) == ["loss-not-finite"]
+    assert roots(changed({**bad, "gpus.gpus[0].ecc_uncorrected_volatile": 1})) == [ECC]
+
+
+def test_weights_that_never_changed():
+    finding = found(FALLING, changed({"training.runs[0].gradients_reach_weights": False}))
+    assert "not every weight changed" in finding.summary
+    assert (
+        status(FALLING, changed({"training.runs[0].loss_fell": None, "training.runs[0].gradients_reach_weights": None}))
+        is Status.CLEAR
+    )
+    nan = {"training.runs[0].loss_fell": False, "training.runs[0].losses_finite": False}
+    assert status(FALLING, changed(nan)) is Status.CLEAR
+
+
+def test_replicas_are_skipped_where_there_was_only_one():
+    assert status("replicas-diverged", changed()) is Status.SKIPPED
+    assert status("replicas-diverged", changed(name="hgx-h200")) is Status.CLEAR
+
+
+def mixed(policy, reason, capability=(9, 0), **more):
+    return {
+        "gpus.gpus[0].compute_capability": list(capability),
+        "cuda.devices[0].compute_capability": list(capability),
+        "training.runs[1].strategy": "one_device",
+        "training.runs[1].precision": policy,
+        "training.runs[1].status": "failed",
+        "training.runs[1].reason": reason,
+        **more,
+    }
+
+
+TYPE = "UnimplementedError: no convolution for bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (mixed("mixed_bfloat16", TYPE), Status.FOUND),
+        (mixed("mixed_bfloat16", "RuntimeError: whatever", (7, 0)), Status.FOUND),
+        (mixed("mixed_float16", "RuntimeError: whatever", (7, 0)), Status.CLEAR),
+        (mixed("mixed_float16", "RuntimeError: whatever"), Status.CLEAR),
+        (mixed("mixed_bfloat16", TYPE, **{"training.runs[0].status": "failed"}), Status.CLEAR),  # float32 fails too
+        (mixed("mixed_bfloat16", TYPE, **{"training.runs[1].status": "skipped"}), Status.CLEAR),  # nobody asked for it
+    ],
+)
+def test_precisions(changes, expected):
+    assert status(PRECISION, changed(changes)) is expected
+
+
+def test_the_better_precision_is_one_the_gpu_has():
+    volta = found(PRECISION, changed(mixed("mixed_bfloat16", TYPE, (7, 0))))
+    pascal = found(PRECISION, changed(mixed("mixed_float16", TYPE, (6, 1))))
+    assert '"mixed_float16"' in volta.fix[0].text
+    assert '"float32"' in pascal.fix[0].text
+
+
+def test_keras_warning_in_a_log():
+    event = ("precision-unsupported", "Your GPU may run slowly", {"dtype": "mixed_float16"})
+    assert severity(PRECISION, only_log(event)) is Severity.WARNING
+
+
+def test_nan_in_a_log_is_not_taken_back_by_further_steps():
+    events = (("loss-not-finite", "loss: nan", {"value": "nan", "step": "12"}), ("training-progress", "step 13"))
+    assert found("loss-not-finite", only_log(*events)).summary == "The training loss became nan at step 12."
+
+
+def test_an_uncorrectable_error_in_a_log():
+    assert status(ECC, only_log(("ecc-uncorrectable", "GPU 3: uncorrectable ECC error"))) is Status.FOUND

@@ -1,0 +1,69 @@
+"""Links and replicas of several GPUs."""
+
+import pytest
+from one_rule import changed, found, only_log, roots, severity, status
+
+from gpucheck.model import Severity, Status
+
+LINK, REPLICAS, NCCL = "nvlink-down", "replica-count-mismatch", "nccl-failed"
+
+
+def bridged(*up):
+    """Eight GPUs without switches, each with so many of four NVLinks connected."""
+    plain = changed(name="hgx-h200")
+    plain["pci"]["nvswitches"] = []
+    plain["gpus"]["gpus"] = plain["gpus"]["gpus"][: len(up)]
+    for gpu, count in zip(plain["gpus"]["gpus"], up, strict=True):
+        gpu["fabric_state"] = "not-supported"
+        gpu["nvlinks"] = [{"link": link, "active": link < count} for link in range(4)]
+    return plain
+
+
+@pytest.mark.parametrize(
+    ("up", "expected"),
+    [
+        ((4, 4), Status.CLEAR),
+        ((2, 2), Status.CLEAR),  # one bridge of two
+        ((2, 1), Status.FOUND),
+        ((0, 0), Status.CLEAR),
+        ((2,), Status.SKIPPED),
+    ],
+)
+def test_links_without_a_switch_are_compared_with_their_sisters(up, expected):
+    assert status(LINK, bridged(*up)) is expected
+
+
+def test_every_link_counts_on_a_switched_board():
+    plain = changed({f"gpus.gpus[{gpu}].nvlinks[0].active": False for gpu in range(8)}, "hgx-h200")
+    finding = found(LINK, plain)
+    assert len(finding.affects) == 8
+    assert severity(LINK, plain) is Severity.WARNING
+    failed = {"training.runs[8].status": "failed", "training.runs[8].reason": "InternalError: NCCL: remote error"}
+    assert roots(changed({**failed, "gpus.gpus[1].nvlinks[0].active": False}, "hgx-h200")) == [LINK]
+
+
+def test_xid_74_in_a_log():
+    assert severity(LINK, only_log(("xid", "NVRM: Xid (PCI:0000:3b:00): 74", {"code": "74"}))) is Severity.ERROR
+    assert status(LINK, only_log(("xid", "NVRM: Xid (PCI:0000:3b:00): 79", {"code": "79"}))) is not Status.FOUND
+
+
+def test_a_mirrored_run_that_left_gpus_out():
+    few = {"training.runs[8].devices": ["GPU:0", "GPU:1"], "training.runs[8].replicas": 2}
+    plain = changed(few, "hgx-h200")
+    assert severity(REPLICAS, plain) is Severity.WARNING
+    assert "2 of the 8 GPUs" in found(REPLICAS, plain).summary
+    for place in range(2, 8):
+        plain["training"]["runs"][place]["status"] = "skipped"
+    assert status(REPLICAS, plain) is Status.CLEAR  # left out because they could not train alone either
+
+
+def test_replicas_are_judged_only_where_mirrored_ran():
+    assert status(REPLICAS, changed({"training.runs[1].strategy": "one_device"})) is Status.SKIPPED
+    assert status(REPLICAS, changed(name="laptop-cpu")) is Status.CLEAR
+
+
+def test_nccl_lines_of_runs_that_passed_are_harmless():
+    assert (
+        status(NCCL, changed({"log.events": [{"kind": "nccl-failed", "line": 1, "text": "NCCL WARN"}]}, "hgx-h200"))
+        is Status.CLEAR
+    )

@@ -1,0 +1,72 @@
+"""The catch-alls: they speak where nobody else does, and follow every cause that is named."""
+
+import pytest
+from one_rule import changed, found, roots, status
+
+from gpucheck.model import Status
+
+FAILED = {"training.runs[0].status": "failed", "training.runs[0].stage": "steps", "training.runs[0].reason": "KeyError: 'x'"}
+
+
+def test_an_exception_without_a_name():
+    plain = changed(FAILED)
+    assert roots(plain) == ["training-failed"]
+    assert found("training-failed", plain).affects == ("GPU:0",)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"training.runs[0].losses_finite": False},
+        {"training.runs[0].loss_fell": False},
+        {"training.runs[0].placement_verified": False, "training.runs[0].misplaced_ops": ["Conv2D on CPU:0"]},
+        {"training.runs[1].replicas_equal": False},
+        {"training.runs[0].reason": "ResourceExhaustedError: OOM when allocating tensor"},
+        {"training.runs[0].reason": "InternalError: NCCL: unhandled cuda error"},
+        {"training.runs[0].reason": "ValueError: Memory growth cannot differ between GPU devices"},
+    ],
+)
+def test_a_named_cause_comes_first(change):
+    causes = roots(changed({**FAILED, **change}))
+    assert len(causes) == 1
+    assert causes != ["training-failed"]
+
+
+def test_nothing_trained_is_not_clear():
+    assert status("training-failed", changed({"training.runs": []})) is Status.SKIPPED
+    assert status("training-failed", changed({"training.runs[0].status": "timed_out"})) is Status.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("ending", "expected"),
+    [
+        ("killed by SIGSEGV", Status.FOUND),
+        ("killed by SIGABRT", Status.FOUND),
+        ("exited with status 134", Status.FOUND),
+        ("killed by SIGTERM", Status.SKIPPED),
+        ("timed out", Status.SKIPPED),
+        (None, Status.CLEAR),
+    ],
+)
+def test_endings(ending, expected):
+    assert status("training-crashed", changed({"training.ending": ending, "training.stage": "steps"})) is expected
+
+
+def test_a_crash_explains_the_run_that_it_ended():
+    crash = {"training.ending": "killed by SIGBUS", "training.stage": "steps"}
+    assert roots(changed({**FAILED, **crash})) == ["training-crashed"]
+
+
+def test_a_crash_at_import_where_training_was_switched_off():
+    plain = changed({"tensorflow": {"ending": "killed by SIGILL"}})
+    del plain["training"]
+    assert "SIGILL" in found("training-crashed", plain).summary
+    assert status("training-crashed", changed(quick=True)) is Status.SKIPPED
+
+
+def test_xla_that_fails_where_plain_kernels_work():
+    broken = {"training.runs[0].xla_verified": False, "training.runs[0].xla_problem": "InternalError: no ptxas"}
+    finding = found("training-failed", changed(broken))
+    assert "works only without XLA" in finding.summary
+    assert finding.affects == ("GPU:0",)
+    assert status("training-failed", changed({"training.runs[0].xla_verified": None})) is Status.CLEAR
