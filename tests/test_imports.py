@@ -24,12 +24,13 @@ WALLS = {
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "child": (("child", "strategies"), {"psutil", "msgspec", "click", "rich"}),
     "pipeline.py": (("model", "plugin", "host", "verdict"), LOOKING - {"time"}),
+    "replay.py": (("model", "plugin", "pipeline"), LOOKING),
     "verdict.py": (("model", "probes"), LOOKING),
     "manual.py": (("model",), LOOKING),
     "schema.py": (("model", "plugin"), LOOKING),
     "output.py": ((), {"subprocess", "socket"}),
     "cli": (
-        ("model", "plugin", "cli", "pipeline", "host.local", "reports", "manual", "schema", "output"),
+        ("model", "plugin", "cli", "pipeline", "replay", "host.local", "reports", "manual", "schema", "output"),
         {"subprocess", "socket"},
     ),
 }

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+from typing import BinaryIO
 
 import click
 
@@ -44,6 +45,13 @@ STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")
 @click.option(
     "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all."
 )
+@click.option(
+    "--replay",
+    "recorded",
+    type=click.File("rb"),
+    metavar="REPORT",
+    help="Judge the facts of a JSON report again, instead of looking at this machine.",
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not looked at and why, and timings.")
 @click.pass_obj
@@ -58,6 +66,7 @@ def check(
     strategies: tuple[str, ...],
     style: str,
     target: str | None,
+    recorded: BinaryIO | None,
     color: str,
     verbose: bool,
 ) -> None:
@@ -74,7 +83,7 @@ def check(
         strategies=strategies,
     )
     with output(target) as file:
-        report = _diagnose(request, started)
+        report = _diagnose(request, started) if recorded is None else _replay(recorded, request)
         if style == "json":
             from gpucheck.reports import json
 
@@ -108,6 +117,15 @@ def _diagnose(request: Request, started: float) -> Report:
         finally:
             if progress is not None:
                 progress.close()  # type: ignore[attr-defined]
+
+
+def _replay(recorded: BinaryIO, request: Request) -> Report:
+    from gpucheck.replay import Unreadable, replay
+
+    try:
+        return replay(recorded.read(), allow_cpu=request.allow_cpu, strict=request.strict)
+    except Unreadable as error:
+        raise click.UsageError(f"{recorded.name}: {error}") from None
 
 
 def _terminal(report: Report, color: str, verbose: bool, to_file: bool) -> str:

@@ -1,0 +1,80 @@
+"""Somebody else's report, judged again with today's rules: a bug report answered without the machine."""
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.model import SCHEMA_VERSION, ProbeStatus, Reading, Report, Request
+from gpucheck.pipeline import assemble, gather, judge
+from gpucheck.plugin import load_probes, load_rows, load_rules
+
+
+class Unreadable(ValueError):
+    """The file is no report that today's rules can judge; the message says why, in one line."""
+
+
+def replay(text: bytes, allow_cpu: bool = False, strict: bool = False) -> Report:
+    """Judge the facts of a report again.
+
+    Args:
+        text: a JSON report of this schema's major version, and not of a newer minor one.
+        allow_cpu: as the command's option, in addition to what the run was asked.
+        strict: likewise.
+
+    Returns:
+        The report with today's findings; start and seconds are those of the run that looked.
+
+    Raises:
+        Unreadable: not JSON, not a report, another version, or facts that don't have their types.
+    """
+    try:
+        old = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"not JSON: {error}") from None
+    if not isinstance(old, dict) or not isinstance(old.get("facts"), dict) or "schema_version" not in old:
+        raise Unreadable("not a gpucheck report: it has no facts or no schema_version")
+    _check_version(str(old["schema_version"]))
+    try:
+        request = msgspec.convert(old["facts"].get("request", {}), Request)
+        readings = _readings(old)
+        started_at, seconds = str(old.get("started_at", "")), float(old.get("seconds", 0.0))
+    except (msgspec.ValidationError, TypeError, ValueError, KeyError) as error:
+        raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
+    request = replace(request, allow_cpu=request.allow_cpu or allow_cpu, strict=request.strict or strict)
+    judgements = judge(gather(request, readings), load_rules())
+    report = assemble(request, readings, judgements, load_rows(), started=0.0)
+    return replace(report, started_at=started_at, seconds=seconds)
+
+
+def _check_version(version: str) -> None:
+    try:
+        theirs = tuple(int(part) for part in version.split("."))
+        ours = tuple(int(part) for part in SCHEMA_VERSION.split("."))
+    except ValueError:
+        raise Unreadable(f"schema_version {version!r} is no version") from None
+    if theirs > ours:
+        raise Unreadable(f"written with schema {version}, newer than {SCHEMA_VERSION}: replay it with a newer gpucheck")
+    if theirs[:1] != ours[:1]:
+        raise Unreadable(f"written with schema {version}, which this gpucheck (schema {SCHEMA_VERSION}) no longer reads")
+
+
+def _readings(old: dict[str, Any]) -> list[Reading]:
+    """One reading per probe of today that the report knows."""
+    ran = {str(run["name"]): run for run in old.get("probes", [])}
+    readings = []
+    for probe in load_probes():
+        run, fact = ran.get(probe.name), old["facts"].get(probe.name)
+        if run is None and fact is None:
+            continue
+        run = run or {"status": "ok"}
+        readings.append(
+            Reading(
+                probe=probe.name,
+                status=ProbeStatus(run["status"]),
+                fact=None if fact is None else msgspec.convert(fact, probe.fact),
+                problem=run.get("problem"),
+                seconds=float(run.get("seconds") or 0.0),
+            )
+        )
+    return readings
