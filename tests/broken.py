@@ -24,6 +24,8 @@ NO_LIBRARIES = {
     "gpus.gpus": [],
     "cuda": {"status": "library-not-found"},
 }
+NO_MODULE = {"loaded": False, "uvm_loaded": False, "nouveau_loaded": False, "installed_for_running_kernel": False}
+NOTHING_INSTALLED = {**NO_NODES, **NO_LIBRARIES, "kernel_module": NO_MODULE, "pci.gpus[0].kernel_driver": None}
 
 
 def cuda(result, name="CUDA_ERROR_UNKNOWN", **more):
@@ -37,6 +39,15 @@ def nvml(result, name, **more):
 
 
 NO_DEVICE = cuda(100, "CUDA_ERROR_NO_DEVICE")
+NVML_NOT_LOADED = nvml(9, "NVML_ERROR_DRIVER_NOT_LOADED")
+PASCAL = {
+    **nvml(28, "NVML_ERROR_GPU_NOT_FOUND"),
+    **NO_DEVICE,
+    "pci.gpus[0].kernel_driver": None,
+    "pci.gpus[0].device_id": "0x1b06",
+    "kernel_module.gpu_addresses": [],
+    "device_nodes.gpus": [],
+}  # on the open kernel module, which knows no GPU before Turing
 
 
 def changed(*changes, name="h200", quick=False) -> Facts:

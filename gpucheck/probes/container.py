@@ -34,7 +34,10 @@ LAYERS = (
     (None, r"/buildkit/"),
 )
 NO_DEVICES = ("", "void", "none")
-DRIVER_FILES = r".*/(libcuda\.so|libnvidia-ml\.so|nvidia-smi)[^/]*|/proc/driver/nvidia.*|/dev/(nvidia|dxg).*|/usr/local/nvidia(/.*)?"
+DRIVER_FILES = (
+    r".*/(libcuda\.so|libnvidia-ml\.so|nvidia-smi)[^/]*|/proc/driver/nvidia.*|/dev/(nvidia|dxg).*"
+    r"|/usr/local/nvidia(/.*)?"  # GKE mounts the whole folder
+)
 
 
 class Container(Fact, frozen=True, kw_only=True):
@@ -44,8 +47,8 @@ class Container(Fact, frozen=True, kw_only=True):
     kind: str | None = None  # "docker", "podman", "kubernetes", "lxc", "apptainer", "containerd", "nspawn", "enroot"
     nvidia_visible_devices: str | None = None  # as the container runtime left it: "all", "0,1", "void", "none", a UUID
     driver_capabilities: str | None = None  # NVIDIA_DRIVER_CAPABILITIES
-    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Weak either way: CUDA's images set "all"
-    # themselves, and CDI and Kubernetes' device plugins hand GPUs over with "void" or without it.
+    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Weak either way: CUDA's images set it to
+    # "all" themselves, and CDI and some device plugins of Kubernetes hand GPUs over with "void" or without it.
     gpu_requested: bool | None = None
     driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
 

@@ -8,7 +8,8 @@ from gpucheck.plugin import probe
 
 # "Kernel Module  535.54.03", and of the open module "Open Kernel Module for x86_64  595.45.04".
 VERSION = r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)"
-# Where modprobe's depmod, DKMS, akmods, Ubuntu's, Debian's and Red Hat's packages, and NVIDIA's installer put it.
+# Under /lib/modules/<release>, where DKMS, akmods, the packages of Ubuntu, Debian, Red Hat and Arch, and NVIDIA's own
+# installer put it.
 FOLDERS = (
     "updates",
     "updates/*",
@@ -33,9 +34,7 @@ class KernelModule(Fact, frozen=True, kw_only=True):
     open_source: bool | None = None
     uvm_loaded: bool | None = None  # nvidia_uvm, which CUDA needs
     nouveau_loaded: bool | None = None
-    installed_for_running_kernel: bool | None = (
-        None  # an nvidia.ko* under /lib/modules/<release>; None: folder unreadable
-    )
+    installed_for_running_kernel: bool | None = None  # an nvidia.ko* under /lib/modules/<release>; None: folder unreadable
     installed_for_kernels: tuple[str, ...] = ()  # other kernel releases that have one
     gpu_addresses: tuple[str, ...] = ()  # /proc/driver/nvidia/gpus/*
     gpu_minors: tuple[int, ...] = ()  # device minors of those GPUs: /dev/nvidia<minor>

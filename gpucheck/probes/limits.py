@@ -1,4 +1,4 @@
-"""What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write to."""
+"""What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write."""
 
 from collections.abc import Iterable, Iterator
 
@@ -73,7 +73,7 @@ class _Cgroups:
         self._host = host
         self._paths: dict[str, str] = {}  # controller -> path; "" is version 2
         for line in (host.read("/proc/self/cgroup") or "").splitlines():
-            _, controllers, path = (line.split(":", 2) + ["", ""])[:3]
+            _, controllers, path = [*line.split(":", 2), "", ""][:3]
             for controller in controllers.split(","):
                 self._paths[controller] = path
         self._mounts: list[tuple[str, str, list[str]]] = []  # root, mount point, controllers
@@ -103,7 +103,7 @@ class _Cgroups:
                 period = self._number(f"{folder}/cpu.cfs_period_us")
             else:
                 words = (self._host.read(f"{folder}/cpu.max", 64) or "").split()
-                quota, period = (_number(word) for word in (words + ["", ""])[:2])
+                quota, period = (_number(word) for word in [*words, "", ""][:2])
             if quota and period and quota > 0:
                 quotas.append(quota / period)
         return round(min(quotas), 3) if quotas else None

@@ -1,8 +1,11 @@
 """Log lines of TensorFlow, CUDA, the driver, NCCL and Python as typed events: from our own child, or pasted by a user."""
 
+import msgspec
+
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._framework import child
 
 
 class Event(Fact, frozen=True, kw_only=True):
@@ -11,7 +14,7 @@ class Event(Fact, frozen=True, kw_only=True):
     kind: str  # what happened: "library-missing", "cuinit-failed", "gpu-libraries-missing", "out-of-memory", ...
     line: int  # line number in its log, from 1
     text: str  # the line, trimmed
-    fields: dict[str, str] = {}  # what the line names: soname, code, device, bytes, ...
+    fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
 
 
 class Log(Fact, frozen=True, kw_only=True):
@@ -24,5 +27,12 @@ class Log(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Log:
-    """Parse what the framework child wrote to its standard error."""
-    raise NotImplementedError
+    """Parse what the framework child wrote to its standard output and standard error."""
+    from gpucheck import logs  # the parser declares its result with this module's types
+
+    framework = child(host)
+    ending = framework.end()
+    text = framework.log()
+    if not text and ending.how.startswith("not started"):
+        raise RuntimeError(f"no log: the framework child was {ending.how}")
+    return logs.parse(text.rstrip("\n").split("\n") if text else (), "gpucheck's own child")

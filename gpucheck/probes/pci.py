@@ -70,7 +70,5 @@ def _value(host: Host, address: str, name: str) -> str | None:
 
 def _of(functions: list[PciFunction], vendor: str, *classes: str) -> tuple[PciFunction, ...]:
     return tuple(
-        function
-        for function in functions
-        if function.vendor_id == vendor and (function.class_code or "").startswith(classes)
+        function for function in functions if function.vendor_id == vendor and (function.class_code or "").startswith(classes)
     )

@@ -26,9 +26,7 @@ def read(host: Host) -> System:
     user = host.user()
     is_root = None if user is None else user == 0
     if host.platform == "darwin":
-        return System(
-            platform="darwin", os_name="macOS", kernel=release, architecture=architecture, musl=False, is_root=is_root
-        )
+        return System(platform="darwin", os_name="macOS", kernel=release, architecture=architecture, musl=False, is_root=is_root)
     if host.platform != "linux":
         return System(
             platform=host.platform,

@@ -27,6 +27,8 @@ CASES = {
     "a GPU on the bus, no driver on the machine": ("container-without-gpu", [BARE, NO_MODULE]),
     "a GPU on the bus, TensorFlow's GPU image": ("container-without-gpu", [ASKED, cuda(34, "CUDA_ERROR_STUB_LIBRARY")]),
     "a GPU on the bus, a foreign libcuda": ("container-without-gpu", [BARE, cuda(803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH")]),
+    "a GPU on the bus, a libcuda that finds no device": ("container-without-gpu", [BARE, NO_DEVICE]),
+    "a GPU on the bus, an NVML that is refused": ("container-without-gpu", [BARE, nvml(17, "NVML_ERROR_OPERATING_SYSTEM")]),
     "a sandbox without a bus": ("container-without-gpu", [BARE, {"pci": {"readable": False}}]),
     "the GPU belongs to a virtual machine": ("container-without-gpu", [ASKED, VFIO]),
     "the GPU belongs to a virtual machine, no container": ("driver-not-loaded", [HOST, VFIO]),

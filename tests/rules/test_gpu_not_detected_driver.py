@@ -1,148 +1,24 @@
-"""Which layer below CUDA broke: neighbours of the driver rules told apart, on a whole machine and judged by all rules."""
+"""The driver's rules one by one: what they name, what they advise, and when they stay quiet."""
 
 import pytest
-from broken import BLIND, HOST, NO_DEVICE, NO_LIBRARIES, NO_NODES, codes, cuda, nvml, outcome, roots
+from broken import (
+    BLIND,
+    HOST,
+    NO_DEVICE,
+    NO_MODULE,
+    NO_NODES,
+    NOTHING_INSTALLED,
+    NVML_NOT_LOADED,
+    PASCAL,
+    codes,
+    cuda,
+    nvml,
+    outcome,
+    roots,
+)
 from fakes import machine
 
 from gpucheck.model import Severity, Status
-
-NO_MODULE = {"loaded": False, "uvm_loaded": False, "nouveau_loaded": False, "installed_for_running_kernel": False}
-NOTHING_INSTALLED = {**NO_NODES, **NO_LIBRARIES, "kernel_module": NO_MODULE, "pci.gpus[0].kernel_driver": None}
-NVML_9 = {"driver": {"status": "failed", "result": 9, "result_name": "NVML_ERROR_DRIVER_NOT_LOADED"}, "gpus.gpus": []}
-
-LAYERS = {
-    "nothing installed": ("driver-missing", NOTHING_INSTALLED),
-    "nothing installed but a toolkit's stub": (
-        "driver-missing",
-        {**NOTHING_INSTALLED, "cuda": {"status": "failed", "result": 34, "library": "/opt/cuda/stubs/libcuda.so.1"}},
-    ),
-    "libraries without a module": ("driver-not-loaded", {**NOTHING_INSTALLED, **NVML_9, **cuda(999)}),
-    "a module without libraries, not loaded": (
-        "driver-not-loaded",
-        {**NOTHING_INSTALLED, "kernel_module": {**NO_MODULE, "installed_for_running_kernel": True}},
-    ),
-    "libcuda without NVML or module": ("driver-not-loaded", {**NOTHING_INSTALLED, **cuda(999)}),
-    "NVML without libcuda or module": ("driver-not-loaded", {**NOTHING_INSTALLED, "driver": NVML_9["driver"]}),
-    "a module for another kernel only": (
-        "driver-not-loaded",
-        {**NOTHING_INSTALLED, "kernel_module": {**NO_MODULE, "installed_for_kernels": ["6.8.0-1"]}},
-    ),
-    "nouveau holds the card, nvidia loaded too": (
-        "driver-not-loaded",
-        {**NVML_9, **cuda(999), "pci.gpus[0].kernel_driver": "nouveau", "kernel_module.gpu_addresses": []},
-    ),
-    "nouveau holds the card, driver installed": (
-        "driver-not-loaded",
-        {
-            **NOTHING_INSTALLED,
-            **NVML_9,
-            **cuda(999),
-            "kernel_module": {**NO_MODULE, "nouveau_loaded": True},
-            "pci.gpus[0].kernel_driver": "nouveau",
-        },
-    ),
-    "handed to a virtual machine": ("driver-not-loaded", {**NOTHING_INSTALLED, "pci.gpus[0].kernel_driver": "vfio-pci"}),
-    "handed over, module loaded": (
-        "driver-not-loaded",
-        {**nvml(28, "NVML_ERROR_GPU_NOT_FOUND"), **NO_DEVICE, "pci.gpus[0].kernel_driver": "vfio-pci", "device_nodes.gpus": []},
-    ),
-    "Pascal on the open module": (
-        "driver-not-loaded",
-        {
-            **nvml(28, "NVML_ERROR_GPU_NOT_FOUND"),
-            **NO_DEVICE,
-            "pci.gpus[0].kernel_driver": None,
-            "pci.gpus[0].device_id": "0x1b06",
-            "kernel_module.gpu_addresses": [],
-            "device_nodes.gpus": [],
-        },
-    ),
-    "module without libcuda": ("driver-library-missing", {"cuda": {"status": "library-not-found"}}),
-    "module without any library": ("driver-library-missing", NO_LIBRARIES),
-    "NVML 18 alone": ("driver-library-mismatch", {**nvml(18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH"), **cuda(999)}),
-    "cuInit 803, NVML fine": ("driver-library-mismatch", cuda(803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH")),
-    "cuInit 804": ("driver-library-mismatch", cuda(804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE")),
-    "cuInit 802": ("fabric-manager-down", cuda(802, "CUDA_ERROR_SYSTEM_NOT_READY")),
-    "NVML 27 beside NVSwitches": (
-        "fabric-manager-down",
-        {
-            **nvml(27, "NVML_ERROR_NOT_READY"),
-            **cuda(999),
-            "pci.nvswitches": [{"address": "0000:07:00.0", "vendor_id": "0x10de", "device_id": "0x22a3"}],
-        },
-    ),
-    "cuInit 34": ("cuda-stub-loaded", cuda(34, "CUDA_ERROR_STUB_LIBRARY")),
-    "cuInit 999 for no reason": ("cuda-init-failed", cuda(999)),
-    "cuInit 100 for no reason": ("cuda-init-failed", NO_DEVICE),
-    "no nvidia-uvm": ("device-nodes-missing", {**cuda(999), "device_nodes.uvm": {"path": "/dev/nvidia-uvm", "present": False}}),
-    "no nvidia0": (
-        "device-nodes-missing",
-        {**NO_DEVICE, "device_nodes.gpus[0]": {"path": "/dev/nvidia0", "present": False}},
-    ),
-    "nvidia0 without a device behind it": (
-        "device-nodes-missing",
-        {**NO_DEVICE, "device_nodes.gpus[0]": {"path": "/dev/nvidia0", "present": True, "openable": False, "error": "ENXIO"}},
-    ),
-    "nvidia0 refused": (
-        "device-permission-denied",
-        {**NO_DEVICE, "device_nodes.gpus[0]": {"path": "/dev/nvidia0", "present": True, "openable": False, "error": "EPERM"}},
-    ),
-    "nvidia-uvm refused": (
-        "device-permission-denied",
-        {**cuda(999), "device_nodes.uvm": {"path": "/dev/nvidia-uvm", "present": True, "openable": False, "error": "EACCES"}},
-    ),
-    "NVML 17": (
-        "device-permission-denied",
-        {**nvml(17, "NVML_ERROR_OPERATING_SYSTEM"), **cuda(304, "CUDA_ERROR_OPERATING_SYSTEM")},
-    ),
-    "NVML 15 at its start": ("gpu-lost", {**nvml(15, "NVML_ERROR_GPU_IS_LOST"), **cuda(999)}),
-    "nvidia0 answers EIO": (
-        "gpu-lost",
-        {
-            **nvml(28, "NVML_ERROR_GPU_NOT_FOUND"),
-            **NO_DEVICE,
-            "device_nodes.gpus[0]": {"path": "/dev/nvidia0", "present": True, "openable": False, "error": "EIO"},
-        },
-    ),
-    "the driver holds a GPU that NVML leaves out": ("gpu-lost", {**nvml(28, "NVML_ERROR_GPU_NOT_FOUND"), **NO_DEVICE}),
-    "NVML hangs on one GPU, CUDA too": (
-        "driver-unresponsive",
-        {"driver.status": "hung", "cuda": {"status": "hung"}, "gpus.gpus[0]": {"index": 0, "problem": "no answer within 20 s"}},
-    ),
-    "cuInit takes the process down": ("driver-unresponsive", {"cuda": {"status": "crashed", "problem": "SIGSEGV"}}),
-    "opening nvidia0 hangs": (
-        "driver-unresponsive",
-        {**cuda(999), "device_nodes.ending": "timed out", "device_nodes.hung_on": "/dev/nvidia0"},
-    ),
-    "a driver of 2021": ("driver-too-old", {"driver.version": "470.256.02", "cuda.driver_version": "11.4"}),
-}
-
-
-@pytest.mark.parametrize("quick", [False, True], ids=["default", "quick"])
-@pytest.mark.parametrize("case", LAYERS)
-def test_layer(case, quick):
-    expected, changes = LAYERS[case]
-    assert codes(HOST, BLIND, changes, quick=quick) == [expected]
-
-
-PERMISSIVE = {
-    "no kernel module is loaded": {"kernel_module": NO_MODULE},
-    "no device file is seen": NO_NODES,
-    "the bus is not readable": {"pci": {"readable": False}},
-    "NVML is absent and the bus is empty": {"pci.gpus": [], "driver": {"status": "library-not-found"}, "gpus.gpus": []},
-    "device files are refused": {
-        "device_nodes.control": {"path": "/dev/nvidiactl", "present": True, "openable": False, "error": "EPERM"}
-    },
-    "versions differ": {"kernel_module.version": "580.1"},
-    "the GPU hangs on vfio-pci in this view": {"pci.gpus[0].kernel_driver": "vfio-pci"},
-}
-
-
-@pytest.mark.parametrize("case", PERMISSIVE)
-def test_cuda_that_counts_a_gpu_proves_the_layers_below_it(case):
-    """A missing node, module or PCI function is no finding where CUDA works (WSL, remote and virtual GPUs)."""
-    found = codes(HOST, PERMISSIVE[case])
-    assert [code for code in found if code not in ("driver-library-missing",)] == []
 
 
 def test_nvml_alone_missing_is_a_warning():
@@ -157,7 +33,7 @@ def test_unknown_state_of_the_module_is_skipped_not_clear():
 
 
 def test_legacy_gpu_is_told_which_branch():
-    legacy = LAYERS["Pascal on the open module"][1]
+    legacy = PASCAL
     (finding,) = roots(HOST, BLIND, legacy)
     assert finding.summary == (
         "The NVIDIA open kernel module 580.159.04 does not support the GPU at 0000:00:06.0, which is older than Turing."
@@ -172,8 +48,8 @@ def test_legacy_gpu_is_told_which_branch():
 def test_nouveau_is_named_and_kept_away():
     held = {"pci.gpus[0].kernel_driver": "nouveau"}
     for changes, words in (
-        ([NVML_9, cuda(999)], "is loaded, but nouveau holds the GPU at 0000:00:06.0."),
-        ([NOTHING_INSTALLED, NVML_9], "not loaded: the nouveau driver holds the GPU"),
+        ([NVML_NOT_LOADED, cuda(999)], "is loaded, but nouveau holds the GPU at 0000:00:06.0."),
+        ([NOTHING_INSTALLED, NVML_NOT_LOADED], "not loaded: the nouveau driver holds the GPU"),
     ):
         (finding,) = roots(HOST, BLIND, *changes, held)
         assert words in finding.summary
@@ -182,12 +58,12 @@ def test_nouveau_is_named_and_kept_away():
 
 def test_old_gpu_on_a_driver_that_knows_it_is_not_called_unsupported():
     proprietary = {"kernel_module.open_source": False}
-    (finding,) = roots(HOST, BLIND, LAYERS["Pascal on the open module"][1], proprietary)
+    (finding,) = roots(HOST, BLIND, PASCAL, proprietary)
     assert "did not take the GPU" in finding.summary
 
 
 def test_turing_that_was_not_taken_is_not_called_legacy():
-    (finding,) = roots(HOST, BLIND, LAYERS["Pascal on the open module"][1], {"pci.gpus[0].device_id": "0x1eb8"})
+    (finding,) = roots(HOST, BLIND, PASCAL, {"pci.gpus[0].device_id": "0x1eb8"})
     assert finding.code == "driver-not-loaded"
     assert "did not take the GPU" in finding.summary
 
@@ -294,3 +170,130 @@ def test_commands_fit_the_distribution():
     assert finding.fix[0].command == "sudo apt-get install -y linux-headers-amd64 nvidia-driver"
     (finding,) = roots(HOST, BLIND, NOTHING_INSTALLED, {"system.os_id": "slackware"})
     assert finding.fix[0].command is None
+
+
+NODE = {"path": "/dev/nvidia0", "present": True, "openable": False}
+
+
+def test_ordinary_file_instead_of_a_device():
+    (finding,) = roots(HOST, BLIND, NO_DEVICE, {"device_nodes.gpus[0]": {**NODE, "openable": None, "regular_file": True}})
+    assert finding.summary == "CUDA cannot start because /dev/nvidia0 is an ordinary file instead of a device."
+
+
+def test_reason_of_a_missing_uvm_is_given_only_if_it_is_known():
+    missing = {**cuda(999), "device_nodes.uvm": {"path": "/dev/nvidia-uvm", "present": False}}
+    (finding,) = roots(HOST, BLIND, missing, {"kernel_module.uvm_loaded": True})
+    assert finding.summary == "CUDA cannot start because /dev/nvidia-uvm is missing."
+    assert finding.fix[0].command == "sudo nvidia-modprobe -u -c=0"
+
+
+@pytest.mark.parametrize(
+    ("result", "code"),
+    [(34, "cuda-stub-loaded"), (802, "fabric-manager-down"), (803, "driver-library-mismatch")],
+)
+def test_missing_uvm_does_not_outweigh_what_cuda_names_itself(result, code):
+    assert codes(HOST, BLIND, cuda(result), {"device_nodes.uvm": {"path": "/dev/nvidia-uvm", "present": False}}) == [code]
+
+
+def test_one_good_gpu_of_two_means_that_the_other_file_is_not_the_reason():
+    good = machine("h200")["device_nodes"]["gpus"][0]
+    absent = {"path": "/dev/nvidia1", "present": False}
+    assert codes(HOST, BLIND, NO_DEVICE, {"device_nodes.gpus": [good, absent]}) == ["cuda-init-failed"]
+    refused = {**NODE, "path": "/dev/nvidia1", "error": "EPERM"}
+    assert codes(HOST, BLIND, NO_DEVICE, {"device_nodes.gpus": [good, refused]}) == ["cuda-init-failed"]
+
+
+def test_permission_that_could_not_be_tried_is_skipped():
+    untried = {"device_nodes.gpus[0]": {**NODE, "openable": None}}
+    assert outcome("device-permission-denied", HOST, BLIND, NO_DEVICE, untried).status is Status.SKIPPED
+    assert outcome("device-permission-denied", HOST, BLIND, NO_DEVICE).status is Status.CLEAR
+
+
+def test_refused_file_says_whose_it_is_and_how_to_get_in():
+    owned = {"mode": "0660", "owner": "root", "group": "render"}
+    (finding,) = roots(HOST, BLIND, NO_DEVICE, {"device_nodes.gpus[0]": {**NODE, "error": "EACCES", **owned}})
+    assert finding.summary.endswith("(EACCES): it belongs to root and the group render, mode 0660.")
+    assert finding.fix[0].command == "sudo usermod -aG render $USER"
+    roots_own = {**NODE, "error": "EACCES", **owned, "group": "root"}  # joining root's group is no advice
+    (finding,) = roots(HOST, BLIND, NO_DEVICE, {"device_nodes.gpus[0]": roots_own})
+    assert finding.fix[0].command.startswith("sudo chmod 0666 /dev/nvidiactl")
+
+
+OLD = {"driver.version": "470.256.02", "cuda.driver_version": "11.4"}
+
+
+def test_version_of_the_driver_is_taken_from_whoever_tells_it():
+    silent = {"cuda.driver_version": None, "driver.version": "470.256.02"}
+    assert codes(HOST, BLIND, silent, {"driver.cuda_version": "11.4"}) == ["driver-too-old"]
+    assert codes(HOST, BLIND, silent, {"driver.cuda_version": None}) == ["driver-too-old"]
+    silent = {"cuda.driver_version": None, "driver.version": None, "driver.cuda_version": None}
+    (finding,) = roots(HOST, BLIND, silent, {"kernel_module.version": "470.256.02"})
+    assert finding.summary.startswith("The NVIDIA driver 470.256.02 knows CUDA up to 11.4")
+
+
+def test_old_driver_is_no_fault_where_nothing_needs_more():
+    assert outcome("driver-too-old", HOST, BLIND, OLD, {"packages.tensorflow.name": "tensorflow-cpu"}).status is Status.CLEAR
+    assert outcome("driver-too-old", HOST, BLIND, OLD, {"packages.tensorflow.version": "2.14.1"}).status is Status.CLEAR
+    assert outcome("driver-too-old", HOST, OLD).status is Status.CLEAR  # it trained
+    nobody = {**OLD, "driver.gpu_count": 0, "cuda.device_count": 0}
+    assert outcome("driver-too-old", HOST, BLIND, nobody).status is Status.CLEAR
+
+
+def test_old_driver_under_wsl_is_windows_affair():
+    wsl = {"wsl": {"inside": True, "version": 2, "dxg_present": True, "libraries": ["libcuda.so.1"]}}
+    (finding,) = roots(HOST, BLIND, OLD, wsl)
+    assert "(Windows driver 528.33 or newer)" in finding.summary
+    assert "Windows driver" in finding.fix[0].text
+
+
+def test_mismatch_says_more_than_a_refused_compatibility_library():
+    both = {**nvml(18, "x", library="/lib/libnvidia-ml.so.1"), **cuda(804, library="/lib/libcuda.so.575.57.08")}
+    (finding,) = roots(HOST, BLIND, both)
+    assert finding.summary.startswith("The NVIDIA kernel module is version 580.159.04 and the driver's libraries are 575.57.08")
+
+
+def test_mismatch_in_a_container_is_first_met_by_restarting_it():
+    (finding,) = roots(BLIND, cuda(803, library="/lib/libcuda.so.575.57.08"))
+    assert finding.fix[0].text.startswith("Restart this container")
+
+
+def test_the_gpu_on_which_nvml_hung_is_named():
+    hung = {"driver.status": "hung", "gpus.gpus[0]": {"index": 5, "problem": "no answer within 20 s"}, **cuda(999)}
+    (finding,) = roots(HOST, BLIND, hung)
+    assert (finding.code, finding.affects) == ("driver-unresponsive", ("GPU 5",))
+
+
+def test_library_that_cannot_be_loaded_says_why():
+    (finding,) = roots(HOST, BLIND, {"cuda": {"status": "library-unusable", "problem": "file too short"}})
+    assert (
+        finding.summary == "The NVIDIA driver is loaded, but libcuda.so.1, which CUDA needs, cannot be loaded (file too short)."
+    )
+
+
+def test_jit_compiler_of_the_driver_that_is_missing():
+    event = {"kind": "cuda-error", "line": 1, "text": "CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "fields": {"code": "221"}}
+    (finding,) = roots(HOST, BLIND, {"log.events": [event], "tensorflow.devices": machine("h200")["tensorflow"]["devices"]})
+    assert finding.summary.startswith("The NVIDIA driver is loaded, but libnvidia-ptxjitcompiler.so.1")
+    event["fields"]["code"] = "700"
+    assert outcome("driver-library-missing", HOST, {"log.events": [event]}).status is Status.CLEAR
+
+
+def test_driver_libraries_without_a_gpu_have_nothing_to_start_on():
+    """A machine image made for GPUs, on an instance without one."""
+    image = {"pci.gpus": [], **NO_NODES, "kernel_module": NO_MODULE, **NVML_NOT_LOADED, **NO_DEVICE}
+    assert codes(HOST, BLIND, image) == ["no-nvidia-gpu"]
+    assert codes(HOST, BLIND, image, {"request.allow_cpu": True}, quick=True) == []
+    assert codes(HOST, BLIND, image, cuda(34), {"request.allow_cpu": True}, quick=True) == []
+
+
+def test_stub_that_no_variable_names_is_looked_for_in_the_loaders_list():
+    stub = cuda(34, library="/usr/local/cuda/lib64/stubs/libcuda.so.1")
+    (finding,) = roots(HOST, BLIND, stub, {"environment.variables": {"LD_LIBRARY_PATH": "/opt/lib"}})
+    assert finding.fix[0].command.startswith("grep -rn stubs /etc/ld.so.conf")
+    (finding,) = roots(HOST, BLIND, stub, {"environment.variables": {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64/stubs"}})
+    assert finding.fix[0].command == "unset LD_LIBRARY_PATH"
+
+
+def test_mps_server_that_does_not_answer():
+    (finding,) = roots(HOST, BLIND, cuda(805, "CUDA_ERROR_MPS_CONNECTION_FAILED"))
+    assert (finding.code, finding.fix[0].command) == ("cuda-init-failed", "echo quit | nvidia-cuda-mps-control")
