@@ -1,6 +1,6 @@
 """What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
@@ -86,13 +86,13 @@ class _Cgroups:
 
     def memory(self, total: int | None) -> tuple[int | None, int | None]:
         """The smallest limit below the machine's memory, and what is charged to the group that has it, in bytes."""
-        limits = [
-            (limit, used)
-            for folder, old in self._folders("memory")
-            for limit, used in (self._memory_old(folder) if old else self._memory_new(folder))
-        ]
         ceiling = NO_LIMIT if total is None else total
-        return min(((limit, used) for limit, used in limits if limit < ceiling), default=(None, None), key=_first)
+        tightest: tuple[int | None, int | None] = (None, None)
+        for folder, old in self._folders("memory"):
+            for limit, used in self._memory_old(folder) if old else self._memory_new(folder):
+                if limit < ceiling:
+                    ceiling, tightest = limit, (limit, used)
+        return tightest
 
     def processors(self) -> float | None:
         """The smallest quota, in processors."""
@@ -163,10 +163,6 @@ def _number(text: str) -> int | None:
         return int(text)
     except ValueError:
         return None
-
-
-def _first(pair: Iterable[int | None]) -> int:
-    return next(iter(pair)) or 0
 
 
 def _ulimit(host: Host, name: str) -> int | None:

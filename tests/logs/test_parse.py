@@ -73,6 +73,16 @@ def test_repetition_does_not_crowd_out_what_differs() -> None:
     assert events[-1].line == len(lines)
 
 
+def test_numbers_that_are_the_message_are_no_repetition() -> None:
+    lines = ["Xid=31 on Device=GPU-7"] * 100 + ["Xid=79 on Device=GPU-7"] + ["Xid=31 on Device=GPU-7"] * 100
+    assert "79" in [event.fields["code"] for event in parse(lines, "test").events]
+
+
+def test_an_event_belongs_to_the_line_it_begins_in() -> None:
+    (event,) = parse(["about ptxas:", "Couldn't invoke ptxas --version"], "test").events
+    assert event.line == 2
+
+
 def test_one_event_of_a_kind_for_a_line() -> None:
     text = "RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[9] on /job:a/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"
     (event,) = parse([text], "test").events
@@ -105,6 +115,12 @@ def test_memory_is_flat_on_a_long_stream() -> None:
 def test_one_endless_line() -> None:
     log = parse(["x" * (4 << 20) + " failed call to cuInit: CUDA_ERROR_NO_DEVICE " + "y" * (4 << 20)], "test")
     assert {(event.kind, event.line) for event in log.events} == {("cuinit-failed", 1)}
+
+
+@pytest.mark.parametrize("before", [1990, 2010, 2030, 2047, 2048])
+def test_a_message_on_the_seam_of_a_long_line(before: int) -> None:
+    log = parse(["x" * before + " failed call to cuInit: CUDA_ERROR_NO_DEVICE " + "y" * 3000], "test")
+    assert "100" in {event.fields.get("code") for event in log.events}  # the piece that was cut may say less
 
 
 def test_binary_garbage_is_survived() -> None:
@@ -167,7 +183,7 @@ _NO_DEVICE = "E0000 00:00:1.1 9 cuda_platform.cc:52] failed call to cuInit: INTE
             ["cuinit-failed", "devices-hidden", "driver-versions-agree"],
         ),
         (  # a container that was given no GPU
-            "root@0f3b5a7c9d1e:/work# python t.py\n"
+            "root@0f3b5a7c9d1e:/model# python t.py\n"
             "2021-06-01 16:16:58.3: E cuda_driver.cc:328] failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error\n"
             "2021-06-01 16:16:58.4: I cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host "
             "(0f3b5a7c9d1e): /proc/driver/nvidia/version does not exist",

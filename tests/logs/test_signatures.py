@@ -232,6 +232,7 @@ MEANT = {
         ("I0000 00:00:1.1 4 cuda_diagnostics.cc:284] kernel version seems to match DSO: 580.159.4", {"version": "580.159.4"}),
     ),
     "ecc-count": (
+        ("|   0  NVIDIA A100-SXM4-40GB    On  | 00000000:07:00.0 Off |                    4 |", {"count": "4"}),
         ("            DRAM Uncorrectable            : 12", {"memory": "DRAM", "count": "12"}),
         ("        Double Bit ECC                    : 2", {"count": "2"}),
         ("            SRAM Uncorrectable Parity     : 1", {"memory": "SRAM"}),
@@ -353,6 +354,7 @@ MEANT = {
         ("W0000 00:00:1.1 2 cpu_allocator_impl.cc:84] Allocation of 17 exceeds 50% of free system memory.", {"percent": "50"}),
     ),
     "host-out-of-memory": (
+        ("srun: error: node1: task 0: Out Of Memory", {}),
         ("[Tue Mar  4 01:02:03 2025] Out of memory: Killed process 4321 (python3) total-vm:99kB", {"process": "python3"}),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=12.0. Some of the step tasks have been OOM Killed.", {}),
         ("Last State:     Terminated\n  Reason:       OOMKilled", {}),
@@ -392,6 +394,7 @@ MEANT = {
         ("ValueError: Invalid backend: 'cntk'", {"name": "cntk"}),
     ),
     "keras-version-conflict": (
+        ("AttributeError: module 'tensorflow.python.keras.backend' has no attribute 'get_graph'", {}),
         ("ValueError: Your currently installed version of Keras is Keras 3, but this is not yet supported in Transformers.", {}),
         ("ImportError: `keras.optimizers.legacy` is not supported in Keras 3. When using `tf.keras`, to continue", {}),
         ("AttributeError: module 'keras.utils' has no attribute 'to_categorical2'", {}),
@@ -497,6 +500,7 @@ MEANT = {
         ("ulimit: max locked memory (memlock) too low", {}),
     ),
     "loss-not-finite": (
+        ("WARNING: non-finite loss, ending training", {}),
         ("100/100 [=====] - 3s 30ms/step - loss: nan - accuracy: 0.1", {"value": "nan"}),
         ("{'loss': inf, 'epoch': 0.5}", {"value": "inf"}),
         ("Step 200: train_loss=nan lr=0.1", {"value": "nan", "step": "200"}),
@@ -531,6 +535,7 @@ MEANT = {
         ("ValueError: Attempt to convert a value (PerReplica:{", {}),
     ),
     "nccl-failed": (
+        ("InternalError: Failed to create a NCCL communicator: rank 0", {}),
         (
             "n1:5776:5902 [0] transport/net_ib.cc:1296 NCCL WARN NET/IB : Got completion from peer 10.0.0.5<33092> with error 12",
             {},
@@ -765,6 +770,8 @@ MEANT = {
         ("OpenBLAS blas_thread_init: pthread_create failed for thread 12 of 64: Resource temporarily unavailable", {}),
     ),
     "tpu-failed": (
+        ("<HttpError 404 when requesting https://tpu.googleapis.com/v1/projects/p/nodes/n returned", {"reason": "not-found"}),
+        ('libtpu.so already in use by another process. Run "$ sudo lsof -w /dev/accel0"', {"reason": "busy"}),
         ("ABORTED: The TPU is already in use by another process", {"reason": "busy"}),
         ("Couldn't open device: Device or resource busy: /dev/accel0", {"reason": "busy"}),
         ("ValueError: Please provide a TPU Name to connect to.", {"reason": "not-found"}),
@@ -818,10 +825,16 @@ MEANT = {
         ("GPU is not supported on native Windows", {}),
     ),
     "worker-address-in-use": (
+        ("E grpc_server_lib.cc:525] ERROR: Address already in use: [::]:2222", {}),
         ("UnknownError: Could not start gRPC server", {}),
         ("E grpc_server_lib.cc:613] UNKNOWN: Could not start gRPC server", {}),
     ),
     "worker-unreachable": (
+        ("UnavailableError: Graph execution error: Collective ops is aborted by: Socket closed", {}),
+        (
+            "Check health of peer /job:worker/replica:0/task:1 failed: UNAVAILABLE: Connection reset by peer",
+            {"address": "/job:worker/replica:0/task:1"},
+        ),
         (
             "CreateSession still waiting for response from worker: /job:ps/replica:0/task:0",
             {"address": "/job:ps/replica:0/task:0"},

@@ -1,0 +1,235 @@
+"""One reader for every log: TensorFlow, XLA, CUDA, NVML, the kernel, NCCL, Keras, Python, pip, containers and schedulers.
+
+``parse`` reads a stream once and keeps a bounded number of events; ``lines`` strips prefixes; ``signatures`` knows what
+lines mean. What follows from an event is for rules to judge.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from gpucheck.logs import lines as raw
+from gpucheck.logs import signatures
+from gpucheck.logs.signatures import Signature
+from gpucheck.probes.log import Event, Log
+
+KEPT = 32  # events of a kind, from its first on; its last one comes on top
+_SAME = 2  # of them about the same thing
+_FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not tell two events apart
+_TEXT = 400  # characters of a line that an event cites
+_LONGEST = 2048  # characters of a line that are looked at in one piece
+_BATCH = 1 << 18  # characters that are searched at once
+_AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
+_ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many, just the last one is read
+_SHAPES = 4000  # such families that are counted
+
+_IDENTIFIERS = str.maketrans("", "", "0123456789abcdef")  # numbers, addresses, UUIDs
+
+
+def parse(lines: Iterable[str], source: str) -> Log:
+    """The events of a log, in order.
+
+    Args:
+        lines: lines of text, with or without their line ends; anything may stand in them.
+        source: what the log is called in a report: a file's name, "standard input".
+
+    Returns:
+        At most ``KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
+    """
+    reader = _Reader()
+    for batch in _batches(lines):
+        reader.read(batch)
+    return Log(source=source, events=reader.events(), lines=reader.lines)
+
+
+class _Batch:
+    """Consecutive lines; those from ``end`` on are only looked ahead at."""
+
+    def __init__(self, texts: list[str], numbers: list[int], end: int) -> None:
+        self.texts, self.numbers, self.end = texts, numbers, end
+
+
+def _batches(lines: Iterable[str]) -> Iterator[_Batch]:
+    texts: list[str] = []
+    numbers: list[int] = []
+    fresh: list[str] = []
+    number = size = 0
+    for line in lines:
+        number += 1
+        fresh.append(line)
+        size += len(line) + 1
+        if size >= _BATCH:
+            _take(fresh, number, texts, numbers)
+            end = max(len(texts) - _AHEAD, 0)
+            yield _Batch(texts, numbers, end)
+            texts, numbers, fresh, size = texts[end:], numbers[end:], [], 0
+    _take(fresh, number, texts, numbers)
+    yield _Batch(texts, numbers, len(texts))
+
+
+def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> None:
+    """Append lines and their numbers, split where a terminal would have overwritten them."""
+    stripped = [line.rstrip("\r\n") for line in fresh]
+    blob = "".join(stripped)
+    first = last - len(fresh) + 1
+    if any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
+        for number, line in enumerate(stripped, first):
+            parts = raw.split(line.replace("\n", " "), _LONGEST)
+            texts += parts
+            numbers += [number] * len(parts)
+    else:
+        texts += stripped
+        numbers += range(first, last + 1)
+
+
+class _Kind:
+    """The events kept of one kind."""
+
+    def __init__(self) -> None:
+        self.first: list[Event] = []
+        self.last: Event | None = None
+        self._seen: dict[tuple[tuple[str, str], ...], int] = {}
+
+    def add(self, event: Event) -> None:
+        key = tuple(sorted(item for item in event.fields.items() if item[0] not in _FREE_TEXT))
+        seen = self._seen.get(key, 0)
+        if seen < _SAME and len(self.first) < KEPT:
+            self._seen[key] = seen + 1
+            self.first.append(event)
+        elif self.last is None or event.line > self.last.line:
+            self.last = event
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._words = _words()
+        self._kinds: dict[str, _Kind] = {}
+        self._shapes: dict[int, int] = {}
+        self._latest: dict[int, _Batch] = {}
+        self.lines = 0
+
+    def read(self, batch: _Batch) -> None:
+        """Understand every line of the batch that holds a signature's word."""
+        if not batch.end:
+            return
+        self.lines = batch.numbers[batch.end - 1]
+        for index, lowered in self._words.hits("\n".join(batch.texts[: batch.end]).lower()):
+            # A thousand lines of a progress bar say no more than the first ones and the last. Xid numbers do.
+            shape = hash(lowered if "xid" in lowered else lowered.translate(_IDENTIFIERS))
+            count = self._shapes.get(shape, 0)
+            if count >= _ENOUGH:
+                ahead = slice(index, index + _AHEAD)
+                self._latest[shape] = _Batch(batch.texts[ahead], batch.numbers[ahead], 1)
+                continue
+            if count or len(self._shapes) < _SHAPES:
+                self._shapes[shape] = count + 1
+            self._understand(batch, index, lowered)
+
+    def events(self) -> tuple[Event, ...]:
+        """What was kept, in order."""
+        for batch in self._latest.values():
+            self._understand(batch, 0, batch.texts[0].lower())
+        self._latest.clear()
+        kept = [event for kind in self._kinds.values() for event in (*kind.first, kind.last) if event is not None]
+        return tuple(sorted(kept, key=lambda event: event.line))
+
+    def _understand(self, batch: _Batch, index: int, lowered: str) -> None:
+        window = _Window(batch, index)
+        found: set[str] = set()
+        for signature in self._words.candidates(lowered):
+            if signature.kind in found:
+                continue
+            match = window.search(signature)
+            fields = signature.fields(match) if match is not None else None
+            if fields is None:
+                continue
+            found.add(signature.kind)
+            text = raw.plain(batch.texts[index])[:_TEXT]
+            event = Event(kind=signature.kind, line=batch.numbers[index], text=text, fields=fields)
+            self._kinds.setdefault(signature.kind, _Kind()).add(event)
+
+
+class _Words:
+    """Every word that a signature asks for, as one pattern."""
+
+    def __init__(self, known: tuple[Signature, ...]) -> None:
+        self._pattern = re.compile(_spell(_tree(signature.must for signature in known)))
+        self._known: dict[str, list[tuple[int, Signature]]] = {}  # by the shortest word that its word begins with
+        for order, signature in enumerate(known):
+            found = self._pattern.match(signature.must)
+            self._known.setdefault(found[0] if found else signature.must, []).append((order, signature))
+
+    def hits(self, lowered: str) -> Iterator[tuple[int, str]]:
+        """Index and text of every line that holds a word."""
+        index = position = 0
+        while found := self._pattern.search(lowered, position):
+            index += lowered.count("\n", position, found.start())
+            start = lowered.rfind("\n", 0, found.start()) + 1
+            end = lowered.find("\n", found.end())
+            if end < 0:
+                yield index, lowered[start:]
+                return
+            yield index, lowered[start:end]
+            index, position = index + 1, end + 1
+
+    def candidates(self, line: str) -> list[Signature]:
+        """The signatures whose word the line holds, in their order."""
+        heads, position = set(), 0
+        while found := self._pattern.search(line, position):
+            heads.add(found[0])
+            position = found.start() + 1  # words may overlap
+        ordered = sorted((entry for head in heads for entry in self._known[head]), key=lambda entry: entry[0])
+        return [signature for _, signature in ordered if signature.must in line]
+
+
+class _Window:
+    """A line's message, and as much of what follows as a pattern asks for."""
+
+    def __init__(self, batch: _Batch, index: int) -> None:
+        self._batch, self._next = batch, index + 1
+        self._text = raw.clean(batch.texts[index]).text
+        self._ends = [len(self._text)]
+
+    def search(self, signature: Signature) -> "re.Match[str] | None":
+        """A match that begins in the line itself."""
+        while len(self._ends) <= signature.reach and self._next < len(self._batch.texts):
+            message = raw.clean(self._batch.texts[self._next])
+            if message.headed:
+                self._next = len(self._batch.texts)
+                break
+            self._next += 1
+            self._text += " " + message.text
+            self._ends.append(len(self._text))
+        end = self._ends[min(signature.reach, len(self._ends) - 1)]
+        match = _compiled(signature.pattern).search(self._text, 0, end)
+        return match if match is not None and match.start() <= self._ends[0] else None
+
+
+@cache
+def _words() -> _Words:
+    return _Words(signatures.load())
+
+
+def _tree(words: Iterable[str]) -> dict[str, Any]:
+    """The words as a tree of their letters; "" marks an end."""
+    tree: dict[str, Any] = {}
+    for word in words:
+        node = tree
+        for letter in word:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+    return tree
+
+
+def _spell(tree: dict[str, Any]) -> str:
+    """The tree as a pattern: much faster than a list of the words, and it stops at the shortest."""
+    if "" in tree:
+        return ""
+    branches = [re.escape(letter) + _spell(rest) for letter, rest in sorted(tree.items())]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+@cache
+def _compiled(pattern: str) -> "re.Pattern[str]":
+    return re.compile(pattern)

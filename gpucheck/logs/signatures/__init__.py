@@ -1,0 +1,56 @@
+"""What each line means: one file per topic, each a tuple ``SIGNATURES``. Adding a line is adding a ``Signature``.
+
+A signature rests on structure that survives a rewording: error codes, status words, names of libraries and calls. The
+letter that grades a line (I, W, E, F) is no part of it, because TensorFlow and XLA grade harmless lines as errors.
+"""
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gpucheck import plugin
+
+Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
+
+_FIELD_LENGTH = 240  # characters; a message longer than that is a dump
+
+
+def named(match: "re.Match[str]") -> dict[str, str] | None:
+    """The pattern's named groups that took part, trimmed."""
+    return {
+        name: value.strip(" \t'\"`,;")[:_FIELD_LENGTH]
+        for name, value in match.groupdict().items()
+        if value is not None and value.strip(" \t'\"`,;")
+    }
+
+
+def fixed(**constants: str) -> Fields:
+    """The named groups and these constants."""
+
+    def fields(match: "re.Match[str]") -> dict[str, str] | None:
+        return {**(named(match) or {}), **constants}
+
+    return fields
+
+
+class Signature(NamedTuple):
+    """One recognisable line. Within a topic the more telling signature of a kind stands first: a line "
+    "gives one event per kind."""
+
+    kind: str
+    must: str  # lower case, plain: a line without it is never handed to the pattern
+    pattern: str  # compiled at first use; searched in the line without its prefixes, from inside its first line
+    fields: Fields = named  # None: no event after all
+    reach: int = 3  # following lines without a prefix of their own that the pattern may run into
+
+
+def each(kind: str, musts: tuple[str, ...], pattern: str, fields: Fields = named, reach: int = 3) -> tuple[Signature, ...]:
+    """The same signature behind several words to look for."""
+    return tuple(Signature(kind, must, pattern, fields, reach) for must in musts)
+
+
+def load() -> tuple[Signature, ...]:
+    """Every signature of every topic."""
+    topics = (importlib.import_module(name) for name in plugin.modules(__name__))
+    return tuple(signature for topic in topics for signature in topic.SIGNATURES)

@@ -1,0 +1,108 @@
+"""Several workers: TF_CONFIG, the network between them, and versions that differ."""
+
+from gpucheck.logs.signatures import Signature, each, fixed
+
+_TASK = r"(?P<address>/job:\w+/(?:replica:\d+/)?task:\d+)"
+
+SIGNATURES = (
+    # -- TF_CONFIG --
+    Signature(
+        "tf-config-malformed",
+        "tf_config",
+        r"(?P<message>TF_CONFIG\b[^\n]{0,80}(?i:\binvalid\b|malformed|not valid|could not (?:be )?pars"
+        r"|cannot (?:be )?pars|failed to parse|must have|missing|no \W?task"
+        r"|not set correctly)[^\n]{0,80})",
+        reach=1,
+    ),
+    Signature(
+        "tf-config-malformed",
+        "tfconfig_cluster_resolver",
+        r"tfconfig_cluster_resolver\.py.{0,1500}?\b(?P<message>(?:\w+\.)*(?:JSONDecodeError|ValueError"
+        r"|KeyError|TypeError)\b[^\n]{0,160})",
+        reach=30,
+    ),
+    *each(
+        "tf-config-malformed",
+        ("valid task_type", "task_type", "task type", "task_id", "task index", "cluster_spec"),
+        r"(?P<message>is not a valid task_type in the cluster_spec"
+        r"|[`'\"]?task[_ ]type[`'\"]?[^\n]{0,60}(?:not in|is not (?:a )?(?:valid|in|one of)"
+        r"|[Uu]nrecognized)[^\n]{0,60}"
+        r"|[Uu]nrecognized task[_ ]type[^\n]{0,60}|[`'\"]?task[_ ](?:id|index)[`'\"]?[^\n]{0,60}(?:exceeds"
+        r"|out of range|not (?:in|defined)|is invalid)[^\n]{0,60}"
+        r"|No (?:task|job|cluster)[^\n]{0,40}(?:in|defined in) (?:the )?cluster(?:_spec| spec)?)",
+        reach=1,
+    ),
+    # -- nobody answers --
+    Signature(
+        "worker-unreachable", "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
+    ),
+    *each(
+        "worker-unreachable",
+        (
+            "unexpectedly disconnected",
+            "heartbeat timeout",
+            "error connecting to",
+            "timed out task",
+            "error polled",
+            "remote target",
+        ),
+        _TASK + r"[^\n]{0,60}(?:unexpectedly disconnected|heartbeat timeout)|(?:[Ee]rror connecting to"
+        r"|timed out task names)\W.{0,40}?(?P<second>/job:\S+)"
+        r"|(?:from remote target|polled from remote)\W.{0,20}?(?P<third>/job:\w+/\S*task:\d+)",
+        lambda match: {"address": next(group for group in match.groups() if group).strip(":'\",")},
+    ),
+    *each(
+        "worker-unreachable",
+        ("failed to connect to all addresses", "failed to connect to remote host", "connections to all backends failing"),
+        r"(?P<message>failed to connect to (?:all addresses|remote host)|[Cc]onnections to all backends failing)"
+        r"(?!.{0,200}:84[37]\d)(?:.{0,160}?ipv[46]:(?P<address>[\w.:\[\]-]+:\d+))?",
+        reach=1,
+    ),
+    *each(
+        "worker-unreachable",
+        ("failed to connect to", "connection to", "socketstartconnect", "connect to"),
+        r"(?:client socket has (?:failed to connect|timed out)[^\n]{0,60}? to|Connect to"
+        r"|failed to connect to '?(?:ipv[46]:)?|Connection to) "
+        r"?\[?(?P<address>[\w.-]+\]?[:<, ]+\d{2,5})\b[^\n]{0,80}?(?i:refused|no route|timed? ?out|unreachable"
+        r"|errno: 1\d\d|failed)",
+        reach=1,
+    ),
+    *each(
+        "worker-unreachable",
+        ("coordination service", "barrier timed out", "coordinationserviceerror", "deadline exceeded", "deadline_exceeded"),
+        r"(?i:(?P<message>(?:connect|register)\w* (?:to|with) (?:the )?coordination service[^\n]{0,40}(?:fail"
+        r"|time|deadline)\w*|barrier timed out[^\n]{0,60}"
+        r"|coordination service[^\n]{0,60}(?:unavailable|timed out|failed|unreachable)[^\n]{0,40}"
+        r"|DEADLINE_?\W?EXCEEDED[^\n]{0,40}(?:barrier|WaitForAllTasks|coordinat\w+)))",
+        reach=2,
+    ),
+    *each(
+        "worker-unreachable",
+        ("health of peer", "collective ops is aborted by"),
+        r"[Cc]heck health of peer " + _TASK + r" failed|Collective ops is aborted by: (?P<message>[^\n]{0,40}"
+        r"(?i:socket closed|connection reset|unavailable|unreachable|deadline))",
+        reach=1,
+    ),
+    *each(
+        "worker-address-in-use",
+        ("could not start grpc server", "address already in use"),
+        r"[Cc]ould not start gRPC server|(?i:address already in use)",
+        fixed(),
+        reach=0,
+    ),
+    # -- what Keras 3 cannot do --
+    Signature(
+        "multi-worker-fit-unsupported",
+        "perreplica",
+        r"unsupported type \(<class '[\w.]*\bPerReplica'>\)|convert a value \(PerReplica:",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "multi-worker-fit-unsupported",
+        "multiworkermirroredstrategy",
+        r"MultiWorkerMirroredStrategy[^\n]{0,60}(?:is )?not (?:yet )?supported|not support[^\n]{0,40}MultiWorkerMirroredStrategy",
+        fixed(),
+        reach=1,
+    ),
+)

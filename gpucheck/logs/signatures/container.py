@@ -1,0 +1,43 @@
+"""Containers and their schedulers: a GPU that was asked for and not given."""
+
+from gpucheck.logs.signatures import Signature, each, fixed
+
+SIGNATURES = (
+    Signature(
+        "container-gpu-denied",
+        "nvidia-container-cli",
+        r"nvidia-container-cli: (?P<message>[\w -]*error: [^\n]+)",
+        fixed(reason="hook"),
+        reach=1,
+    ),
+    *each(
+        "container-gpu-denied",
+        ("select device driver", "unknown or invalid runtime", "unknown runtime specified", "cdi device"),
+        r"(?P<message>could not select device driver \S* ?with capabilities: \[\[[^\]]*gpu[^\]]*\]\]"
+        r"|unknown or invalid runtime name: nvidia\S*"
+        r"|[Uu]nknown runtime specified nvidia\S*|(?:unresolvable|failed to inject) CDI devices? [^\n]{0,80})",
+        fixed(reason="runtime"),
+    ),
+    *each(
+        "container-gpu-denied",
+        ("nvidia driver was not detected", "find any nv files", "no nvidia gpu devices"),
+        r"(?P<message>NVIDIA Driver was not detected|Could not find any nv files on this host|No NVIDIA GPU devices are present)",
+        fixed(reason="not-passed"),
+        reach=0,
+    ),
+    *each(
+        "container-gpu-denied",
+        ("insufficient nvidia.com/", "requested number of devices unavailable", "unexpectedadmissionerror"),
+        r"(?P<message>Insufficient nvidia\.com/\S+|requested number of devices unavailable for nvidia\.com/\S+"
+        r"|UnexpectedAdmissionError[^\n]{0,80})",
+        fixed(reason="scheduler"),
+        reach=0,
+    ),
+    Signature(
+        "container-gpu-denied",
+        "nvidia_visible_devices",
+        r"(?P<message>NVIDIA_VISIBLE_DEVICES ?[=:] ?['\"]?(?:void|none)\b)",
+        fixed(reason="hidden"),
+        reach=0,
+    ),
+)

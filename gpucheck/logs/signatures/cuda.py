@@ -1,0 +1,238 @@
+"""CUDA results: cuInit and what takes its place in other frameworks, kernels that do not fit the GPU, and everything later."""
+
+import re
+
+from gpucheck.logs import codes
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_INIT_CALLS = ("cuinit", "cudagetdevicecount()")
+_HARMLESS = {"0", "4", "600", "704"}  # success; the driver shutting down; not ready yet; enabled before
+
+
+def _result(match: "re.Match[str]") -> dict[str, str] | None:
+    """code, name and message of whatever the pattern caught: a number, a name or a sentence."""
+    caught = named(match) or {}
+    spelled = next((caught[key] for key in ("name", "code", "number", "message") if key in caught), "")
+    result = codes.cuda(spelled)
+    if result is None and "message" in caught:
+        result = codes.cuda(caught["message"])
+    fields = {key: value for key, value in caught.items() if key in ("call", "message", "name", "code")}
+    if result is not None:
+        fields |= {"code": result.code, "name": fields.get("name", result.name)}
+        fields.setdefault("message", result.message)
+    if fields.get("code") in _HARMLESS:
+        return None
+    return fields
+
+
+def _init(match: "re.Match[str]") -> dict[str, str] | None:
+    fields = _result(match)
+    if fields is not None:
+        fields.pop("call", None)
+    return fields
+
+
+def _later(match: "re.Match[str]") -> dict[str, str] | None:
+    """A result that is neither cuInit's nor a device count's."""
+    line = match.string.lower()
+    if any(call in line for call in _INIT_CALLS):
+        return None
+    fields = _result(match)
+    return fields if fields and ("code" in fields or "name" in fields) else None
+
+
+def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
+    result = codes.cuda(match["name"]) if match["name"] else None
+    fields = named(match) or {}
+    if result is not None:
+        fields |= {"name": result.name, "code": result.code}
+    return fields
+
+
+_NAME = r"(?P<name>CUDA_ERROR_[A-Z0-9_]+)"
+_MESSAGE = r"(?:: ?(?P<message>[^\n\"\[]{3,120}))?"
+
+SIGNATURES = (
+    Signature(
+        "cuinit-failed",
+        "cuinit",
+        r"cuInit\b(?:.{0,100}?)(?:"
+        + _NAME
+        + r"|UNKNOWN ERROR \((?P<code>-?\d+)\)|(?:CUresult|error code)\W{1,2}(?P<number>\d+))"
+        + _MESSAGE,
+        _init,
+        reach=1,
+    ),
+    Signature(
+        "cuinit-failed", "cuinit", _NAME + r"(?:: (?P<message>[\w -]+?))?(?: while| in| from).{0,30}\bcuInit\b", _init, reach=0
+    ),
+    Signature(
+        "cuinit-failed",
+        "cuinit",
+        r"(?:fail\w*|error)\b.{0,30}\bcuInit\b\W{0,4}(?:failed|returned|error)?(?: with)?(?: code"
+        r"| error)?[ :=]+(?P<code>\d{1,3})\b",
+        _init,
+        reach=0,
+    ),
+    Signature(
+        "cuinit-failed",
+        "cuinit",
+        r"(?i:failed call to cuInit|cuInit(?:\(\w*\))? failed)\W+(?P<message>[A-Za-z][^\n]{5,120})",
+        _init,
+    ),
+    # PyTorch counts devices instead
+    Signature(
+        "cuinit-failed",
+        "cudagetdevicecount",
+        r"cudaGetDeviceCount\(\).{0,200}?Error (?P<code>\d+): (?P<message>[^(\n]+)",
+        _init,
+    ),
+    Signature("cuinit-failed", "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
+    Signature("cuinit-failed", "cuda initialization", r"CUDA initialization: (?P<message>CUDA unknown error)", _init, reach=0),
+    *each(
+        "cuinit-failed",
+        ("no cuda gpus are available", "no visible gpu devices", "no supported devices found for platform cuda"),
+        r"(?P<message>No CUDA GPUs are available|No visible GPU devices|no supported devices found for platform CUDA)",
+        fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
+        reach=0,
+    ),
+    Signature(
+        "cuinit-failed",
+        "no cuda-capable device",
+        r"(?P<message>no CUDA-capable device is (?:detected|available))",
+        fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
+        reach=0,
+    ),
+    # nvidia-container-cli initialises CUDA before the container starts
+    Signature("cuinit-failed", "cuda error:", r"initialization error: cuda error: (?P<message>[\w /]+)", _init),
+    # -- the driver --
+    *each(
+        "driver-too-old",
+        ("driver version is insufficient", "cudaerrorinsufficientdriver"),
+        r"(?i:CUDA driver version is insufficient)|cudaErrorInsufficientDriver",
+        reach=0,
+    ),
+    Signature(
+        "driver-too-old",
+        "too old",
+        r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?",
+    ),
+    Signature(
+        "driver-too-old",
+        "unsatisfied condition",
+        r"unsatisfied condition: (?P<condition>cuda|driver) ?>=? ?(?P<needed>[\d.]+\d)",
+    ),
+    Signature(
+        "driver-older-than-ptxas",
+        "which is older than the",
+        r"driver's CUDA version is (?P<version>[\d.]+\d),? which is older than the .{0,30}?version \(?(?P<needed>[\d.]+\d)",
+    ),
+    *each(
+        "driver-absent",
+        ("found no nvidia driver", "nvidia-smi: command not found", "nvidia-smi: not found"),
+        r"Found no NVIDIA driver on your system|nvidia-smi: (?:command )?not found",
+        reach=0,
+    ),
+    Signature("driver-absent", "nvidia-smi", r"'nvidia-smi' is not recognized|nvidia-smi['\"]?: [Nn]o such file", reach=0),
+    # -- kernels that do not fit --
+    *each(
+        "kernel-image-missing",
+        (
+            "no_binary_for_gpu",
+            "nokernelimagefordevice",
+            "invaliddevicefunction",
+            "invalidkernelimage",
+            "cuda_error_invalid_image",
+        ),
+        r"(?P<name>CUDA_ERROR_NO_BINARY_FOR_GPU|CUDA_ERROR_INVALID_IMAGE|cudaErrorNoKernelImageForDevice"
+        r"|cudaErrorInvalidDeviceFunction|cudaErrorInvalidKernelImage)",
+        _kernel,
+        reach=0,
+    ),
+    *each(
+        "kernel-image-missing",
+        ("no kernel image is available", "device kernel image is invalid", "invalid device function"),
+        r"(?P<name>no kernel image is available for execution on the device|device kernel image is invalid"
+        r"|invalid device function)",
+        _kernel,
+        reach=0,
+    ),
+    Signature(
+        "kernel-image-missing",
+        "is not compatible with the current",
+        r"CUDA capability (?P<capability>sm_\w+) is not compatible with the current (?P<framework>\w+) install\w*",
+        lambda match: {**(named(match) or {}), "code": "209", "name": "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+    ),
+    *each(
+        "ptx-unsupported",
+        ("invalid_ptx", "unsupported_ptx_version", "errorinvalidptx", "unsupportedptxversion"),
+        r"(?P<name>CUDA_ERROR_INVALID_PTX|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorInvalidPtx|cudaErrorUnsupportedPtxVersion)",
+        _kernel,
+        reach=0,
+    ),
+    *each(
+        "ptx-unsupported",
+        ("a ptx jit compilation failed", "unsupported toolchain"),
+        r"(?P<name>a PTX JIT compilation failed|the provided PTX was compiled with an unsupported toolchain)",
+        _kernel,
+        reach=0,
+    ),
+    # -- NVSwitch, forks --
+    *each(
+        "fabric-not-ready",
+        ("system_not_ready", "systemnotready", "system not yet initialized", "fabric_not_ready", "fabricnotready"),
+        r"CUDA_ERROR_SYSTEM_NOT_READY|cudaErrorSystemNotReady|system not yet initialized|(?i:error_?Fabric_?Not_?Ready)",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "fabric-not-ready",
+        ("fabricmanager", "fabric manager"),
+        r"(?i:fabric ?manager)(?:\.service)?\b.{0,80}?(?P<message>(?i:\bfailed\b|not running|not started"
+        r"|inactive|don't match|mismatch"
+        r"|failed to start|could not be found).{0,80})",
+        reach=1,
+    ),
+    *each(
+        "cuda-used-after-fork",
+        ("in forked subprocess", "after fork"),
+        r"[Cc]annot re-?initialize CUDA in forked subprocess|CUDA.{0,60} after fork(?:ing|\(\))?",
+        fixed(),
+        reach=0,
+    ),
+    # -- everything later; the call is what stands before the result --
+    Signature(
+        "cuda-error",
+        "cuda_error_",
+        r"(?:(?P<call>\bcu[A-Z]\w+|[Ff]ailed (?:to )?[a-z]+(?: [a-z]+)?)[^\n]{0,60}?\W)?" + _NAME + _MESSAGE,
+        _later,
+        reach=0,
+    ),
+    Signature("cuda-error", "cudaerror", r"\b(?P<name>cudaError[A-Z]\w+)" + _MESSAGE, _later, reach=1),
+    Signature(
+        "cuda-error", "failed. status:", r"(?P<call>cuda\w+)\(\).{0,30}? failed\. Status: (?P<message>[^\n]+)", _later, reach=0
+    ),
+    Signature(
+        "cuda-error",
+        "cuda error",
+        r"CUDA (?:runtime )?error(?: ?\((?P<code>\d+)\))?[:,] (?P<message>[A-Za-z][^\n]+)",
+        _later,
+        reach=0,
+    ),
+    Signature("cuda-error", "cuda failure", r"Cuda failure(?: [\w./]+:\d+)? '?(?P<message>[\w][\w' -]*)", _later, reach=1),
+    *each(
+        "cuda-error",
+        ("busy or unavailable", "illegal memory access", "device-side assert", "unspecified launch failure"),
+        r"(?P<message>(?:all )?CUDA-capable devices?(?:\(s\))? (?:is/)?are busy or unavailable"
+        r"|an illegal memory access was encountered"
+        r"|device-side assert triggered|unspecified launch failure)",
+        _later,
+        reach=0,
+    ),
+    *each(
+        "ecc-uncorrectable",
+        ("ecc_uncorrectable", "eccuncorrectable", "uncorrectable ecc error"),
+        r"CUDA_ERROR_ECC_UNCORRECTABLE|cudaErrorECCUncorrectable|(?i:uncorrectable ECC error)(?! *counts?\b)(?!s? *:? *0\b)",
+        reach=0,
+    ),
+)

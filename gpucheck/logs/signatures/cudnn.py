@@ -1,0 +1,73 @@
+"""cuDNN and cuBLAS: versions, handles that could not be created, and their status words."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+
+def _failed(match: "re.Match[str]") -> dict[str, str] | None:
+    """Not what XLA expects to fail, and not the clean-up after a failure."""
+    line = match.string
+    if re.search(r"Failed to determine cuDNN version|(?i:could not destroy)|STATUS_SUCCESS", line):
+        return None
+    return named(match)
+
+
+SIGNATURES = (
+    *each(
+        "cudnn-version-mismatch",
+        ("loaded runtime cudnn", "loaded cudnn library"),
+        r"(?i:Loaded (?:runtime )?CuDNN library): (?P<loaded>[\d.]*\d)\b.{0,60}?compiled (?:with"
+        r"|against):? (?P<compiled>[\d.]*\d)",
+    ),
+    # PyTorch
+    Signature(
+        "cudnn-version-mismatch",
+        "cudnn version incompatibility",
+        r"cuDNN version incompatibility: .{0,40}?compiled +against \(?(?P<compiled>[\d, "
+        r"]+\d)\)?.{0,60}?runtime version \(?(?P<loaded>[\d, ]+\d)",
+    ),
+    # JAX
+    Signature(
+        "cudnn-version-mismatch",
+        "was built against version",
+        r"Found cuDNN version (?P<loaded>\d+), but .{0,30}?built against version (?P<compiled>\d+)",
+    ),
+    Signature(
+        "cuda-version-mismatch",
+        "was built against version",
+        r"Found (?P<library>cu(?!DNN)\w+|CUDA \w+) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
+    ),
+    Signature("cudnn-loaded", "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
+    Signature("cudnn-failed", "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    *each(
+        "cudnn-failed",
+        ("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle"),
+        r"No DNN in stream executor|DNN library (?:initialization failed|is not found)|cuDNN failed to initialize"
+        r"|(?:could not|failed to) create cudnn handle",
+        _failed,
+        reach=0,
+    ),
+    Signature("cublas-failed", "cublas_status_", r"(?P<status>CUBLAS_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    *each(
+        "cublas-failed",
+        ("create cublas handle", "blas gemm launch failed", "blas sgemm launch failed", "blas xgemm", "blas gemv launch failed"),
+        r"failed to create cublas handle|Blas \w+ launch failed"
+        r"|attempting to perform BLAS operation using StreamExecutor without BLAS",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "cublas-failed",
+        "without blas support",
+        r"BLAS operation using StreamExecutor without BLAS support",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "cusolver-failed",
+        "cusolver",
+        r"(?P<status>CUSOLVER_STATUS_(?!SUCCESS)[A-Z_]+)|[Ff]ailed to create cuSolverDN instance",
+        reach=0,
+    ),
+)

@@ -1,0 +1,93 @@
+"""Reports on a GPU's health: nvidia-smi -q, dcgmi diag and MIG."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+
+def _counted(match: "re.Match[str]") -> dict[str, str] | None:
+    return None if set(match["count"]) <= {"0"} else named(match)
+
+
+def _limits(match: "re.Match[str]") -> dict[str, str] | None:
+    """Power capping is how a GPU works at its limit; heat and the board's brake are not."""
+    return {"reason": match["reason"].lower()} if "power cap" not in match["reason"].lower() else {"reason": "sw power cap"}
+
+
+SIGNATURES = (
+    # -- memory errors --
+    Signature(
+        "ecc-count",
+        "uncorrectable",
+        r"^(?P<memory>SRAM|DRAM|Device Memory|Total|L1 Cache|L2 Cache)? ?(?:ECC )?Uncorrectable(?: Parity"
+        r"| SEC-DED| Errors?)? *[:|] *(?P<count>\d+)$",
+        _counted,
+        reach=0,
+    ),
+    # the first line of a GPU in nvidia-smi's table ends with what ECC could not correct since the driver was loaded
+    Signature(
+        "ecc-count",
+        "00000000:",
+        r"\b[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d +O(?:n|ff) \| +(?P<count>\d+)$",
+        _counted,
+        reach=0,
+    ),
+    Signature("ecc-count", "double bit ecc", r"^Double Bit ECC *: *(?P<count>\d+)$", _counted, reach=0),
+    *each(
+        "row-remapping",
+        ("remapped rows", "remapping"),
+        r"Remapped Rows\b.{0,120}?(?P<state>Pending|Remapping Failure Occurred) *: *Yes",
+        reach=5,
+    ),
+    Signature("row-remapping", "remapping failure", r"^(?P<state>Remapping Failure Occurred) *: *Yes", reach=0),
+    Signature("row-remapping", "row remap", r"(?i:row remap\w*)[^\n]{0,20}(?i:(?P<state>pending|failed|failure))", reach=1),
+    Signature(
+        "pages-retired", "pending page", r"^Pending Page (?:Blacklist|Retirement)? *: *Yes", fixed(state="pending"), reach=0
+    ),
+    Signature(
+        "ecc-uncorrectable",
+        "uncorrectable memory errors",
+        r"(?:GPU (?P<device>\d+) )?(?:has |had )?uncorrectable memory errors",
+        reach=0,
+    ),
+    Signature("ecc-uncorrectable", "dbe", r"(?i:double[- ]bit ECC error|\bDBE\b[^\n]{0,20}detected)", reach=0),
+    # -- clocks held back --
+    *each(
+        "gpu-throttled",
+        ("slowdown", "power brake"),
+        r"^(?:Clocks )?(?P<reason>(?:HW|SW) (?:Thermal )?Slowdown|HW Power Brake(?: Slowdown)?) *: *Active",
+        _limits,
+        reach=0,
+    ),
+    Signature(
+        "gpu-throttled", "thermal violation", r"(?i:(?P<reason>thermal) violations?) totall?ing (?P<seconds>[\d.]+)", reach=0
+    ),
+    *each(
+        "gpu-throttled",
+        ("throttl",),
+        r"(?i:(?:GPU|clock)s?\b[^\n]{0,40}?throttl\w+[^\n]{0,30}?(?P<reason>thermal|temperature|power))",
+        reach=0,
+    ),
+    # -- dcgmi diag: its own row, whatever failed --
+    Signature("dcgm-failed", "fail", r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?", reach=0),
+    # -- MIG --
+    *each(
+        "mig-failed",
+        ("gpu instance", "mig device", "mig-supported", "mig mode", "mig-enabled", "migenabled", "mig strategy"),
+        r"(?P<message>Failed to (?:display|list|create) GPU instance\w*[^\n]{0,60}|Unable to create a (?:GPU"
+        r"|compute) instance[^\n]{0,80}|No GPU instances found[^\n]{0,40}"
+        r"|[Nn]o MIG[- ](?:supported )?devices? (?:were )?(?:found|associated)[^\n]{0,60}"
+        r"|MIG mode is enabled,? but no MIG devices[^\n]{0,40}"
+        r"|(?i:invalid MIG strategy|migEnabled=true)[^\n]{0,80}|MIG mode is in pending \w+ state[^\n]{0,40})",
+        reach=0,
+    ),
+    # -- who may use it --
+    *each(
+        "compute-mode",
+        ("compute mode", "compute m.", "e. process", "exclusive_process", "exclusive_thread"),
+        r"(?i:compute mode *[:=] *(?P<mode>Exclusive[_ ]\w+|Prohibited)|(?P<second>EXCLUSIVE_PROCESS"
+        r"|EXCLUSIVE_THREAD|E\. Process|E\. Thread)\b)",
+        lambda match: {"mode": (match["mode"] or match["second"]).lower().replace("e. ", "exclusive-").replace("_", "-")},
+        reach=0,
+    ),
+)

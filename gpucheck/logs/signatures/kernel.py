@@ -1,0 +1,134 @@
+"""The kernel's log: Xid and NVRM lines, the module that would not load, device nodes, PCIe and NVLink."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?|GPU-[0-9a-f-]+)"
+
+
+def _module(match: "re.Match[str]") -> dict[str, str] | None:
+    fields = named(match) or {}
+    message = fields.get("message", "").lower()
+    if re.search(r"required key|key was rejected|unsigned", message):
+        fields["reason"] = "signature"
+    elif "not found in directory" in message:
+        fields["reason"] = "not-built"
+    elif "no such device" in message:
+        fields["reason"] = "no-device"
+    return fields
+
+
+def _node(match: "re.Match[str]") -> dict[str, str] | None:
+    return {"path": match["path"] or match["after"], "error": (match["error"] or match["before"]).lower()}
+
+
+def _nodes(errors: str) -> str:
+    node = r"/dev/(?:nvidia(?:\d+|ctl|-uvm(?:-tools)?|-modeset|-caps/[\w-]+)?|dxg)"
+    return (
+        rf"(?P<path>{node})\b['\"`]?[^\n]{{0,40}}?(?P<error>(?i:{errors}))"
+        rf"|(?P<before>(?i:{errors}))[^\n]{{0,20}}?['\"` ](?P<after>{node})\b"
+    )
+
+
+def _link(match: "re.Match[str]") -> dict[str, str] | None:
+    """A link at its full width is no finding; its speed drops while a GPU idles."""
+    fields = named(match) or {}
+    return fields if fields["width"] != fields["width_max"] else None
+
+
+SIGNATURES = (
+    Signature("xid", "xid", rf"\bXid \({_PCI}\): (?P<code>\d+)(?:, (?P<message>[^\n]+))?", reach=0),
+    Signature("xid", "xid", rf"\bXid ?= ?(?P<code>\d+)(?: on (?:Device ?= ?)?{_PCI})?", reach=0),
+    Signature(
+        "xid",
+        "xid",
+        r"\bX(?:id|ID)(?: (?:error|errors|code|event))?[ :#]+(?P<code>\d{1,3})\b(?![.:]\d)(?:\W+(?P<message>[^\n]+))?",
+        reach=0,
+    ),
+    Signature("gpu-lost", "fallen off the bus", r"(?:GPU " + _PCI + r".{0,60}?)?(?P<message>fallen off the bus)", reach=0),
+    Signature(
+        "gpu-lost",
+        "needs to be reset",
+        r"(?P<message>GPU (?:likely )?needs to be reset)|RmInit.{0,40}GPU has been reset",
+        reach=0,
+    ),
+    *each(
+        "gpu-init-failed",
+        ("rminitadapter failed", "rm_init_adapter failed", "failed to copy vbios"),
+        rf"NVRM: (?:GPU {_PCI}: )?(?P<message>(?:RmInitAdapter|rm_init_adapter) failed[^\n]*|failed to copy vbios[^\n]*)",
+        reach=0,
+    ),
+    Signature(
+        "gpu-unsupported-by-driver",
+        "not supported by",
+        r"NVRM: .{0,120}?not supported by (?:the )?(?:NVIDIA |open )?(?P<driver>[\d.]*\d)?",
+    ),
+    Signature("gpu-absent", "nvrm: no nvidia", r"NVRM: No NVIDIA (?:GPU|graphics adapter|devices)[\w ]* found", fixed(), reach=0),
+    Signature(
+        "driver-mismatch",
+        "api mismatch",
+        r"API mismatch: .{0,60}?version (?P<library>\d[\d.]*\d)(?:.{0,80}?kernel module .{0,20}?version (?P<kernel>\d[\d.]*\d))?",
+    ),
+    # each part is a record of its own in the kernel's log
+    Signature("driver-mismatch", "kernel module has the", r"this kernel module has the version (?P<kernel>\d[\d.]*\d)", reach=0),
+    Signature(
+        "driver-version",
+        "kernel module",
+        r"NVRM version: NVIDIA UNIX.*?Kernel Module(?: for \w+)? +(?P<kernel>\d[\d.]*\d)",
+        reach=0,
+    ),
+    # -- the module --
+    *each(
+        "kernel-module-failed",
+        ("could not insert", "module nvidia", "install nvidia", "loading of unsigned module"),
+        r"(?P<message>could not insert '?nvidia\S*: [^\n]+|Module nvidia\S* not found in directory \S+"
+        r"|Loading of unsigned module is rejected"
+        r"|insmod: ERROR: [^\n]*nvidia[^\n]*)",
+        _module,
+        reach=0,
+    ),
+    Signature(
+        "kernel-module-failed",
+        "nouveau",
+        r"NVRM: nouveau,|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
+        fixed(reason="nouveau"),
+    ),
+    Signature(
+        "kernel-module-failed",
+        "dkms",
+        r"(?i:bad return status for module build|dkms.{0,60}nvidia.{0,60}(?:error|failed))",
+        fixed(reason="not-built"),
+    ),
+    # -- device nodes --
+    Signature(
+        "device-node-missing",
+        "/dev/",
+        _nodes("no such file or directory|does not exist|no such device"),
+        _node,
+        reach=0,
+    ),
+    Signature(
+        "device-denied", "/dev/", _nodes("permission denied|operation not permitted|insufficient permissions"), _node, reach=0
+    ),
+    # -- links --
+    Signature(
+        "pcie-limited",
+        "available pcie bandwidth",
+        rf"(?:pci(?:eport)? )?{_PCI}: (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+ GT/s) "
+        r"PCIe x(?P<width>\d+) link.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s",
+    ),
+    Signature(
+        "pcie-limited", "lnksta:", r"LnkSta:\s*Speed (?P<speed>\S+)(?: \(\w+\))?, Width x(?P<width>\d+) \(downgraded\)", reach=0
+    ),
+    Signature("pcie-limited", "link width", r"Link Width\s+Max\s*: (?P<width_max>\d+)x\s+Current\s*: (?P<width>\d+)x", _link),
+    *each(
+        "nvlink-down",
+        ("nvlink",),
+        r"NVLink:? (?:(?:fatal|uncorrectable) error|link (?P<link>\d+)[^\n]{0,20}?(?:disabled|down|failed|inactive))"
+        r"|NVLink:?[^\n]{0,40}?(?:link training|training) failed",
+        reach=0,
+    ),
+    Signature("nvlink-down", "<inactive>", r"Link (?P<link>\d+): <inactive>", reach=0),
+    Signature("nvlink-down", "nvlink_uncorrectable", r"CUDA_ERROR_NVLINK_UNCORRECTABLE", reach=0),
+)

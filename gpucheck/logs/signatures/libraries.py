@@ -1,0 +1,130 @@
+"""Shared libraries: opened, absent, damaged, or of the wrong version, as the dynamic loader and its callers put it."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, named
+
+# Nothing that training needs: absent on healthy machines, and named in their logs.
+_OPTIONAL = re.compile(
+    r"libnvinfer|libnvrtc|libnvjpeg|libcupti|libtpu|libnuma|librdmacm|libibverbs|libmlx|libnccl-|libamd"
+    r"|libhip|libroc|libcufile|tensorrt"
+    r"|libhdfs|libjvm|libnvshmem|libnvonnx|nvinfer",
+    re.IGNORECASE,
+)
+_FILE = r"(?P<soname>\blib[\w.+-]{1,60}?\.so(?:\.[\d.]*\d)?)"
+
+
+def _soname(text: str) -> str:
+    """``/usr/lib/libcudnn.so.8`` -> ``libcudnn.so.8``."""
+    return text.replace("\\", "/").rpartition("/")[2].strip("'\"`;,: ")
+
+
+def _missing(match: "re.Match[str]") -> dict[str, str] | None:
+    line = match.string.lower()
+    if "nvidia-container-cli" in line or "oci runtime" in line:  # the hook's library, outside the container
+        return None
+    fields = {**(named(match) or {}), "soname": _soname(match["soname"])}
+    if "error" in fields:
+        fields["error"] = fields["error"].rpartition(".so")[2].lstrip(".0123456789: ") or fields["error"]
+    return None if _OPTIONAL.search(fields["soname"]) else fields
+
+
+def _optional(match: "re.Match[str]") -> dict[str, str] | None:
+    soname = _soname(match["soname"])
+    return {"soname": soname} if _OPTIONAL.search(soname) else None
+
+
+def _any_of(match: "re.Match[str]") -> dict[str, str] | None:
+    """Of the spellings a loader tried, the one with just the major version."""
+    names = [_soname(name) for name in match["names"].split(",")]
+    best = next((name for name in names if re.fullmatch(r".*\.so\.\d+", name)), names[0])
+    return None if _OPTIONAL.search(best) else {"soname": best}
+
+
+def _not_libc(match: "re.Match[str]") -> dict[str, str] | None:
+    return {key: _soname(value) if key in ("file", "library") else value for key, value in (named(match) or {}).items()}
+
+
+_DLERROR = r"" + _FILE + r": (?P<error>cannot open shared object file(?:: [\w ]+)?)"
+_DYNAMIC = r"Could not (?:load|open) dynamic library '(?P<soname>[^']+)'(?:;? ?dlerror: (?P<error>[^;\n]+))?"
+
+SIGNATURES = (
+    Signature(
+        "library-opened",
+        "successfully opened",
+        r"[Ss]uccessfully opened (?:dynamic|CUDA) library (?P<soname>\S+)",
+        lambda match: {"soname": _soname(match["soname"])},
+        reach=0,
+    ),
+    Signature("library-missing", "dynamic library", _DYNAMIC, _missing),
+    Signature("optional-library-missing", "dynamic library", _DYNAMIC, _optional),
+    Signature("library-missing", "cannot open shared object", _DLERROR, _missing, reach=1),
+    Signature("optional-library-missing", "cannot open shared object", _DLERROR, _optional, reach=1),
+    Signature(
+        "optional-library-missing", "could not find tensorrt", r"[Cc]ould not find (?P<soname>TensorRT)", _optional, reach=0
+    ),
+    Signature(
+        "library-missing",
+        "unable to load any of",
+        r"Unable to load any of \{(?P<names>[^}]+)\}",
+        _any_of,
+    ),
+    # TensorFlow 1, and Windows
+    *each(
+        "library-missing",
+        ("open cuda library", "could not locate", "could not find", "could not load library"),
+        r"(?:Couldn't open CUDA library|Could not (?:locate|find"
+        r"|load library)) '?(?P<soname>lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b",
+        _missing,
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        ("unable to load cu", "unable to load nv", "cannot load lib", "find libnvidia-ml", "find libcuda"),
+        r"(?:Unable to load|[Cc]annot load) (?P<soname>cu(?:DNN|BLAS|SOLVER|SPARSE|FFT|PTI)|lib(?:cu|nv)[\w.-]+)"
+        r"|find (?:the )?(?P<driver>lib(?:nvidia-ml|cuda)[\w.]*)",
+        lambda match: {"soname": _soname(match["soname"] or match["driver"])},
+        reach=0,
+    ),
+    # -- there, and unusable --
+    *each(
+        "library-corrupt",
+        (
+            "file too short",
+            "invalid elf header",
+            "wrong elf class",
+            "exec format error",
+            "cannot read file data",
+            "file truncated",
+        ),
+        r"(?P<soname>[\w./+-]{1,160}\.so(?:\.[\d.]*\d)?): (?P<error>file too short|invalid ELF header|wrong ELF class[:\w ]*"
+        r"|cannot open shared object file: Exec format error|cannot read file data[:\w ]*|file not recognized: File truncated)",
+        lambda match: {**(named(match) or {}), "soname": _soname(match["soname"])},
+        reach=1,
+    ),
+    Signature(
+        "symbol-missing",
+        "undefined symbol",
+        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?",
+        _not_libc,
+    ),
+    Signature("symbol-missing", "undefined symbol", r"undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?"),
+    Signature(
+        "symbol-missing",
+        "not defined in file",
+        r"(?:(?P<file>[^\s:]{1,160}\.so[\w.]*): )?symbol (?P<symbol>\S+?),? version (?P<version>\S+) not defined in "
+        r"file (?P<library>\S+)",
+        _not_libc,
+    ),
+    Signature(
+        "symbol-missing",
+        "' not found",
+        r"(?P<library>[^\s:]{1,160}\.so[\w.]*): version [`'](?P<version>[^']+)' not found(?: \(required by (?P<file>[^)]+)\))?",
+        _not_libc,
+    ),
+    Signature(
+        "symbol-missing",
+        "load symbol",
+        r"(?:Cannot|Could not|Unable to) load symbol (?P<symbol>\w+)",
+    ),
+)

@@ -1,0 +1,173 @@
+"""Memory that ran out: on the GPU, in the host, in /dev/shm, and the limits of the operating system."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_SIZE = r"(?P<size>[\d.]+ ?(?:[KMGT]i?)?B?)\b"
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def _allocator(name: str) -> str:
+    if re.match(r"(?i)gpu", name):
+        return "gpu"
+    return "cuda" if re.match(r"(?i)cuda|device", name) else "cpu"
+
+
+def _exhausted(match: "re.Match[str]") -> dict[str, str] | None:
+    """device, bytes and allocator, as far as the line gives them."""
+    caught = named(match) or {}
+    fields: dict[str, str] = {}
+    if size := re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", caught.get("size", "")):
+        fields["bytes"] = str(int(float(size[1]) * _UNITS[size[2]]))
+    if "bytes" in caught:
+        fields["bytes"] = caught["bytes"]
+    if "allocator" in caught:
+        fields["allocator"] = _allocator(caught["allocator"])
+    device = caught.get("device") or next(iter(re.findall(r"(?i)\bgpu_\d+(?=_bfc)", caught.get("allocator", ""))), "")
+    if device:
+        fields["device"] = device.upper().replace("_", ":").replace("GPU ", "GPU:")
+        fields.setdefault("allocator", "cpu" if fields["device"].startswith("CPU") else "gpu")
+    return fields
+
+
+def _bfc(match: "re.Match[str]") -> dict[str, str] | None:
+    fields = _exhausted(match)
+    return None if match["harmless"] else fields
+
+
+def _retried(match: "re.Match[str]") -> dict[str, str] | None:
+    return _exhausted(match) if match["harmless"] else None
+
+
+_RAN_OUT = (
+    r"Allocator \((?P<allocator>\w+)\) ran out of memory trying to allocate " + _SIZE + r"(?:(?!Allocator).){0,120}?"
+    r"(?:(?P<harmless>not a failure)|$|Current allocation|If the cause)"
+)
+
+SIGNATURES = (
+    Signature("out-of-memory", "ran out of memory", _RAN_OUT, _bfc, reach=2),
+    Signature("allocation-retried", "ran out of memory", _RAN_OUT, _retried, reach=2),
+    Signature(
+        "out-of-memory",
+        "oom when allocating",
+        r"OOM when allocating tensor.{0,120}?device:(?P<device>[GC]PU:\d+) by allocator (?P<allocator>\w+)",
+        _exhausted,
+    ),
+    Signature(
+        "out-of-memory",
+        "failed to allocate",
+        r"failed to (?:allocate|alloc) [\d.]+\w* ?\((?P<bytes>\d+) bytes\) from device: (?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY",
+        _exhausted,
+    ),
+    Signature(
+        "out-of-memory", "out of memory", r"Out of memory while trying to allocate (?P<bytes>\d+)(?: bytes)?", _exhausted, reach=0
+    ),
+    Signature("out-of-memory", "out of memory", r"Out of memory while trying to allocate " + _SIZE, _exhausted, reach=0),
+    # PyTorch
+    Signature(
+        "out-of-memory",
+        "cuda out of memory",
+        r"(?P<allocator>CUDA) out of memory\.(?: Tried to allocate " + _SIZE + r")?(?:.{0,10}?(?P<device>GPU \d+))?",
+        lambda match: {**(_exhausted(match) or {}), "allocator": "gpu"},
+        reach=0,
+    ),
+    # gRPC says RESOURCE_EXHAUSTED of messages, too
+    *each(
+        "out-of-memory",
+        ("resource_exhausted", "resource exhausted", "resourceexhaustederror", "oom when allocating"),
+        r"(?:(?i:resource[_ ]exhausted)|ResourceExhaustedError)\b(?!.{0,60}(?i:larger than max|quota"
+        r"|message size|too many requests|shm|open files))"
+        r".{0,120}?(?:OOM|(?i:out of memory|allocate|allocating)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
+        _exhausted,
+    ),
+    *each(
+        "out-of-memory",
+        ("cuda_error_out_of_memory", "cudaerrormemoryallocation"),
+        r"(?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY|(?P<runtime>cudaErrorMemoryAllocation)",
+        lambda _: {"allocator": "cuda"},
+        reach=0,
+    ),
+    # -- the host --
+    *each(
+        "host-out-of-memory",
+        (
+            "out of memory: kill",
+            "cgroup out of memory",
+            "killed process",
+            "oom-kill",
+            "oom_kill",
+            "oomkilled",
+            "srun: error",
+            "invoked oom-killer",
+        ),
+        r"(?:Killed|Kill) process \d+ \((?P<process>[^)]+)\)|(?P<invoker>\b[\w.-]{1,40}) invoked oom-killer|oom[_-]kill"
+        r"|OOMKilled|srun: error: [^\n]{0,60}Out Of Memory|cgroup out-?of-?[ -]?memory",
+        reach=0,
+    ),
+    *each(
+        "host-out-of-memory",
+        ("std::bad_alloc", "memoryerror", "cannot allocate memory", "defaultcpuallocator"),
+        r"std::bad_alloc|\b_?(?:Array)?MemoryError\b(?::|$)|[Cc]annot allocate memory"
+        r"|DefaultCPUAllocator: (?:can't|not enough)",
+        fixed(),
+        reach=0,
+    ),
+    Signature("host-out-of-memory", "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
+    Signature(
+        "host-memory-pressure",
+        "of free system memory",
+        r"Allocation of (?P<bytes>\d+) exceeds (?P<percent>\d+)% of free system memory",
+        reach=0,
+    ),
+    # -- /dev/shm --
+    *each(
+        "shared-memory-exhausted",
+        ("insufficient shared memory", "shared memory", "torch_", "/dev/shm", "bus error"),  # noqa: S108
+        r"insufficient shared memory|unable to (?:open|allocate|resize|write to) shared memory"
+        r"|shared memory segment (?P<path>/dev/shm/\S+)"
+        r"|(?P<folder>/dev/shm)\S*[^\n]{0,80}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
+        r"|[Nn]o space left on device[^\n]{0,40}/dev/shm"
+        r"|DataLoader worker.{0,60}killed by signal: Bus error",
+        reach=0,
+    ),
+    # -- limits --
+    *each(
+        "thread-limit",
+        ("pthread_create", "start new thread", "thread creation failed", "resource temporarily unavailable"),
+        r"pthread_create\W.{0,30}?(?:failed|error|Resource temporarily)|can't start new thread|[Tt]hread creation failed"
+        r"|(?:fork|clone|retry)\b.{0,20}Resource temporarily unavailable",
+        fixed(),
+        reach=0,
+    ),
+    Signature("open-files-limit", "too many open files", r"[Tt]oo many open files", fixed(), reach=0),
+    Signature(
+        "locked-memory-limit",
+        "memlock",
+        r"(?i:memlock)\b.{0,60}?(?:too (?:low|small)|exceeded|is \d+ bytes)",
+        fixed(),
+        reach=0,
+    ),
+    # -- memory growth --
+    Signature(
+        "memory-growth-too-late",
+        "devices cannot be modified",
+        r"(?:Physical|Virtual|Logical|Visible) devices cannot be modified (?:after|once)",
+        fixed(),
+    ),
+    *each(
+        "memory-growth-too-late",
+        ("cannot set memory growth", "must be set before gpus"),
+        r"Cannot set memory growth.{0,40}initialized|[Mm]emory growth must be set before GPUs have been initialized",
+        fixed(),
+    ),
+    Signature(
+        "memory-growth-mixed", "memory growth cannot differ", r"Memory growth cannot differ between GPU devices", fixed(), reach=0
+    ),
+    Signature(
+        "memory-growth-mixed",
+        "memory growth",
+        r"(?i:memory growth).{0,40}(?:must|needs to|should) be the same (?:on|across|for) (?:all )?GPUs",
+        fixed(),
+    ),
+)

@@ -1,0 +1,74 @@
+"""NCCL and peer access between GPUs."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+# NCCL warns of much that it then does without.
+_FAULT = re.compile(
+    r"error|fail(?:ed|ure|s)\b|timed? ?out|refused|unreachable|no route|aborted|mismatch|corrupt|exhausted|no space left|invalid",
+    re.IGNORECASE,
+)
+_OPTIONAL = re.compile(
+    r"NET/Plugin|TUNER/Plugin|PROFILER/Plugin|No plugin found|hwloc|NET/OFI.*(?:not found|no provider)", re.IGNORECASE
+)
+
+
+def _fault(match: "re.Match[str]") -> dict[str, str] | None:
+    message = match["message"]
+    return named(match) if _FAULT.search(message) and not _OPTIONAL.search(message) else None
+
+
+def _noise(match: "re.Match[str]") -> dict[str, str] | None:
+    return None if _fault(match) else named(match)
+
+
+_WARN = r"NCCL WARN:? *(?P<message>[^\n]+)"
+
+SIGNATURES = (
+    Signature(
+        "worker-version-skew",
+        "nccl",
+        r"NCCL WARN.{0,60}?(?P<message>(?i:mismatch\w*.{0,20} NCCL version|NCCL version mismatch)[^\n]*)",
+    ),
+    Signature("nccl-failed", "nccl warn", _WARN, _fault, reach=2),
+    Signature("nccl-warning", "nccl warn", _WARN, _noise, reach=0),
+    *each(
+        "nccl-failed",
+        ("ncclunhandledcudaerror", "ncclsystemerror", "ncclinternalerror", "ncclinvalid", "ncclremoteerror"),
+        r"(?P<code>nccl(?:UnhandledCuda|System|Internal|Remote)Error|ncclInvalid(?:Usage|Argument))(?:: (?P<message>[^\n]+))?",
+        reach=0,
+    ),
+    *each(
+        "nccl-failed",
+        (
+            "unhandled system error",
+            "unhandled cuda error",
+            "nccl error",
+            "nccl communicator was aborted",
+            "nccl operation",
+            "a nccl communicator",
+        ),
+        r"(?P<message>NCCL.{0,80}?(?:unhandled (?:system|cuda) error|communicator was aborted|error in:?[^\n]+|error: [^\n]+"
+        r"|operation \S+ failed: [^\n]+)|unhandled (?:system|cuda) error[^\n]*"
+        r"|[Ff]ailed to create (?:a )?NCCL communicator[^\n]*)",
+        reach=0,
+    ),
+    Signature(
+        "nccl-failed",
+        "watchdog",
+        r"(?P<message>Watchdog caught collective operation timeout[^\n]*)",
+        fixed(code="timeout"),
+        reach=0,
+    ),
+    *each(
+        "peer-access-unavailable",
+        ("peer access is not supported", "peer_access_unsupported", "peeraccessunsupported", "enable peer access from"),
+        r"peer access is not supported between|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported"
+        r"|(?:failed to|cannot|could not|unable to) enable peer access from",
+        fixed(),
+        reach=0,
+    ),
+    # 217 is that result's number
+    Signature("peer-access-unavailable", "cuda failure 217", r"Cuda failure 217\b", fixed(), reach=0),
+)

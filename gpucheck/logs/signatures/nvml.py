@@ -1,0 +1,91 @@
+"""NVML, nvidia-smi and the libraries on top of them."""
+
+import re
+
+from gpucheck.logs import codes
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that this GPU or driver does not know
+
+
+def _result(match: "re.Match[str]") -> dict[str, str] | None:
+    fields = named(match) or {}
+    result = codes.nvml(fields.get("name") or fields.get("message", ""))
+    if result is not None:
+        if result.code in _UNANSWERED:
+            return None
+        fields |= {"code": result.code, "name": result.name}
+        fields.setdefault("message", result.message)
+    return fields
+
+
+SIGNATURES = (
+    Signature("nvml-failed", "initialize nvml", r"(?:Failed|Unable) to initialize NVML: (?P<message>[^\n.]+)", _result, reach=0),
+    Signature("nvml-failed", "nvml error", r"(?i:nvml error): (?P<message>[\w /]+)", _result, reach=0),
+    Signature("nvml-failed", "nvmlerror_", r"(?P<name>NVMLError_\w+)(?:: (?P<message>[^\n]+))?", _result, reach=0),
+    Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
+    *each(
+        "nvml-failed",
+        ("communicate with the nvidia driver", "can't communicate with"),
+        r"(?:couldn't|can't|could not|cannot) communicate with the NVIDIA driver",
+        fixed(code="9", name="NVML_ERROR_DRIVER_NOT_LOADED"),
+    ),
+    Signature(
+        "nvml-failed",
+        "find libnvidia-ml",
+        r"(?:couldn't|could not|cannot) find (?:the )?libnvidia-ml",
+        fixed(code="12", name="NVML_ERROR_LIBRARY_NOT_FOUND"),
+    ),
+    Signature("nvml-failed", "nvml shared library not found", r"(?P<message>NVML Shared Library Not Found)", _result, reach=0),
+    Signature(
+        "nvml-failed",
+        "no devices were found",
+        r"^No devices were found\.?$",
+        fixed(code="28", name="NVML_ERROR_GPU_NOT_FOUND"),
+        reach=0,
+    ),
+    Signature(
+        "nvml-failed",
+        "determine the device handle",
+        r"Unable to determine the device handle for (?P<device>GPU ?[\w:.]*?(?:: [\w:]+\.\d)?): (?P<message>[A-Za-z][^\n]*)",
+        _result,
+    ),
+    Signature("nvml-failed", "version mismatch", r"(?P<message>Driver/library version mismatch)", _result, reach=0),
+    *each(
+        "nvml-failed",
+        ("gpu is lost", "gpu_is_lost"),
+        r"(?P<message>GPU is lost)",
+        _result,
+        reach=0,
+    ),
+    Signature(
+        "nvml-failed",
+        "blocked by the operating system",
+        r"(?P<message>GPU access blocked by the operating system)",
+        _result,
+        reach=0,
+    ),
+    # nvidia-smi adds this line to a mismatch only
+    Signature("driver-mismatch", "nvml library version", r"^NVML library version: (?P<library>[\d.]+\d)", reach=0),
+    # -- nvidia-smi's tables: context --
+    Signature(
+        "gpu-memory-used",
+        "mib",
+        r"(?P<used_mb>\b\d{1,9}) ?MiB */ *(?P<total_mb>\d+) ?MiB",
+        reach=0,
+    ),
+    Signature(
+        "gpu-process",
+        "mib",
+        r"^(?P<gpu>\d+) +(?:N/A +N/A|\d+ +\d+)? *(?P<pid>\d+) +(?P<type>[CGM+]{1,3}) +(?P<name>\S.*?) +(?P<memory_mb>\d+) ?MiB$",
+        reach=0,
+    ),
+    # PyTorch names the others on the GPU
+    Signature(
+        "gpu-process",
+        "memory in use",
+        r"Process (?P<pid>\d+) has (?P<memory>[\d.]+ [KMGT]iB) memory in use",
+        reach=0,
+    ),
+    Signature("gpu-smi-error", "err!", r"\bERR!", fixed(), reach=0),
+)

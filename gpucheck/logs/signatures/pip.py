@@ -1,0 +1,86 @@
+"""Installing: pip, conda and uv."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+
+def _none_found(match: "re.Match[str]") -> dict[str, str] | None:
+    """package, the version asked for, and what the index offered to this interpreter."""
+    fields = named(match) or {}
+    versions = fields.pop("versions", "")
+    if versions:
+        listed = [version.strip() for version in versions.split(",")]
+        fields["available"] = listed[0] if len(listed) == 1 else f"{listed[0]} to {listed[-1]}"
+    return fields
+
+
+_PACKAGE = r"(?P<package>\b[A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])? ?(?P<version>(?:[=<>!~]=?|===)[^\s(;]+)?"
+
+SIGNATURES = (
+    Signature(
+        "pip-no-matching-distribution",
+        "find a version that satisfies",
+        r"find a version that satisfies the requirement "
+        + _PACKAGE
+        + r"(?: \(from (?!versions)[^)]*?\))?(?:.{0,40}?from versions: (?P<versions>[^)]+))?",
+        _none_found,
+        reach=2,
+    ),
+    Signature(
+        "pip-no-matching-distribution",
+        "no matching distribution",
+        r"No matching distribution found for " + _PACKAGE,
+        _none_found,
+        reach=0,
+    ),
+    Signature(
+        "pip-no-matching-distribution",
+        "no wheels with a matching",
+        r"(?:Because )?" + _PACKAGE + r" has no wheels with a matching (?P<tag>Python (?:version|ABI)|platform)",
+    ),
+    Signature(
+        "pip-no-matching-distribution",
+        "packagesnotfounderror",
+        r"PackagesNotFoundError:.{0,100}?- (?P<package>[\w-]+)",
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "requires a different python",
+        r"(?:\b(?P<package>[\w.-]{1,60}) )?requires a different Python: (?P<python>[\d.]+) not in '?(?P<needed>[^'\n]+)",
+        reach=0,
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "require a different python version",
+        r"versions that require a different python version:? ?(?P<versions>[^\n]{0,60})",
+        reach=0,
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "requires-python",
+        r"requested Python version.{0,40}?does not satisfy Python(?P<needed>[<>=\d.,]+)",
+    ),
+    Signature(
+        "pip-wheel-unsupported",
+        "is not a supported wheel",
+        r"(?P<file>\S{1,160}\.whl) is not a supported wheel on this platform",
+        reach=0,
+    ),
+    *each(
+        "tensorflow-gpu-package",
+        ('tensorflow-gpu" package', "tensorflow-gpu' package", "tensorflow-gpu/setup.py", "tensorflow-gpu", "tensorflow_gpu"),
+        r"tensorflow-gpu\S? package has been removed|tensorflow[-_]gpu[/-][\w.]*(?:setup\.py|tar\.gz)"
+        r"|for tensorflow-gpu \(setup\.py\).{0,40}error"
+        r"|install\w* [\w= -]*\btensorflow-gpu==?(?:2\.1[2-9]|2\.[2-9]\d)",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "pip-conflict",
+        "which is incompatible",
+        r"\b(?P<package>[\w.-]{1,60}) (?P<version>[\w.+]{1,40}) requires (?P<needs>[\w.-]+[^,\n]{0,40}(?:,[<>=!~]"
+        r"[^,\s]+)*), but you have (?P<found>[\w.-]+ [\w.+]+)",
+        reach=0,
+    ),
+)

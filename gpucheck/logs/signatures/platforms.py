@@ -1,0 +1,67 @@
+"""The system underneath: Windows, WSL, macOS and AMD's ROCm."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+
+def _rocm(match: "re.Match[str]") -> dict[str, str] | None:
+    """JAX and TensorFlow mention ROCm on every machine; only its own calls and libraries mean that it is in use."""
+    return None if "Unable to initialize backend" in match.string else named(match)
+
+
+SIGNATURES = (
+    *each(
+        "windows-native",
+        ("native windows",),
+        r"(?i:GPU[^\n]{0,40}not (?:available|supported) on native[- ]Windows"
+        r"|native[- ]Windows[^\n]{0,40}GPU[^\n]{0,30}not (?:available|supported))",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "windows",
+        ("win_amd64", "c:\\", "d:\\", "powershell", "site-packages\\", ".dll"),
+        r"(?P<message>[\w.-]{0,80}win_amd64\S*|(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\[\w .\\-]{0,60}|\b(?:cudart|cublas"
+        r"|cudnn|cufft|nvcuda)\w*\.dll)",
+        reach=0,
+    ),
+    *each(
+        "macos",
+        ("metal device set to", "macosx_", "tensorflow-macos", "tensorflow-metal", "pluggabledevice", "/users/", "darwin"),
+        r"Metal device set to|macosx_\d+_\d+_\w+|tensorflow-(?:macos|metal)\b|(?:^|[\s\"'])/Users/\w|\bDarwin\b",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "wsl",
+        ("wsl environment detected", "libdxcore", "/usr/lib/wsl", "wsl 1", "wsl1", "/dev/dxg"),
+        r"(?P<message>WSL environment detected but [^\n:]+|(?i:WSL ?1\b)[^\n]{0,60}(?:not supported|no GPU"
+        r"|unsupported)[^\n]{0,30}"
+        r"|libdxcore\.so[^\n]{0,60}(?:not found|cannot open|No such file)"
+        r"|dxcore initiali[sz]ation failed[^\n]{0,60}|/dev/dxg[^\n]{0,40}(?:No such file|not found"
+        r"|does not exist))",
+        reach=0,
+    ),
+    *each(
+        "rocm",
+        (
+            "hipinit",
+            "hip_error_",
+            "hiperror",
+            "libamdhip64",
+            "rocdevice.cpp",
+            "/dev/kfd",
+            "rocm device",
+            "rocm_driver",
+            "hipcc",
+            "tensorflow-rocm",
+        ),
+        r"(?P<message>(?i:failed call to hipInit)[^\n]{0,60}|HIP_ERROR_\w+|hipError\w+|libamdhip64\S*"
+        r"|/dev/kfd\b[^\n]{0,40}|ROCM device count[^\n]{0,40}"
+        r"|tensorflow-rocm\b)",
+        _rocm,
+        reach=0,
+    ),
+    Signature("architecture", "aarch64", r"(?P<machine>(?:manylinux\w*_|linux[_-])aarch64|\baarch64\b)", reach=0),
+)

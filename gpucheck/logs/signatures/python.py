@@ -1,0 +1,116 @@
+"""Python's tracebacks and imports, and the signals that end an interpreter."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_SIGNALS = {"4": "SIGILL", "6": "SIGABRT", "7": "SIGBUS", "8": "SIGFPE", "9": "SIGKILL", "11": "SIGSEGV", "15": "SIGTERM"}
+_WORDS = {
+    "aborted": "SIGABRT",
+    "segmentation fault": "SIGSEGV",
+    "illegal instruction": "SIGILL",
+    "bus error": "SIGBUS",
+    "killed": "SIGKILL",
+    "terminated": "SIGTERM",
+    "floating point exception": "SIGFPE",
+}
+
+
+def _signal(match: "re.Match[str]") -> dict[str, str] | None:
+    caught = named(match) or {}
+    if "number" in caught:
+        number = int(caught["number"])
+        name = _SIGNALS.get(str(number - 128 if number > 128 else number))
+        return {"signal": name} if name else None
+    if "name" in caught:
+        return {"signal": caught["name"]}
+    return {"signal": _WORDS[caught["word"].lower()]}
+
+
+def _import(match: "re.Match[str]") -> dict[str, str] | None:
+    """What could not be imported: named by the message, or by the file that the loader refused."""
+    fields = named(match) or {}
+    message = fields.get("message", "")
+    module = re.search(r"while importing (\S+?):|from '([\w.]+)'|/site-packages/(\w+)/|/dist-packages/(\w+)/", message)
+    if module:
+        fields["module"] = next(group for group in module.groups() if group)
+        if fields["module"].startswith("_pywrap_tensorflow"):
+            fields["module"] = "tensorflow"
+    return fields
+
+
+_EXCEPTION = (
+    r"^(?:\w+ )?(?P<type>(?:[A-Za-z_]\w*\.)*(?!Xid)[A-Z]\w*(?:Error|Exception|Interrupt"
+    r"|Exit))(?:\(\))?(?:: ?(?P<message>[^\n]*))?$"
+)
+
+SIGNATURES = (
+    *each("traceback", ("error", "exception", "keyboardinterrupt", "systemexit"), _EXCEPTION, reach=0),
+    Signature("module-missing", "no module named", r"No module named ['\"]?(?P<module>[\w.-]+)", reach=0),
+    Signature("import-failed", "importerror", r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, reach=1),
+    Signature(
+        "import-failed", "dll load failed", r"(?P<type>\b\w{0,60}Error): (?P<message>DLL load failed[^\n]*)", _import, reach=1
+    ),
+    Signature(
+        "import-failed",
+        "native tensorflow runtime",
+        r"Failed to load the native TensorFlow runtime",
+        fixed(module="tensorflow", type="ImportError", message="native runtime"),
+        reach=0,
+    ),
+    Signature(
+        "import-failed",
+        "self-check failed",
+        r"Could not (?:find|load) (?P<message>the DLL\(s\) 'msvcp\w+\.dll[^\n]{0,60})",
+        fixed(module="tensorflow"),
+    ),
+    *each(
+        "import-failed",
+        (
+            "descriptors cannot",
+            "numpy.dtype size changed",
+            "compiled using numpy 1.x",
+            "_array_api not found",
+            "multiarray failed to import",
+        ),
+        r"(?P<message>Descriptors cannot (?:not )?be created directly|numpy\.dtype size changed"
+        r"|compiled using NumPy 1\.x cannot be run in"
+        r"|_ARRAY_API not found|numpy\.core\.multiarray failed to import)",
+        lambda match: {**(named(match) or {}), "module": "google.protobuf" if match[0].startswith("Desc") else "numpy"},
+        reach=0,
+    ),
+    *each(
+        "cpu-instructions-missing",
+        ("was compiled to use", "was built using"),
+        r"(?:TensorFlow library|jaxlib|version of jaxlib) was (?:compiled|built) (?:to use|with|using) (?P<instructions>\w+)"
+        r"[^\n]{0,60}?(?:aren't available|not available|do(?:es)? not support)",
+    ),
+    # -- the end --
+    Signature(
+        "killed",
+        "(core dumped)",
+        r"(?P<word>(?i:Aborted|Segmentation fault|Illegal instruction|Bus error|Floating point exception)) +\(core dumped\)",
+        _signal,
+        reach=0,
+    ),
+    *each(
+        "killed",
+        ("aborted", "killed", "terminated", "segmentation fault", "illegal instruction", "bus error"),
+        r"^(?:Fatal Python error: |\S+: line \d+: +\d+ )?(?P<word>Aborted|Killed|Terminated|Segmentation fault"
+        r"|Illegal instruction|Bus error)\b"
+        r"(?=\W*$| {2,}| *\()|\bsignal: (?P<signal>killed|terminated|aborted|segmentation fault)\b",
+        lambda match: _signal(match) if match["word"] else {"signal": _WORDS[match["signal"].lower()]},
+        reach=0,
+    ),
+    *each(
+        "killed",
+        ("signals.sig", "exit code", "exitcode", "exited with code", "signal "),
+        r"(?:died with|<)\W*Signals\.(?P<name>SIG\w+)|(?i:exit(?:ed)?(?: with)? ?(?:code|status)"
+        r"|exitcode)\W{1,3}-?(?P<number>4|6|7|9|11|134|135|137|139)\b"
+        r"|(?i:killed by|terminated by|received) (?:signal )?(?P<number2>\d+|SIG\w+)",
+        lambda match: (
+            _signal(match) if match["name"] or match["number"] else {"signal": _SIGNALS.get(match["number2"], match["number2"])}
+        ),
+        reach=0,
+    ),
+)

@@ -1,0 +1,170 @@
+"""TensorFlow's own account: devices found, created, ignored or hidden, and the diagnosis it prints after a failed cuInit."""
+
+import re
+
+from gpucheck.logs.signatures import Signature, each, fixed, named
+
+_IGNORED = r"Ignoring visible gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]+))?"
+
+
+def _counted(match: "re.Match[str]") -> dict[str, str] | None:
+    return {"count": str(len(re.findall(r"physical_device:(?:XLA_)?GPU:\d+", match[0])))}
+
+
+def _added(match: "re.Match[str]") -> dict[str, str] | None:
+    return {"count": str(len(re.findall(r"\d+", match["devices"] or "")))}
+
+
+def _strategy(match: "re.Match[str]") -> dict[str, str] | None:
+    devices = re.findall(r"(?:device:)?\b(GPU|CPU|TPU):(\d+)", match["devices"])
+    kinds = sorted({kind for kind, _ in devices})
+    return {"devices": ",".join(kinds), "count": str(len(devices))} if devices else None
+
+
+def _container(match: "re.Match[str]") -> dict[str, str] | None:
+    """Docker names a container's host by twelve hexadecimal digits."""
+    host = match["host"]
+    return {"host": host} if re.search(r"\d", host) and re.search(r"[a-f]", host) else None
+
+
+SIGNATURES = (
+    *each(
+        "gpu-libraries-missing",
+        ("cannot dlopen some", "skipping registering gpu devices"),
+        r"(?i:cannot dlopen some (?:GPU|CUDA) libraries|skipping registering GPU devices)",
+        fixed(),
+        reach=0,
+    ),
+    Signature("cuda-drivers-not-found", "find cuda drivers", r"(?i:could not find cuda drivers)", fixed(), reach=0),
+    Signature(
+        "cuda-runtime-unavailable",
+        "error loading cuda libraries",
+        r"(?:call to (?P<call>\w+): )?Error loading CUDA libraries",
+    ),
+    # -- devices --
+    Signature(
+        "gpu-created",
+        "device:gpu:",
+        r"Created (?:TensorFlow )?device \(?\S*?device:(?P<device>GPU:\d+) with (?P<memory_mb>\d+) MB memory"
+        r".{0,40}?name: (?P<name>[^,]+), pci bus id: (?P<pci>[^,)]+)(?:, compute capability: (?P<capability>\d+\.\d+))?",
+    ),
+    Signature(
+        "gpu-created",
+        "creating tensorflow device",
+        r"Creating TensorFlow device \(/(?:device:)?(?i:gpu):(?P<index>\d+)\).{0,20}?name: (?P<name>[^,]+)"
+        r"(?:, pci bus id: (?P<pci>[\w:.]+))?(?:, compute capability: (?P<capability>\d+\.\d+))?",
+        lambda match: {**(named(match) or {}), "device": f"GPU:{match['index']}"},
+    ),
+    Signature(
+        "gpu-ignored",
+        "ignoring visible gpu device",
+        _IGNORED + r".{0,160}?(?i:capability:? (?P<capability>\d+\.\d+))?\)?.{0,20}?"
+        r"(?:multiprocessor count|core count): (?P<count>\d+)(?:.{0,40}?minimum required (?:\w+ )?count is (?P<minimum>\d+))?",
+        fixed(reason="multiprocessors"),
+    ),
+    Signature(
+        "gpu-ignored",
+        "ignoring visible gpu device",
+        _IGNORED + r".{0,160}?with Cuda compute capability (?P<capability>\d+\.\d+)"
+        r"(?:.{0,40}?minimum required Cuda capability is (?P<minimum>\d+\.\d+))?",
+        fixed(reason="capability"),
+    ),
+    # PyTorch's words for the same
+    Signature(
+        "gpu-ignored",
+        "of cuda capability",
+        r"Found GPU(?P<device>\d+) (?P<name>.+?) which is of cuda capability (?P<capability>\d+\.\d+)"
+        r"(?:.{0,160}?minimum cuda capability supported by this library is (?P<minimum>\d+\.\d+))?",
+        fixed(reason="capability"),
+    ),
+    Signature(
+        "gpu-found",
+        "found device",
+        r"Found device (?P<device>\d+) with properties:.{0,60}?name: (?P<name>.+?)"
+        r"(?: major: (?P<major>\d+) minor: (?P<minor>\d+)| computeCapability: (?P<capability>[\d.]+))",
+    ),
+    Signature(
+        "gpu-memory",
+        "freememory:",
+        r"totalMemory: (?P<total>[\d.]+ ?[KMGT]i?B) freeMemory: (?P<free>[\d.]+ ?[KMGT]i?B)",
+        reach=0,
+    ),
+    Signature(
+        "gpu-memory", "total memory:", r"^Total memory: (?P<total>[\d.]+ ?[KMGT]i?B) Free memory: (?P<free>[\d.]+ ?[KMGT]i?B)"
+    ),
+    Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
+    Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),
+    Signature("gpus-listed", "adding visible gpu devices", r"Adding visible gpu devices:(?P<devices>[ \d,]*)$", _added, reach=0),
+    Signature(
+        "kernels-jit-compiled",
+        "not built with cuda kernel binaries",
+        r"not built with CUDA kernel binaries compatible with compute capability (?P<capability>\d+\.\d+)",
+    ),
+    Signature(
+        "placement-failed",
+        "could not satisfy explicit device specification",
+        r"Could not satisfy explicit device specification '(?P<device>[^']*)'",
+        reach=0,
+    ),
+    # Only heavy ops: small ones belong on the CPU of a healthy machine too.
+    *each(
+        "cpu-fallback",
+        ("executing op", "): /job:"),
+        r"(?:Executing op |\()(?P<op>(?:Batch|_Fused|Fused|Depthwise)?(?:MatMul|Conv[123]D|BatchNorm|Einsum)\w*)"
+        r"(?: in device |\): )\S+device:CPU:\d+",
+        reach=0,
+    ),
+    Signature("cpu-fallback", "are non-gpu devices", r"non-GPU devices in `?tf\.distribute", fixed(op="strategy"), reach=0),
+    # -- strategies --
+    Signature(
+        "strategy-devices",
+        "strategy with devices",
+        r"Using (?P<strategy>\w*Strategy) with devices (?P<devices>\(.*?\))",
+        lambda match: {**(_strategy(match) or {}), "strategy": match["strategy"]},
+    ),
+    Signature(
+        "strategy-device-invisible",
+        "not visible to tensorflow",
+        r"requested devices in `?tf\.distribute\.Strategy`? are not visible to TensorFlow: (?P<devices>\S+)",
+    ),
+    *each(
+        "replicas",
+        ("number of devices:", "replicas"),
+        r"(?:[Nn]umber of (?:devices|replicas(?: in sync)?)|num_replicas_in_sync|REPLICAS) ?[:=] *(?P<count>\d+)",
+        reach=0,
+    ),
+    # -- what TensorFlow prints after a failed cuInit --
+    Signature(
+        "kernel-driver-absent",
+        "driver",
+        r"kernel driver does not appear to be running on this host(?: \((?P<host>[^)]+)\))?"
+        r"|/proc/driver/nvidia/version(?:'?:? ?)(?:does not exist|[Nn]o such file)",
+        reach=0,
+    ),
+    Signature(
+        "driver-version",
+        "reported version is",
+        r"libcuda reported version is: (?P<library>\d[\d.]*)|kernel reported version is: (?P<kernel>\d[\d.]*)",
+        reach=0,
+    ),
+    Signature("driver-versions-agree", "to match dso", r"kernel version seems to match DSO: (?P<version>[\d.]+)", reach=0),
+    Signature(
+        "driver-mismatch",
+        "match dso version",
+        r"kernel version (?P<kernel>[\d.]+) does not match DSO version (?P<library>[\d.]+)",
+    ),
+    Signature("devices-hidden", "cuda_visible_devices", r"env: CUDA_VISIBLE_DEVICES=\"(?P<value>[^\"]*)\"", reach=0),
+    Signature("devices-hidden", "this hides all gpus", r"CUDA_VISIBLE_DEVICES is set to (?P<value>\S+).{0,5}this hides all GPUs"),
+    Signature("container-host", "hostname:", r"\bhostname: (?P<host>[0-9a-f]{12})$", _container, reach=0),
+    Signature("container-host", "on this host (", r"on this host \((?P<host>[0-9a-f]{12})\)", _container, reach=0),
+    Signature("container-host", "root@", r"^(?:\([^)]*\) ?)?\[?root@(?P<host>[0-9a-f]{12})[: ]", _container, reach=0),
+    # -- builds --
+    *each(
+        "cpu-build",
+        ("jaxlib is not installed", "not compiled with cuda", "is not built with cuda", "compiled with gpu support"),
+        r"(?:CUDA|GPU)-enabled (?P<package>jaxlib) is not installed|(?P<torch>Torch) not compiled with CUDA enabled"
+        r"|(?:is not|was not|isn't) (?:built|compiled) with (?:CUDA|GPU)(?: support| enabled)",
+        reach=0,
+    ),
+    Signature("cpu-build", "is_built_with_cuda", r"is_built_with_cuda\(\)\)?\W+False\b", fixed(), reach=1),
+)

@@ -1,0 +1,125 @@
+"""TPUs: no TPU, a taken one, one that does not answer, and a libtpu that does not fit."""
+
+from gpucheck.logs.signatures import Signature, each, fixed
+
+_NOT_FOUND, _BUSY, _VERSION = fixed(reason="not-found"), fixed(reason="busy"), fixed(reason="version")
+_UNREACHABLE, _MISSING, _GENERATION = fixed(reason="unreachable"), fixed(reason="runtime-missing"), fixed(reason="generation")
+
+SIGNATURES = (
+    # -- somebody else has it --
+    *each(
+        "tpu-failed",
+        ("tpu is already in use", "libtpu_lockfile", "multi-process lockfile", "libtpu.so already in use"),
+        r"(?P<message>(?:TPU is|libtpu\.so) already in use by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
+        _BUSY,
+        reach=1,
+    ),
+    *each(
+        "tpu-failed",
+        ("/dev/accel", "/dev/vfio"),
+        r"(?P<message>/dev/(?:accel|vfio/)\d+\b[^\n]{0,40}?(?:[Dd]evice or resource busy|already in use))",
+        _BUSY,
+        reach=0,
+    ),
+    *each(
+        "tpu-failed",
+        ("device or resource busy", "couldn't open device"),
+        r"(?P<message>(?:[Dd]evice or resource busy|[Cc]ouldn't open)[^\n]{0,40}/dev/(?:accel|vfio/)\d+)",
+        _BUSY,
+        reach=0,
+    ),
+    # -- versions that do not fit --
+    *each(
+        "tpu-failed",
+        ("pjrt", "not available in this library"),
+        r"(?P<message>Unexpected PJRT_\w+ size: expected \d+, got \d+|\b\w{1,80} not available in this library"
+        r"|PJRT[^\n]{0,60}API version[^\n]{0,60}(?:mismatch|incompatible|not compatible|older"
+        r"|newer)[^\n]{0,60}|framework PJRT API version)",
+        _VERSION,
+        reach=1,
+    ),
+    *each(
+        "tpu-failed",
+        ("libtpu", "tpu driver"),
+        r"(?P<message>(?i:libtpu|TPU driver)[^\n]{0,80}?(?i:version mismatch|incompatible with|not compatible"
+        r"|too old|undefined symbol"
+        r"|must (?:match|be at least))[^\n]{0,60})",
+        _VERSION,
+        reach=1,
+    ),
+    # -- no runtime --
+    *each(
+        "tpu-failed",
+        ("tpu-enabled jaxlib", "libtpu.so", "libtpu not found", "install libtpu"),
+        r"(?P<message>TPU-enabled jaxlib or libtpu is not installed)"
+        r"|^(?!.*Unable to initialize backend)(?:[\w.]+Error: )?[^\n]{0,60}?(?P<second>(?:[Ff]ailed to (?:open"
+        r"|load)|[Cc]ould not (?:open|load|find)|[Cc]annot find)"
+        r" \S*libtpu\S*)",
+        lambda match: {"reason": "runtime-missing", "message": match["message"] or match["second"]},
+        reach=0,
+    ),
+    Signature("tpu-failed", "no module named", r"(?P<message>No module named '?libtpu'?)", _MISSING, reach=0),
+    # -- no TPU --
+    *each(
+        "tpu-failed",
+        ("tpu name to connect", "colab_tpu_addr", "tpu system", "tpu cores", "no tpu", "tpu devices", "tpu platform"),
+        r"(?P<message>provide a TPU Name to connect to|KeyError: '?COLAB_TPU_ADDR|(?:Failed|Unable) to (?:find"
+        r"|locate|detect) (?:a |any |the )?TPU\b[^\n]{0,60}"
+        r"|[Cc]annot find any TPU cores|TPU system (?:not found|is not available)|No TPU (?:devices?|cores?"
+        r"|chips?|hardware|system)?\s?(?:were |was )?"
+        r"(?:found|available|detected)|[Nn]o TPUs? found|No TPU Platform available)",
+        _NOT_FOUND,
+    ),
+    Signature(
+        "tpu-failed",
+        "tpu.googleapis.com",
+        r"(?P<message>(?:HTTP|HttpError|Error|status)\W{0,3}40[34]\b[^\n]{0,40}tpu\.googleapis\.com[^\n]{0,80})",
+        _NOT_FOUND,
+    ),
+    Signature(
+        "tpu-failed",
+        "configuredistributedtpu",
+        r"(?P<message>(?:No OpKernel was registered|Op type not registered|not found)[^\n]{0,40}ConfigureDistributedTPU)",
+        _NOT_FOUND,
+    ),
+    Signature(
+        "tpu-failed",
+        "error: unable to initialize backend 'tpu'",
+        r"Error: Unable to initialize backend 'tpu': (?P<message>(?:UNKNOWN|NOT_FOUND|UNAVAILABLE"
+        r"|INVALID_ARGUMENT|INTERNAL|FAILED_PRECONDITION)[^\n]*)",
+        lambda match: {
+            "message": match["message"],
+            "reason": "runtime-missing" if "libtpu" in match["message"] else "not-found",
+        },
+        reach=0,
+    ),
+    # -- no answer --
+    *each(
+        "tpu-failed",
+        (":8470", ":8431", ":8471", ":8476", "tpu worker may not be ready", "slicebuilder"),
+        r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED"
+        r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
+        r"|:84[37]\d\b[^\n]{0,120}(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|UNAVAILABLE)"
+        r"|TPU worker may not be ready|[Ff]ailed to establish SliceBuilder[^\n]{0,60}"
+        r"|SliceBuilder[^\n]{0,60}(?:timed out|DEADLINE_EXCEEDED))",
+        _UNREACHABLE,
+    ),
+    *each(
+        "tpu-failed",
+        ("tpu metadata", "tpu-env", "tpu initialization failed", "tpu node", "unhealthy"),
+        r"(?P<message>[Ff]ailed to get TPU metadata[^\n]{0,60}|TPU initialization failed: [^\n]{0,100}"
+        r"|(?:TPU|tpu)\b[^\n]{0,60}?(?:UNHEALTHY|PREEMPTED|is unhealthy|was preempted)[^\n]{0,40})",
+        _UNREACHABLE,
+    ),
+    # -- the wrong kind --
+    *each(
+        "tpu-failed",
+        ("tpu7x", "tpu v7", "ironwood", "accelerator type", "tpu generation", "tpu version", "tpu type"),
+        r"(?P<message>(?i:(?:TPU ?v?7x?|Ironwood)\b[^\n]{0,80}(?:not|un)[ -]?supported|(?:unsupported|unknown"
+        r"|unrecognized|invalid) "
+        r"(?:TPU )?(?:generation|version|type|accelerator[ -]?type)\b[^\n]{0,60}"
+        r"|TensorFlow[^\n]{0,40}not supported[^\n]{0,30}TPU ?7x?)[^\n]{0,60})",
+        _GENERATION,
+        reach=0,
+    ),
+)
