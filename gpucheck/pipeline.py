@@ -29,6 +29,7 @@ from gpucheck.model import (
     TrainingRun,
 )
 from gpucheck.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
+from gpucheck.probes.log import Log
 from gpucheck.verdict import decide
 
 TICK_SECONDS = 0.1
@@ -122,6 +123,16 @@ class Observation:
 def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:
     """Apply every rule whose facts are there. A rule without them is skipped with the reason, never clear."""
     return [_apply(rule, facts) for rule in rules]
+
+
+def judge_log(log: Log, rules: Iterable[Rule]) -> list[Judgement]:
+    """Judge a log of which nothing else is known: by a rule's own ``in_log``, else by its ``check`` if the log is enough."""
+    facts = gather(Request(), [Reading(probe="log", status=ProbeStatus.OK, fact=log)])
+    return [_apply(_of_log(rule) if rule.in_log else rule, facts) for rule in rules]
+
+
+def _of_log(rule: Rule) -> Rule:
+    return rule._replace(check=rule.in_log or rule.check, needs=(Need(name="log", fact=Log, optional=False),))
 
 
 def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:

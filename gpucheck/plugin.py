@@ -50,6 +50,7 @@ class Rule(NamedTuple):
     needs: tuple[Need, ...]
     check: Callable[..., Finding | Skip | None]
     doc: str
+    in_log: Callable[[Any], Finding | Skip | None] | None = None  # judges a log of which nothing else is known
 
 
 class Row(NamedTuple):
@@ -116,7 +117,8 @@ def load_rules() -> tuple[Rule, ...]:
     for row in modules("gpucheck.rules"):
         for name in modules(row):
             module = _module(name)
-            found.append(module.check.plugin._replace(doc=module.__doc__ or ""))
+            in_log = getattr(module, "in_log", None)
+            found.append(module.check.plugin._replace(doc=module.__doc__ or "", in_log=in_log))
     return tuple(found)
 
 

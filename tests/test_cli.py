@@ -86,6 +86,8 @@ def test_check_is_the_default_command():
         (["--quick", "--output", "/"], "is a directory"),
         (["explain", "driver-mising"], "did you mean driver-missing"),
         (["explain"], "Missing argument"),
+        (["explain", "/no/such.log"], "no file '/no/such.log'"),
+        (["explain", "/"], "cannot read /"),
         (["rules", "--format", "html"], "is not one of"),
     ],
 )

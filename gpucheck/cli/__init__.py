@@ -13,13 +13,11 @@ from typing import Any, NoReturn  # noqa: E402
 import click  # noqa: E402
 
 from gpucheck import __version__  # noqa: E402
-from gpucheck.cli.check import EXAMPLES, check  # noqa: E402
-from gpucheck.cli.manual import completion, explain, rules, schema  # noqa: E402
-from gpucheck.cli.parameters import DefaultToCheck  # noqa: E402
+from gpucheck.cli.parameters import EXAMPLES, Commands  # noqa: E402
 
 
 @click.group(
-    cls=DefaultToCheck,
+    cls=Commands,
     epilog=EXAMPLES,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -31,10 +29,6 @@ def cli(context: click.Context) -> None:
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
     context.obj = STARTED
-
-
-for command in (check, explain, rules, schema, completion):
-    cli.add_command(command)
 
 
 def main() -> NoReturn:

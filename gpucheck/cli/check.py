@@ -6,21 +6,10 @@ from typing import BinaryIO
 
 import click
 
-from gpucheck.cli.parameters import Interpreter, Seconds
+from gpucheck.cli.parameters import EXAMPLES, Interpreter, Seconds
 from gpucheck.cli.screen import look, output, progress_line, show
 from gpucheck.model import Level, Report, Request
 from gpucheck.plugin import modules
-
-EXAMPLES = """\b
-Examples:
-  gpucheck                              will this machine train on every GPU it has?
-  gpucheck --quick                      the same without importing TensorFlow
-  gpucheck --allow-cpu                  a machine without an accelerator is fine
-  gpucheck --python .venv/bin/python    examine another environment
-  gpucheck --format json --output report.json
-  gpucheck explain cuda-libraries-unreachable
-"""
-
 
 STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
 

@@ -8,29 +8,52 @@ from gpucheck.cli.screen import look, show
 
 
 @click.command()
-@click.argument("code", metavar="CODE", shell_complete=lambda ctx, param, incomplete: _codes(incomplete))
+@click.argument("what", metavar="CODE|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def explain(code: str, style: str, color: str) -> None:
-    """Print the manual page of a diagnosis.
+@click.option("-v", "--verbose", is_flag=True, help="Also the lines that look bad and are harmless, and why.")
+def explain(what: str, style: str, color: str, verbose: bool) -> None:
+    """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
+
+    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm. It is
+    judged by the rules that judge a machine.
 
     \b
-    Example:
+    Examples:
       gpucheck explain driver-library-mismatch
+      gpucheck explain train.log
+      kubectl logs trainer-0 | gpucheck explain -
     """
+    from gpucheck import plugin
+
+    rules = {rule.code: rule for rule in plugin.load_rules()}
+    if what in rules:
+        _explain_code(rules[what], style, color)
+    else:
+        _explain_log(what, rules, style, color, verbose)
+
+
+def _explain_code(rule: Any, style: str, color: str) -> None:
     from gpucheck import manual, plugin
     from gpucheck.reports import page
 
-    rules = {rule.code: rule for rule in plugin.load_rules()}
-    if code not in rules:
-        raise click.UsageError(f"no diagnosis has the code {code!r}{_similar(code, rules)}; `gpucheck rules` lists them")
-    rule = rules[code]
-    parsed = manual.page(code, rule.doc)
-    row = plugin.load_rows()[rule.row]
-    if style == "json":
-        show(page.render_json(parsed, rule, row))
-    else:
-        show(page.render(parsed, rule, row, **look(color)))
+    parsed, row = manual.page(rule.code, rule.doc), plugin.load_rows()[rule.row]
+    show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
+
+
+def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -> None:
+    from gpucheck.explain import explain as explain_log
+    from gpucheck.reports import explanation, json
+
+    try:
+        with click.open_file(what, errors="replace") as file:
+            report = explain_log(file, "standard input" if what == "-" else what)
+    except OSError as error:
+        problem = f"no file {what!r}, and no diagnosis of that code{_similar(what, codes)}; `gpucheck rules` lists them"
+        raise click.UsageError(
+            problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
+        ) from None
+    show(json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color)))
 
 
 @click.command()
@@ -71,10 +94,13 @@ def completion(shell: str) -> None:
     show(kind(click.get_current_context().find_root().command, {}, "gpucheck", "_GPUCHECK_COMPLETE").source() + "\n")
 
 
-def _codes(incomplete: str) -> list[str]:
+def _completions(incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
     from gpucheck.plugin import load_rules
 
-    return [rule.code for rule in load_rules() if rule.code.startswith(incomplete)]
+    codes = [CompletionItem(rule.code) for rule in load_rules() if rule.code.startswith(incomplete)]
+    return codes or [CompletionItem(incomplete, type="file")]
 
 
 def _similar(code: str, known: Any) -> str:

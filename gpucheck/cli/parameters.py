@@ -1,15 +1,46 @@
-"""Kinds of parameters that click does not have, and the group that knows its default command."""
+"""What click does not have: the group that imports its commands late and knows its default, and kinds of parameters."""
 
+import importlib
 import math
 import os
 import shutil
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
+EXAMPLES = """\b
+Examples:
+  gpucheck                              will this machine train on every GPU it has?
+  gpucheck --quick                      the same without importing TensorFlow
+  gpucheck --allow-cpu                  a machine without an accelerator is fine
+  gpucheck --python .venv/bin/python    examine another environment
+  gpucheck --format json --output report.json
+  gpucheck explain cuda-libraries-unreachable
+"""
 
-class DefaultToCheck(click.Group):
-    """A group whose options without a command belong to ``check``."""
+
+class Commands(click.Group):
+    """A group whose options without a command belong to ``check``, and which imports a command when it is asked for."""
+
+    modules: ClassVar[dict[str, str]] = {
+        "check": "check",
+        "explain": "manual",
+        "rules": "manual",
+        "schema": "manual",
+        "completion": "manual",
+    }  # command -> file of this package that holds it under its own name
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which help shows them."""
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's file."""
+        if cmd_name not in self.modules:
+            return None
+        module = importlib.import_module(f"gpucheck.cli.{self.modules[cmd_name]}")
+        command = getattr(module, cmd_name.replace("-", "_"))
+        return command if isinstance(command, click.Command) else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``check`` before options that are not the group's own."""
@@ -22,8 +53,8 @@ class DefaultToCheck(click.Group):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Complete the options of ``check`` too."""
         found = super().shell_complete(ctx, incomplete)
-        default = self.commands["check"]
-        return found + default.shell_complete(ctx, incomplete) if incomplete.startswith("-") else found
+        default = self.get_command(ctx, "check")
+        return found + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else found
 
 
 class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -1,0 +1,53 @@
+"""What a log says went wrong, for a person at a terminal: the cause, the lines that show it, what to type."""
+
+from typing import Any
+
+from gpucheck.model import Report
+from gpucheck.reports import _findings
+from gpucheck.reports._sheet import Sheet
+from gpucheck.reports._words import duration, plural
+
+MOST_SUSPECTS = 8
+
+
+def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
+    """The findings of a log as lines no wider than ``width``, commands excepted.
+
+    Args:
+        report: made by ``gpucheck.explain``: its only fact that was looked at is the log.
+        width: terminal cells per line.
+        color: whether escape codes may be written.
+        ascii: whether only ASCII may be written.
+        verbose: with every harmless line and why it is harmless.
+    """
+    sheet = Sheet(width=width, color=color, ascii=ascii)
+    log = report.facts["log"]
+    _findings.write(sheet, report, verbose)
+    if not report.findings:
+        _unknown(sheet, log)
+    if verbose and log.get("harmless"):
+        sheet.blank()
+        sheet.add("Lines that look bad and are harmless:", indent=2)
+        for event in log["harmless"]:
+            sheet.add(event["text"], indent=4, label=(f"line {event['line']}", "quiet"), hang=16)
+            sheet.add((event["fields"].get("reason", ""), "quiet"), indent=16)
+    sheet.blank()
+    sheet.add((_conclusion(report, log), "quiet"))
+    return str(sheet)
+
+
+def _unknown(sheet: Sheet, log: dict[str, Any]) -> None:
+    suspects = log.get("suspects") or ()
+    if not suspects:
+        sheet.add("No known failure is in this log, and no line of it looks like one.", hang=2)
+        return
+    sheet.add("No known cause is in this log. These lines look most like failures:", hang=2)
+    for event in suspects[:MOST_SUSPECTS]:
+        sheet.add(event["text"], indent=4, label=(f"line {event['line']}", "quiet"), hang=16)
+
+
+def _conclusion(report: Report, log: dict[str, Any]) -> str:
+    harmless = log.get("harmless_lines") or 0
+    looks = "looks bad and is harmless" if harmless == 1 else "look bad and are harmless"
+    noise = f", {harmless} {looks} (-v)" if harmless else ""
+    return f"{log['source']}: {plural(log['lines'], 'line')}{noise} · {duration(report.seconds)}"

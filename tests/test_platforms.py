@@ -1,0 +1,83 @@
+"""macOS and native Windows, faked at the door: every quick probe gives its answer, and the verdict names the platform."""
+
+import ast
+import pathlib
+import time
+
+import pytest
+from fakes import FakeChild, FakeHost
+
+import gpucheck
+from gpucheck.model import Level, ProbeStatus, Request
+from gpucheck.pipeline import assemble, gather, judge, observe
+from gpucheck.plugin import load_probes, load_rows, load_rules
+
+ABSENT = {"load": {"status": "library-not-found", "problem": "no such library"}}
+
+
+def report(platform, uname, allow_cpu, **options):
+    """The quick run on a machine of that platform, with a TensorFlow installed and nothing of NVIDIA's."""
+    request = Request(level=Level.QUICK, allow_cpu=allow_cpu)
+    folder = "/opt/python/lib/python3.12"
+    site = f"{folder}/site-packages"
+    host = FakeHost(
+        {
+            f"{site}/tensorflow/__init__.py": "",
+            f"{site}/tensorflow-2.21.0.dist-info/METADATA": "Name: tensorflow\nVersion: 2.21.0\nRequires-Python: >=3.10\n\n",
+            f"{site}/keras-3.15.1.dist-info/METADATA": "",
+        },
+        platform=platform,
+        uname=uname,
+        request=request,
+        interpreter={
+            "executable": "/opt/python/bin/python3.12",
+            "version": "3.12.3",
+            "implementation": "cpython",
+            "prefix": "/opt/python",
+            "base_prefix": "/opt/python",
+            "path": [folder, site],
+            "bits": 64,
+            "platform": platform,
+            "stdlib": folder,
+        },
+        children={"nvml": FakeChild(ABSENT), "cuda": FakeChild(ABSENT)},
+        user=None if platform == "win32" else 501,
+        processors=(8, None),
+        **options,
+    )
+    readings = observe(host, load_probes())
+    failed = {one.probe: one.problem for one in readings if one.status not in (ProbeStatus.OK, ProbeStatus.SKIPPED)}
+    assert failed == {}
+    return assemble(request, readings, judge(gather(request, readings), load_rules()), load_rows(), time.monotonic())
+
+
+MAC = ("darwin", ("Darwin", "24.6.0", "arm64"))
+WINDOWS = ("win32", ("Windows", "10", "AMD64"))
+
+
+@pytest.mark.parametrize(("machine", "code"), [(MAC, "macos-no-cuda"), (WINDOWS, "windows-native-unsupported")])
+def test_the_platform_is_the_root_cause(machine, code):
+    got = report(*machine, allow_cpu=False)
+    assert got.findings[0].code == code
+    assert [finding.code for finding in got.findings if not finding.explained_by] == [code]
+    assert (got.verdict.value, got.exit_code) == ("fail", 1)
+
+
+@pytest.mark.parametrize("machine", [MAC, WINDOWS])
+def test_the_cpu_is_enough_where_allowed(machine):
+    got = report(*machine, allow_cpu=True)
+    assert [finding.code for finding in got.findings] == []
+    assert (got.verdict.value, got.exit_code) == ("pass", 0)
+
+
+ROOT = pathlib.Path(gpucheck.__file__).parent
+UNIX_ONLY = {"fcntl", "grp", "pwd", "pty", "resource", "termios", "syslog"}
+
+
+@pytest.mark.parametrize("file", sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py")))
+def test_no_unix_only_import_when_a_module_loads(file):
+    """Inside a function it may stand, behind the door; at the top it would keep the command from starting elsewhere."""
+    for node in ast.parse((ROOT / file).read_text()).body:
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert not UNIX_ONLY & {name.partition(".")[0] for name in names}
