@@ -1,0 +1,47 @@
+"""The README's two transcripts are what the command prints, and its links lead somewhere."""
+
+import pathlib
+import re
+import time
+
+from fakes import machine, readings
+from msgspec.structs import replace
+
+from gpucheck import manual
+from gpucheck.model import Facts, Request
+from gpucheck.pipeline import assemble, judge
+from gpucheck.plugin import load_rows, load_rules
+from gpucheck.reports import terminal
+
+ROOT = pathlib.Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+RULES = load_rules()
+
+
+def transcript(plain, seconds, **request):
+    given = [one for one in readings(plain) if one.probe != "request"]
+    report = assemble(Request(**request), given, judge(Facts(readings(plain)), RULES), load_rows(), time.monotonic())
+    return terminal.render(replace(report, seconds=seconds), width=100, color=False, ascii=False, verbose=False)
+
+
+def test_the_failure_is_what_is_printed():
+    (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
+    example = manual.page(rule.code, rule.doc).example
+    text = transcript(manual.apply(machine(example.machine), example.changes), 6.8)
+    assert f"```text\n{text}```" in README
+
+
+def test_the_pass_is_what_is_printed():
+    assert f"```text\n{transcript(machine('laptop-cpu'), 6.4, allow_cpu=True)}```" in README
+
+
+def test_links():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_other_package_is_never_recommended():
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("gpucheck/**/*.py")]
+    wrong = re.compile(r"pip3? install (-[\w-]+ )*[\"']?gpucheck\b")
+    assert [path.name for path in texts if wrong.search(path.read_text())] == []
