@@ -169,6 +169,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     devices: tuple[str, ...]
     replicas: int
+    workers: int | None = None  # processes that trained together; None: the one that trains everything else
     precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
     status: str  # "passed" | "failed" | "skipped" | "timed_out"
     reason: str | None = None  # why it did not pass, in one sentence
@@ -190,6 +191,12 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
     replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
     peak_memory_bytes: int | None = None  # device memory, as TensorFlow's allocator counts it; None on a CPU
+    cpu_first_loss: float | None = None  # first loss of the same model, data and seed on the CPU, in float32
+    input_wait_share: float | None = None  # of the steps' time, spent waiting for the input pipeline: 0 to 1
+    device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
+    scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
+    doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
+    worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,7 +32,8 @@ def train(host: Host) -> TrainingRun:
         problems.append("the workers' weights differ")
     return TrainingRun(
         strategy="multi_worker_mirrored",
-        devices=tuple(f"worker {index} {_device(index, gpu_count)}" for index in range(WORKERS)),
+        devices=tuple(_device(index, gpu_count) for index in range(WORKERS)),
+        workers=WORKERS,
         replicas=chief.get("replicas", WORKERS),
         precision="float32",
         status="timed_out" if late else "failed" if problems else "passed",

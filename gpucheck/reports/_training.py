@@ -16,7 +16,6 @@ HEADINGS = {
     "result": "result",
 }
 LEFT = ("strategy", "devices", "precision", "result")
-DROPPED_FIRST = ("first", "loss", "precision", "memory", "step", "rate")
 STYLES = {"passed": "ok", "failed": "fail", "timed_out": "warn", "skipped": "quiet"}
 WORDS = {"passed": "ok", "failed": "FAIL", "timed_out": "out of time", "skipped": "not tried"}
 INDENT, GAP = 2, 3
@@ -27,7 +26,7 @@ def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
     """Write the table; a run that did not pass says its stage and reason below its row."""
     rows = [{column: clean(text, sheet.ascii) for column, text in _cells(run).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(row[column]) for row in rows)) for column in HEADINGS}
-    _fit(widths, sheet.width)
+    _fit(widths, sheet.width, _least_important_first(rows))
     for row in rows:
         row["devices"] = _cut(row["devices"], widths["devices"], clean("…", sheet.ascii))
     sheet.blank()
@@ -55,7 +54,7 @@ def _cells(run: TrainingRun) -> dict[str, str]:
     first, last = (significant(value) if value is not None else "–" for value in (run.loss.first, run.loss.last))
     return {
         "strategy": run.strategy,
-        "devices": devices(run.devices) or "–",
+        "devices": _devices(run) or "–",
         "precision": f"{run.precision} XLA" if run.compiled else run.precision,
         "rate": "–" if run.samples_per_second is None else significant(run.samples_per_second),
         "step": _fixed(run.step_seconds, 1000, 1),
@@ -66,6 +65,10 @@ def _cells(run: TrainingRun) -> dict[str, str]:
     }
 
 
+def _devices(run: TrainingRun) -> str:
+    return f"{devices(tuple(dict.fromkeys(run.devices)))} of {run.workers} workers" if run.workers else devices(run.devices)
+
+
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
     """The same number of decimals down the column, while they tell something."""
     if value is None:
@@ -74,12 +77,20 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}" if 10**-decimals <= value < 100 else significant(value)
 
 
-def _fit(widths: dict[str, int], width: int) -> None:
-    """Drop columns, least important first, and cut the devices, until a line fits. The last number to go is the rate."""
-    for column in DROPPED_FIRST:
+def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
+    """Which columns to drop in what order: what tells nothing here (nothing measured, one precision for all) goes early."""
+    empty = [column for column in ("memory", "loss", "first") if all(row[column] == "–" for row in rows)]
+    alike = len({row["precision"] for row in rows}) == 1
+    order = ["first", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"]
+    return list(dict.fromkeys([*empty, *order]))
+
+
+def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:
+    """Drop columns in that order, and cut the devices, until a line fits. The last number to go is the rate."""
+    for column in order:
         spare = max(widths["devices"] - SHORT_DEVICES, 0) if column == "rate" else 0
         if _total(widths) - spare > width:
-            del widths[column]
+            widths.pop(column, None)
     over = max(_total(widths) - width, 0)
     widths["devices"] = max(widths["devices"] - over, len(HEADINGS["devices"]))
 
