@@ -66,7 +66,8 @@ def _cells(run: TrainingRun) -> dict[str, str]:
 
 
 def _devices(run: TrainingRun) -> str:
-    return f"{devices(tuple(dict.fromkeys(run.devices)))} of {run.workers} workers" if run.workers else devices(run.devices)
+    names = devices(tuple(dict.fromkeys(run.devices)))
+    return f"{run.workers} × {names}" if run.workers and len(set(run.devices)) == 1 else names
 
 
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
