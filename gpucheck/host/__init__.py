@@ -135,6 +135,12 @@ class Host(Protocol):
     def free_port(self) -> int:
         """A TCP port on the loopback address that nobody listens on at this moment."""
 
+    def connect(self, address: str, port: int, timeout: float) -> str | None:
+        """Open a TCP connection and close it again; nothing is sent. None: it stood; else what came instead.
+
+        "refused" (the machine answered, nobody listens), "timed out", "no such name", "unreachable", or the system's words.
+        """
+
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""
 

@@ -30,7 +30,7 @@ class Interpreter(Fact, frozen=True, kw_only=True):
     bits: int | None = None  # 64
     path: tuple[str, ...] = ()  # sys.path, in order
     active_environment: str | None = None  # VIRTUAL_ENV or CONDA_PREFIX of the shell
-    others: tuple[OtherInterpreter, ...] = ()
+    others: tuple[OtherInterpreter, ...] = ()  # looked for only where the examined one has no TensorFlow
 
 
 HOMES_MAX = 30  # looked into, so that a PATH of a thousand environments costs nothing
@@ -55,7 +55,7 @@ def read(host: Host) -> Interpreter:
         bits=answer.get("bits"),
         path=path,
         active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
-        others=tuple(_others(host, path)),
+        others=() if _distributions.flavours(_distributions.installed(host, path)) else tuple(_others(host, path)),
     )
 
 

@@ -4,6 +4,7 @@ import sys
 import threading
 import time
 
+import psutil
 import pytest
 
 from gpucheck.host.local import LocalHost
@@ -91,4 +92,5 @@ def test_ulimits_and_processors(host):
     assert host.ulimit("NO_SUCH_LIMIT") is None
     total, allowed = host.processors()
     assert total >= allowed >= 1
-    assert host.memory().total_bytes >= host.memory().available_bytes > 0
+    assert host.memory().total_bytes == psutil.virtual_memory().total
+    assert host.memory().available_bytes == pytest.approx(psutil.virtual_memory().available, rel=0.1)

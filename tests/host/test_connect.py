@@ -1,0 +1,42 @@
+"""A connection through the door: it stands, is refused, or leads nowhere."""
+
+import socket
+import sys
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+
+
+@pytest.fixture
+def host():
+    with LocalHost(Request()) as opened:
+        yield opened
+
+
+def test_somebody_listens(host):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        assert host.connect("127.0.0.1", server.getsockname()[1], 2.0) is None
+
+
+def test_nobody_listens(host):
+    assert host.connect("127.0.0.1", host.free_port(), 2.0) == "refused"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="queues are filled as Linux counts them")
+def test_the_other_side_is_silent(host):
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server:
+        port = server.getsockname()[1]
+        waiting = [socket.socket() for _ in range(4)]  # fill the queue: the next one gets no answer
+        for one in waiting:
+            one.setblocking(False)
+            one.connect_ex(("127.0.0.1", port))
+        assert host.connect("127.0.0.1", port, 0.2) == "timed out"
+        for one in waiting:
+            one.close()
+
+
+@pytest.mark.parametrize("address", ["no-such-host.invalid", "a" * 70])
+def test_names_that_lead_nowhere(host, address):
+    assert host.connect(address, 1, 2.0) == "no such name"
