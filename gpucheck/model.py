@@ -1,4 +1,4 @@
-"""The nouns: what a run observes, judges and reports. No I/O, nothing of ours imported.
+"""The nouns: what a run observes, judges and reports. No I/O; of ours only the nouns of expectations are imported.
 
 ``Report`` is the one model of a run; JSON is its serialised form and ``schema`` publishes it. Everything here is frozen and
 keyword-only. In every struct ``None`` means *unknown*, never "no".
@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
+
+from gpucheck.expectations import Expectations
 
 SCHEMA_VERSION = "1.0"
 
@@ -90,6 +92,7 @@ class Request(Fact, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     python: str | None = None  # another interpreter to examine; None: the one gpucheck runs in
     strategies: tuple[str, ...] = ()  # empty: every strategy that applies at this level
+    expectations: Expectations | None = None  # None: nothing was said
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,6 +157,8 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     fix: tuple[Fix, ...]
     affects: tuple[str, ...] = ()
     explained_by: str | None = None
+    muted: str | None = None  # "REASON until DATE": it does not count for the verdict
+    mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again
 
 
 class Loss(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,12 +191,13 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     loss: Loss = Loss()
     losses_finite: bool | None = None
     loss_fell: bool | None = None
+    accuracy: float | None = None  # share of right answers over the last third of the steps; chance is 0.1
     gradients_reach_weights: bool | None = None  # every trainable weight changed and stayed finite
     placement_verified: bool | None = None  # every heavy op of the step ran on the named device
     misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
     replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
     peak_memory_bytes: int | None = None  # device memory, as TensorFlow's allocator counts it; None on a CPU
-    cpu_first_loss: float | None = None  # first loss of the same model, data and seed on the CPU, in float32
+    cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
     input_wait_share: float | None = None  # of the steps' time, spent waiting for the input pipeline: 0 to 1
     device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1

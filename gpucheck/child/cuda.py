@@ -1,6 +1,6 @@
 """The second witness: libcuda, asked directly. It initialises, counts and describes; no context is created.
 
-Stages: load, version, init, count, devices. Numbers of functions and attributes: cuda.h.
+Stages: load, version, init, count, devices, peers. Numbers of functions and attributes: cuda.h.
 """
 
 from __future__ import annotations
@@ -50,6 +50,9 @@ def run(stages: Any, args: list[str]) -> None:
         return
     stages.begin("devices")
     stages.end("devices", [_device(cuda, ordinal) for ordinal in range(count.value)])
+    if count.value > 1:
+        stages.begin("peers")
+        stages.end("peers", _strangers(cuda, count.value))
 
 
 def _account(cuda: Any, result: int) -> dict[str, Any]:
@@ -79,6 +82,21 @@ def _device(cuda: Any, ordinal: int) -> dict[str, Any]:
         "memory_total_bytes": _number(cuda, "cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t),
         "multiprocessors": multiprocessors,
     }
+
+
+def _strangers(cuda: Any, count: int) -> list[list[int]] | None:
+    """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not say."""
+    handles = [_number(cuda, "cuDeviceGet", ordinal) for ordinal in range(count)]
+    found = []
+    for ordinal, device in enumerate(handles):
+        for peer, other in enumerate(handles):
+            if ordinal != peer:
+                allowed = None if device is None or other is None else _number(cuda, "cuDeviceCanAccessPeer", device, other)
+                if allowed is None:
+                    return None
+                if not allowed:
+                    found.append([ordinal, peer])
+    return found
 
 
 def _number(cuda: Any, function: str, *args: int, kind: Any = ctypes.c_int) -> int | None:

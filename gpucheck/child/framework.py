@@ -87,9 +87,7 @@ def strategies() -> list[str]:
     """Names of the strategies: the files of their folder."""
     package = importlib.import_module("gpucheck.strategies")
     order = {"one_device": 0, "mirrored": 1}
-    return sorted(
-        (item.name for item in pkgutil.iter_modules(package.__path__)), key=lambda name: (order.get(name, 9), name)
-    )
+    return sorted((item.name for item in pkgutil.iter_modules(package.__path__)), key=lambda name: (order.get(name, 9), name))
 
 
 def planned(strategy: str, devices: tuple[str, ...], precision: str, compiled: bool = False) -> dict[str, Any]:

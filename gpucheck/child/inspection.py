@@ -27,7 +27,7 @@ def import_tensorflow(stages: Stages) -> Any | None:
         stages.end("import", {"imported": False, **_problem(error)})
         return None
     seconds = time.perf_counter() - started
-    build = _build(tf)
+    built = build(tf)
     stages.end(
         "import",
         {
@@ -35,7 +35,7 @@ def import_tensorflow(stages: Stages) -> Any | None:
             "import_seconds": round(seconds, 3),
             "version": str(version),
             "path": os.path.dirname(tf.__file__ or ""),
-            **build,
+            **built,
         },
     )
     return tf
@@ -121,7 +121,8 @@ def import_keras(stages: Stages, tf: Any) -> tuple[Any, str | None]:
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
         legacy = not str(getattr(tf.keras, "__version__", version)).startswith("3")
     except BaseException as error:
-        stages.end("keras", {"imported": False, **_problem(error)})
+        source, wanted = backend_source()  # what it was told to run on may be why
+        stages.end("keras", {"imported": False, "backend": wanted, "backend_source": source, **_problem(error)})
         return None, None
     source, _ = backend_source()
     stages.end(
@@ -151,7 +152,8 @@ def name_of(device: Any) -> str:
     return ":".join(device.name.split(":")[-2:]).split("/")[-1]
 
 
-def _build(tf: Any) -> dict[str, Any]:
+def build(tf: Any) -> dict[str, Any]:
+    """What TensorFlow was built with."""
     try:
         info = dict(tf.sysconfig.get_build_info())
     except Exception:

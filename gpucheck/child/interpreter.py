@@ -18,11 +18,19 @@ def describe() -> dict[str, object]:
         "implementation": sys.implementation.name,
         "prefix": sys.prefix,
         "base_prefix": sys.base_prefix,
-        "path": [os.path.abspath(entry) if entry else os.getcwd() for entry in sys.path],
+        "path": [_absolute(entry) for entry in sys.path],
         "bits": 64 if sys.maxsize > 2**32 else 32,
         "platform": sys.platform,
         "stdlib": os.path.dirname(getattr(os, "__file__", "")),
     }
+
+
+def _absolute(entry: str) -> str:
+    """The empty entry is the working folder, which may have been deleted since."""
+    try:
+        return os.path.abspath(entry)
+    except OSError:
+        return entry
 
 
 def run(stages: Stages, args: list[str]) -> None:

@@ -55,7 +55,12 @@ def model(keras: Any, compiled: bool) -> Any:
             layers.Activation("softmax", dtype="float32"),
         ]
     )
-    network.compile(optimizer=keras.optimizers.Adam(1e-3), loss="sparse_categorical_crossentropy", jit_compile=compiled)
+    network.compile(
+        optimizer=keras.optimizers.Adam(1e-3),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+        jit_compile=compiled,
+    )
     return network
 
 
@@ -74,6 +79,9 @@ def train(stages: Stages, tf: Any, keras: Any, item: dict[str, Any], names: dict
         keras.backend.clear_session()
         keras.mixed_precision.set_global_policy(item["precision"])
         keras.utils.set_random_seed(SEED)
+        if item["strategy"] == "one_device" and not logical[0].startswith("CPU"):
+            result["cpu_first_loss"] = cpu_first_loss(tf, keras, item["precision"])
+            keras.utils.set_random_seed(SEED)
         strategy = importlib.import_module("gpucheck.strategies." + item["strategy"]).build(tf, logical)
         per_replica = PER_REPLICA_BATCH.get(item["devices"][0].split(":")[0], 16)
         replicas = strategy.num_replicas_in_sync
@@ -93,7 +101,7 @@ def train(stages: Stages, tf: Any, keras: Any, item: dict[str, Any], names: dict
         network.fit(data, steps_per_epoch=STEPS, epochs=1, verbose=0, callbacks=[recorder])
         result["stage"] = "verify"
         stages.begin(stage + ": verify")
-        result.update(measured(recorder.seconds, recorder.losses, per_replica * replicas))
+        result.update(measured(recorder.seconds, recorder.losses, per_replica * replicas, recorder.accuracies))
         result.update(weights(network, before))
         result.update(_placement(recorder.placed, logical))
         result["peak_memory_bytes"] = _peak_memory(tf, logical)
@@ -107,6 +115,19 @@ def train(stages: Stages, tf: Any, keras: Any, item: dict[str, Any], names: dict
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
     stages.end(stage, result)
+
+
+def cpu_first_loss(tf: Any, keras: Any, precision: str) -> float | None:
+    """The loss of the run's very first step, computed on the CPU: same seed, data, weights, dropout and precision."""
+    keras.backend.clear_session()
+    keras.mixed_precision.set_global_policy(precision)
+    keras.utils.set_random_seed(SEED)
+    with tf.device("/CPU:0"):
+        network = model(keras, compiled=False)
+        images, labels = next(iter(dataset(tf, PER_REPLICA_BATCH["GPU"])))
+        predictions = network(images, training=True)
+        loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, predictions))
+    return _finite(float(loss))
 
 
 def xla_step(stages: Stages, tf: Any, device: str, names: dict[str, str]) -> None:
@@ -137,8 +158,9 @@ def _recorder(keras: Any, tf: Any, stages: Stages, stage: str) -> Any:
             super().__init__()
             self.seconds: list[float] = []
             self.losses: list[float] = []
+            self.accuracies: list[float] = []
             self.placed: set[tuple[str, str]] | None = None
-            self._sum = 0.0
+            self._sums = {"loss": 0.0, "accuracy": 0.0}
             self._began = 0.0
 
         def on_train_begin(self, logs: Any = None) -> None:
@@ -150,10 +172,11 @@ def _recorder(keras: Any, tf: Any, stages: Stages, stage: str) -> Any:
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             self.seconds.append(time.perf_counter() - self._began)
-            mean = float((logs or {}).get("loss", math.nan))  # Keras reports the running mean of the epoch
-            total = mean * len(self.seconds)
-            self.losses.append(total - self._sum)
-            self._sum = total
+            for name, values in (("loss", self.losses), ("accuracy", self.accuracies)):
+                mean = float((logs or {}).get(name, math.nan))  # Keras reports the running mean of the epoch
+                total = mean * len(self.seconds)
+                values.append(total - self._sums[name])
+                self._sums[name] = total
             if len(self.seconds) == 1:
                 self.placed = _collect_graphs(False)
                 stages.begin(stage + ": steps")
@@ -185,8 +208,8 @@ def _placement(placed: set[tuple[str, str]] | None, devices: tuple[str, ...]) ->
     return {"placement_verified": not astray and reached == set(devices), "misplaced_ops": astray[:20]}
 
 
-def measured(seconds: list[float], losses: list[float], global_batch: int) -> dict[str, Any]:
-    """Times and losses of one run, from those of its steps."""
+def measured(seconds: list[float], losses: list[float], global_batch: int, accuracies: list[float]) -> dict[str, Any]:
+    """Times, losses and accuracy of one run, from those of its steps (no accuracies: not measured)."""
     first, step = seconds[0], statistics.median(seconds[1:])
     finite = all(math.isfinite(loss) for loss in losses)
     third = max(1, len(losses) // 3)
@@ -198,6 +221,7 @@ def measured(seconds: list[float], losses: list[float], global_batch: int) -> di
         "loss": {"first": _finite(losses[0]), "last": _finite(losses[-1])},
         "losses_finite": finite,
         "loss_fell": fell if finite else None,
+        "accuracy": _finite(statistics.fmean(accuracies[-third:])) if accuracies else None,
     }
 
 
@@ -222,6 +246,8 @@ def _judge(result: dict[str, Any]) -> str | None:
         return "the loss is not finite"
     if not result["loss_fell"]:
         return f"the loss did not fall: {result['loss']['first']:.3g} to {result['loss']['last']:.3g}"
+    if result["accuracy"] is not None and result["accuracy"] < 2 / CLASSES:
+        return f"the accuracy stayed near chance: {result['accuracy']:.2f} on {CLASSES} classes"
     if not result["gradients_reach_weights"]:
         return "some weights did not change, or are not finite"
     if result["placement_verified"] is False:
@@ -243,9 +269,7 @@ def _reset_memory(tf: Any, devices: tuple[str, ...]) -> None:
 
 def _peak_memory(tf: Any, devices: tuple[str, ...]) -> int | None:
     try:
-        peaks = [
-            tf.config.experimental.get_memory_info(device)["peak"] for device in devices if device.startswith("GPU")
-        ]
+        peaks = [tf.config.experimental.get_memory_info(device)["peak"] for device in devices if device.startswith("GPU")]
     except (AttributeError, ValueError, KeyError):
         return None
     return max(peaks, default=None)

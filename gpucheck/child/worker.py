@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import time
 from typing import Any
 
@@ -84,9 +85,21 @@ def _train(tf: Any, strategy: Any) -> dict[str, Any]:
         "global_batch_size": global_batch,
         "per_replica_batch_size": per_replica,
         "steps": smoke.STEPS,
-        "weights": hashlib.sha256(
-            b"".join(weight.numpy().tobytes() for weight in network.trainable_weights)
-        ).hexdigest(),
-        **smoke.measured(seconds, losses, global_batch),
+        "weights": hashlib.sha256(b"".join(weight.numpy().tobytes() for weight in network.trainable_weights)).hexdigest(),
+        **smoke.measured(seconds, losses, global_batch, []),
+        "versions": versions(tf, keras),
         **smoke.weights(network, before),
     }
+
+
+def versions(tf: Any, keras: Any) -> dict[str, str]:
+    """What must be the same on every worker."""
+    build = inspection.build(tf)
+    found = {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "tensorflow": str(tf.__version__),
+        "keras": str(keras.__version__),
+        "cuda": build["cuda_version"],
+        "cudnn": build["cudnn_version"],
+    }
+    return {name: str(version) for name, version in found.items() if version}

@@ -50,6 +50,7 @@ def train(host: Host) -> TrainingRun:
         loss_fell=chief.get("loss_fell"),
         gradients_reach_weights=chief.get("gradients_reach_weights"),
         replicas_equal=True if chief and not problems else None,
+        worker_versions=tuple(account["versions"] for account in done if account.get("versions")),
     )
 
 

@@ -24,7 +24,7 @@ class Training(Fact, frozen=True, kw_only=True):
 def read(host: Host) -> Training:
     """Tell the framework child how much memory is free, and collect what it planned and measured."""
     framework = child(host)
-    framework.tell({"free_bytes": _free_bytes(gpus.read(host), cuda.read(host))})
+    framework.tell({"free_bytes": _free_bytes(host)})
     plan = framework.until("plan")
     if plan is None:
         ending = framework.end()
@@ -42,8 +42,12 @@ def _wanted(host: Host, strategy: str) -> bool:
     return strategy in request.strategies or (request.level >= Level.FULL and not request.strategies)
 
 
-def _free_bytes(nvml: gpus.Gpus, driver: cuda.Cuda) -> dict[str, int]:
-    """Free memory by CUDA ordinal: NVML knows the memory, CUDA the order after CUDA_VISIBLE_DEVICES."""
+def _free_bytes(host: Host) -> dict[str, int]:
+    """Free memory by CUDA ordinal: NVML knows the memory, CUDA the order after CUDA_VISIBLE_DEVICES. Unknown is left out."""
+    try:
+        nvml, driver = gpus.read(host), cuda.read(host)
+    except RuntimeError:  # a driver that does not answer is those probes' to tell
+        return {}
     by_address = {gpu.pci_address: gpu.memory_free_bytes for gpu in nvml.gpus if gpu.pci_address}
     free = {str(device.ordinal): by_address.get(device.pci_address) for device in driver.devices if device.pci_address}
     return {ordinal: room for ordinal, room in free.items() if room is not None}

@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -219,3 +221,31 @@ def test_a_full_gpu_is_refused_politely():
 def test_the_settings_are_one_json_argument(trained):
     (key,) = [key for key in trained["host"]._children if key[0] == "framework"]
     assert json.loads(key[1]) == {"level": 1, "smoke": True, "strategies": [], "tpu": False}
+
+
+def test_the_accuracy_is_above_chance(trained):
+    assert all(run.accuracy > 0.5 for run in trained["training"].runs)
+
+
+REFERENCE = """
+import sys, json
+import tensorflow as tf, keras
+from gpucheck.child import smoke
+precision = sys.argv[1]
+smoke.PER_REPLICA_BATCH["GPU"] = 16
+there = smoke.cpu_first_loss(tf, keras, precision)
+keras.backend.clear_session()
+keras.mixed_precision.set_global_policy(precision)
+keras.utils.set_random_seed(smoke.SEED)
+network = smoke.model(keras, False)
+here = network.fit(smoke.dataset(tf, 16), steps_per_epoch=1, epochs=1, verbose=0).history["loss"][0]
+print(json.dumps([here, there]))
+"""
+
+
+@pytest.mark.parametrize("precision", ["float32", "mixed_float16", "mixed_bfloat16"])
+def test_the_reference_loss_is_that_of_the_first_step(precision):
+    """Computed eagerly on the CPU, it equals what ``fit`` starts with there: only another device can make a difference."""
+    done = subprocess.run([sys.executable, "-c", REFERENCE, precision], capture_output=True, text=True, timeout=120, check=True)
+    here, there = json.loads(done.stdout.splitlines()[-1])
+    assert there == pytest.approx(here, rel=1e-4)
