@@ -1,5 +1,6 @@
 # make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
 # make smoke-test   the recurring check: the training jobs only
+# make lab          inject every fault of tests/lab and print which root cause was named
 # make test, make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -15,7 +16,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test test lint docs bench compiled clean
+.PHONY: check smoke-test test lab lint docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -25,6 +26,9 @@ smoke-test: compiled
 
 test: $(VENV)/.$(EXTRA) $(VENV)/.test
 	$(BIN)/python -m pytest $(ARGS)
+
+lab: compiled $(VENV)/.test
+	$(BIN)/python -m pytest tests/lab -q -s --tb=short $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .

@@ -34,6 +34,7 @@ from gpucheck.verdict import decide
 
 TICK_SECONDS = 0.1
 SCOPES = tuple(Scope)
+EXPECTATION = "expectation"  # the row whose rules judge what the user expects
 
 Tick = Callable[[list[str]], None]
 
@@ -141,10 +142,11 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
     roots = {code: _root(code, found) for code in found}
     weight = {code: sum(root == code for root in roots.values()) for code in found}
 
-    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, int, int, str]:
+    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
         return (
             diagnosis.explained_by is not None,
             diagnosis.severity is not Severity.ERROR,
+            diagnosis.row == EXPECTATION,  # what is broken says more than what is different
             SCOPES.index(diagnosis.scope),
             -weight[diagnosis.code],
             diagnosis.code,
@@ -165,7 +167,13 @@ def assemble(
     facts = gather(request, readings)
     findings = fold(judgements, rows)
     outcomes = tuple(judgement.outcome for judgement in judgements)
-    decision = decide(request, facts, findings, outcomes)
+    unseen: list[str] = []
+    if request.expectations is not None:
+        from gpucheck.expectations.mute import mute
+
+        findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
+        unseen = [f"expected, and not seen: {reason}" for reason in _unseen(judgements)]
+    decision = decide(request, facts, findings, outcomes, unseen)
     seconds = time.monotonic() - started
     begun = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
     return Report(
@@ -186,6 +194,15 @@ def assemble(
     )
 
 
+def _unseen(judgements: Iterable[Judgement]) -> list[str]:
+    """Why expectations could not be looked at: that is never "met"."""
+    return [
+        judgement.outcome.reason or "no reason given"
+        for judgement in judgements
+        if judgement.rule.row == EXPECTATION and judgement.outcome.status is Status.SKIPPED
+    ]
+
+
 def gather(request: Request, readings: Iterable[Reading]) -> Facts:
     """The facts to judge: what the probes read, and what the user asked for."""
     return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
@@ -193,11 +210,7 @@ def gather(request: Request, readings: Iterable[Reading]) -> Facts:
 
 def _unwanted(probe: Probe, request: Request) -> str | None:
     if probe.level > request.level:
-        return (
-            f"not looked at with --{request.level.name.lower()}"
-            if request.level < Level.DEFAULT
-            else "only with --full"
-        )
+        return f"not looked at with --{request.level.name.lower()}" if request.level < Level.DEFAULT else "only with --full"
     if probe.smoke and not request.smoke:
         return "not looked at with --no-smoke"
     return None

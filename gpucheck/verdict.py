@@ -17,6 +17,7 @@ from gpucheck.model import (
 )
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.keras import Keras
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 
@@ -29,18 +30,31 @@ class Decision(NamedTuple):
     unknown_because: tuple[str, ...]
 
 
-def decide(request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome]) -> Decision:
-    """An error decides; then what is not known; then the warnings."""
-    severities = {finding.severity for finding in findings}
-    gaps = tuple(_gaps(request, facts, outcomes))
+def decide(
+    request: Request, facts: Facts, findings: Iterable[Diagnosis], outcomes: Iterable[Outcome], unseen: Iterable[str] = ()
+) -> Decision:
+    """An error decides; then what is not known; then the warnings. What is muted does not count.
+
+    Args:
+        request: what the user asked for.
+        facts: what was seen.
+        findings: what was found.
+        outcomes: what became of each rule.
+        unseen: what the user expects and could not be looked at, in words.
+    """
+    counting = [finding for finding in findings if finding.muted is None]
+    severities = {finding.severity for finding in counting}
+    gaps = (*_gaps(request, facts, outcomes), *unseen)
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
     if not request.allow_cpu and not _accelerator(facts):
         gaps = (*gaps, "no accelerator was seen, and no rule can say why")
     if gaps:
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
-    if severities:
-        return Decision(Verdict.WARN, ExitCode.FAULT if request.strict else ExitCode.HEALTHY, ())
+    if counting:
+        allowed = request.expectations.allowed_warnings if request.expectations is not None else ()
+        strict = request.strict and any(finding.code not in allowed for finding in counting)
+        return Decision(Verdict.WARN, ExitCode.FAULT if strict else ExitCode.HEALTHY, ())
     return Decision(Verdict.PASS, ExitCode.HEALTHY, ())
 
 
@@ -68,6 +82,9 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     tensorflow = facts.get(TensorFlow)
     if tensorflow is not None and tensorflow.devices is None:
         yield f"TensorFlow's device list was not reached: {tensorflow.error or tensorflow.ending or 'no answer'}"
+    keras = facts.get(Keras)
+    if keras is not None and keras.imported is False:
+        yield f"Keras could not be imported: {keras.error or keras.error_type or 'no reason was given'}"
     training = facts.get(Training)
     if training is None or not request.smoke:
         return

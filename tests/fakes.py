@@ -49,6 +49,7 @@ class FakeHost:
     ``files`` maps absolute paths to text or bytes; folders exist where something lies in them, plus ``folders``. ``links``
     maps link to target. ``nodes`` are character devices: path -> mode (0o666). ``programs`` maps the program's base name (or a
     whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps names to ``FakeChild``.
+    ``peers`` maps "address:port" to what a connection comes to (None: it stands).
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class FakeHost:
         libc: str | None = None,
         request: Request | None = None,
         remaining: float = 60.0,
+        peers: Mapping[str, str | None] | None = None,
     ):
         self.request = request or Request()
         self.env = dict(env or {})
@@ -92,7 +94,9 @@ class FakeHost:
         self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
         self._processors, self._user, self._remaining = processors, user, remaining
         self._libc = libc
+        self._peers = dict(peers or {})
         self.ran: list[list[str]] = []
+        self.connected: list[str] = []
 
     def remaining(self) -> float:
         return self._remaining
@@ -182,6 +186,10 @@ class FakeHost:
 
     def free_port(self) -> int:
         return 40000
+
+    def connect(self, address: str, port: int, timeout: float) -> str | None:
+        self.connected.append(f"{address}:{port}")
+        return self._peers.get(f"{address}:{port}", "no such name")
 
     def interpreter(self) -> dict[str, Any]:
         return self._interpreter

@@ -11,8 +11,8 @@ import sys
 import time
 
 import jsonschema
-import psutil
 import pytest
+from leftovers import VARIABLE, leftovers, leftovers_after
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 REPORT_FIELDS = {
@@ -191,18 +191,6 @@ def fake_tensorflow(folder, text):
     return {"PYTHONPATH": str(folder)}
 
 
-def leftovers(marker):
-    """Processes of this user that carry the marker in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("GPUCHECK_TEST") == marker and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process.pid)
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
-    return found
-
-
 @pytest.mark.parametrize(
     ("name", "text", "codes"),
     [
@@ -215,7 +203,7 @@ def leftovers(marker):
     ],
 )
 def test_a_broken_child_is_told_on_time_and_nothing_is_left(tmp_path, schema, name, text, codes):
-    env = {**fake_tensorflow(tmp_path, text), "GPUCHECK_TEST": str(tmp_path)}
+    env = {**fake_tensorflow(tmp_path, text), VARIABLE: str(tmp_path)}
     began = time.monotonic()
     got = report("--allow-cpu", "--timeout", "8", env=env)
     assert time.monotonic() - began < 10
@@ -228,7 +216,7 @@ def test_a_broken_child_is_told_on_time_and_nothing_is_left(tmp_path, schema, na
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_when_gpucheck_itself_is_ended(tmp_path, number):
-    env = {**os.environ, **fake_tensorflow(tmp_path, "import time; time.sleep(600)"), "GPUCHECK_TEST": str(tmp_path)}
+    env = {**os.environ, **fake_tensorflow(tmp_path, "import time; time.sleep(600)"), VARIABLE: str(tmp_path)}
     process = subprocess.Popen(
         [sys.executable, "-m", "gpucheck", "--allow-cpu"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -239,10 +227,7 @@ def test_nothing_is_left_when_gpucheck_itself_is_ended(tmp_path, number):
     _, err = process.communicate(timeout=20)
     assert process.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
     assert "Traceback" not in err
-    deadline = time.monotonic() + 5
-    while leftovers(str(tmp_path)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert leftovers(str(tmp_path)) == []
+    assert leftovers_after(str(tmp_path), 5) == []
 
 
 @needs_tensorflow

@@ -40,6 +40,6 @@ def main() -> NoReturn:
     except SystemExit as error:
         code = error.code
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
             stream.flush()
     os._exit(code if isinstance(code, int) else 1 if code else 0)

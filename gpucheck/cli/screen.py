@@ -56,7 +56,7 @@ def output(path: str | None) -> Iterator[OutputFile | None]:
 
 def progress_line(host: Any) -> Callable[[list[str]], None] | None:
     """What to call while waiting; None where standard error is no terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         return None
     from gpucheck.reports.progress import Progress
 

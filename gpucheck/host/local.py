@@ -159,7 +159,10 @@ class LocalHost:
             return Memory(total_bytes=sizes["MemTotal:"], available_bytes=sizes["MemAvailable:"])
         import psutil
 
-        memory = psutil.virtual_memory()
+        try:
+            memory = psutil.virtual_memory()
+        except OSError:  # a sandbox without /proc
+            return None
         return Memory(total_bytes=memory.total, available_bytes=memory.available)
 
     def disk(self, path: str) -> Disk | None:

@@ -16,6 +16,7 @@ DOING = {
     "init": "in cuInit",
     "count": "in cuDeviceGetCount",
     "devices": "while CUDA was asked about the devices",
+    "peers": "in cuDeviceCanAccessPeer",
 }
 
 
@@ -41,6 +42,8 @@ class Cuda(Fact, frozen=True, kw_only=True):
     driver_version: str | None = None  # CUDA version the library implements: "13.0"
     device_count: int | None = None
     devices: tuple[CudaDevice, ...] = ()
+    # Pairs of ordinals, (0, 3): the first can't access the second's memory. None: not asked, as with one device.
+    peers_missing: tuple[tuple[int, int], ...] | None = None
 
 
 @probe(level=Level.QUICK)
@@ -50,6 +53,7 @@ def read(host: Host) -> Cuda:
     account = listen(host.child("cuda", limit=seconds), DOING, seconds)
     count = account.stages.get("count") or {}
     devices = account.stages.get("devices") or ()
+    strangers = account.stages.get("peers")
     return Cuda(
         status=account.status,
         result=account.result,
@@ -59,6 +63,7 @@ def read(host: Host) -> Cuda:
         driver_version=cuda_version(account.stages.get("version")),
         device_count=count.get("count"),
         devices=tuple(_device(device) for device in devices),
+        peers_missing=None if strangers is None else tuple((first, second) for first, second in strangers),
     )
 
 

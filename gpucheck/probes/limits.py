@@ -125,7 +125,7 @@ class _Cgroups:
             self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"),
         )
         for limit in limits:
-            if limit is not None and limit < NO_LIMIT:
+            if limit is not None:
                 yield limit, self._used(folder, "memory.usage_in_bytes", "total_inactive_file")
 
     def _used(self, folder: str, file: str, cache: str) -> int | None:

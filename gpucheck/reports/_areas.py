@@ -38,7 +38,7 @@ def _area(name: str, part: _Part, report: Report) -> Area:
     blamed = [finding for finding in report.findings if _first(finding) in (part.probe, *part.others)]
     if blamed and sound is not False:
         words += f"; see {', '.join(dict.fromkeys(finding.code for finding in blamed))}"
-    if any(finding.severity is Severity.ERROR for finding in blamed) or (sound is False and _cited(part, report)):
+    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed) or (sound is False and _cited(part, report)):
         return Area(name, "FAIL", words)
     if blamed:
         return Area(name, "WARN", words)
@@ -189,9 +189,9 @@ def _tpu(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
 
 
 _PARTS = {
-    "system": _Part("system", ("wsl", "container", "limits", "interpreter", "environment"), _system),
+    "system": _Part("system", ("wsl", "container", "limits", "interpreter", "environment", "cluster"), _system),
     "driver": _Part("driver", ("kernel_module", "device_nodes"), _driver),
-    "gpus": _Part("gpus", ("pci",), _gpus),
+    "gpus": _Part("gpus", ("pci", "kernel_log"), _gpus),
     "cuda": _Part("cuda", (), _cuda),
     "libraries": _Part("libraries", (), _libraries),
     "tensorflow": _Part("tensorflow", ("packages", "log"), _tensorflow),

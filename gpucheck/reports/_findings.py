@@ -20,8 +20,13 @@ def write(sheet: Sheet, report: Report, verbose: bool) -> None:
 
 def _write(sheet: Sheet, root: Diagnosis, followers: list[Diagnosis], report: Report, *, full: bool, verbose: bool) -> None:
     error = root.severity is Severity.ERROR
-    sheet.add((root.summary, "title"), label=("✗" if error else "!", "fail" if error else "warn"), hang=2)
+    mark = ("-", "quiet") if root.muted else ("✗", "fail") if error else ("!", "warn")
+    sheet.add((root.summary, "title"), label=mark, hang=2)
     sheet.tail((root.code, "quiet"), indent=2)
+    if root.muted:
+        _labelled(sheet, "muted", root.muted)
+    elif root.mute_expired:
+        _labelled(sheet, "muted", f"{root.mute_expired}, which is over: it counts again")
     if not all(name in root.summary for name in root.affects):
         limit = len(root.affects) if verbose else SHORT_AFFECTS
         more = f", … ({len(root.affects)} in all)" if len(root.affects) > limit else ""
@@ -35,7 +40,8 @@ def _write(sheet: Sheet, root: Diagnosis, followers: list[Diagnosis], report: Re
         if fix.command:
             sheet.command(fix.command, TEXT)
     for follower in followers:
-        sheet.add(follower.summary, indent=LABEL, label=("also", "quiet"), hang=TEXT)
+        muted = f" (muted: {follower.muted})" if follower.muted else ""
+        sheet.add(follower.summary + muted, indent=LABEL, label=("also", "quiet"), hang=TEXT)
         sheet.tail((follower.code, "quiet"), indent=TEXT)
     if full:
         sheet.command(f"gpucheck explain {root.code}", TEXT, indent=LABEL, label=("more", "quiet"))

@@ -1,10 +1,12 @@
 """The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
 
-from gpucheck.model import Level, Report, Severity, Status, Verdict
+from gpucheck.expectations import NONE_GIVEN
+from gpucheck.model import Report, Severity, Status, Verdict
 from gpucheck.reports import _findings, _training
-from gpucheck.reports._areas import Area, areas, gpu_count, gpu_names, place
+from gpucheck.reports._areas import Area, areas, place
+from gpucheck.reports._headline import proved
 from gpucheck.reports._sheet import Part, Sheet
-from gpucheck.reports._words import devices, duration, plural
+from gpucheck.reports._words import duration, plural
 
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
@@ -97,7 +99,9 @@ def _probes(sheet: Sheet, report: Report) -> None:
 
 
 def _conclusion(sheet: Sheet, report: Report, verbose: bool) -> None:
-    roots = [finding for finding in report.findings if finding.explained_by is None]
+    muted = {finding.code for finding in report.findings if finding.muted is not None}
+    counting = [finding for finding in report.findings if finding.code not in muted]
+    roots = [finding for finding in counting if finding.explained_by is None or finding.explained_by in muted]
     errors = sum(finding.severity is Severity.ERROR for finding in roots)
     warnings = len(roots) - errors
     counts: list[Part] = [(plural(errors, "error"), "fail")] if errors else []
@@ -107,13 +111,15 @@ def _conclusion(sheet: Sheet, report: Report, verbose: bool) -> None:
     if report.verdict is Verdict.UNKNOWN:
         _unknown(sheet, report.unknown_because)
     elif report.verdict is not Verdict.FAIL:
-        sheet.add((_proved(report), "ok" if report.verdict is Verdict.PASS else "warn"))
+        sheet.add((proved(report), "ok" if report.verdict is Verdict.PASS else "warn"))
     elif verbose and report.unknown_because:
         for reason in report.unknown_because:
             sheet.add(reason, indent=2, label=("–", "quiet"), hang=4)
         sheet.blank()
     if errors and warnings:
         counts.insert(1, ", ")
+    if muted:
+        counts += [", "] * bool(counts) + [f"{len(muted)} muted"]
     sheet.add(*counts, " · " if counts else "", _ruled_out(report, verbose), f" · {duration(report.seconds)}")
 
 
@@ -125,40 +131,11 @@ def _unknown(sheet: Sheet, reasons: tuple[str, ...]) -> None:
 
 
 def _ruled_out(report: Report, verbose: bool) -> str:
-    count = {status: sum(outcome.status is status for outcome in report.outcomes) for status in Status}
+    asked = [outcome for outcome in report.outcomes if outcome.reason != NONE_GIVEN]
+    count = {status: sum(outcome.status is status for outcome in asked) for status in Status}
     words = [f"{plural(count[Status.CLEAR], 'cause')} ruled out"]
     if count[Status.SKIPPED]:
         words.append(f"{count[Status.SKIPPED]:,} not checked")
     if count[Status.CRASHED]:
         words.append(f"{plural(count[Status.CRASHED], 'check')} crashed")
     return ", ".join(words) + (" (-v says why)" if len(words) > 1 and not verbose else "")
-
-
-def _proved(report: Report) -> str:
-    """What a run without errors showed, and never more than that."""
-    facts = report.facts
-    request = facts.get("request") or {}
-    cpu_only = "the CPU only (--allow-cpu): no accelerator was found"
-    accelerator = gpu_count(facts) or (facts.get("tpu") or {}).get("expected")
-    if not report.training:
-        scope = "" if accelerator else f", for {cpu_only}"
-        if request.get("level") == Level.QUICK:
-            return f"No fault found by the quick checks{scope}; TensorFlow and training were not looked at (--quick)."
-        return f"No fault found{scope}; training was not looked at" + ("." if request.get("smoke", True) else " (--no-smoke).")
-    passed = [run for run in report.training if run.status == "passed"]
-    how = ", ".join(dict.fromkeys(run.strategy for run in passed)) or "nothing"
-    trained = sorted({name for run in passed for name in run.devices if not name.startswith("CPU")}, key=_numbered)
-    if not trained:
-        found = f"the CPU only: {gpu_names(facts) or 'an accelerator'} was found, and not trained"
-        return f"Ready for {found if accelerator else cpu_only}; {how} trained on the CPU."
-    agree = ", replicas agree" if any(run.replicas > 1 and run.replicas_equal for run in passed) else ""
-    total = gpu_count(facts)
-    names = gpu_names(facts) or devices(tuple(trained))
-    if total > len(trained):
-        return f"Ready on {len(trained)} of {names}: {devices(tuple(trained))} trained ({how}){agree}."
-    return f"Ready: {names}{', all' if len(trained) > 1 else ''} trained ({how}){agree}."
-
-
-def _numbered(name: str) -> tuple[str, int]:
-    kind, _, number = name.rpartition(":")
-    return kind, int(number) if number.isdigit() else 0

@@ -68,6 +68,22 @@ def test_the_users_choice_of_devices_counts(driver_host):
     assert [device["pci_address"] for device in stages["devices"]] == ["0000:00:09.0", "0000:00:07.0"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "strangers"),
+    [
+        ({"gpus": 2}, []),
+        ({"gpus": 3, "gpu.1.peer_access": 0}, [[0, 1], [1, 0], [1, 2], [2, 1]]),
+        ({"gpus": 2, "cuDeviceCanAccessPeer": 999}, None),
+    ],
+)
+def test_who_can_access_whose_memory(driver_host, lines, strangers):
+    assert ask(driver_host(lines))[0]["peers"] == strangers
+
+
+def test_one_device_has_no_peer(driver_host):
+    assert "peers" not in ask(driver_host())[0]
+
+
 @pytest.mark.parametrize("value", ["", "-1"])
 def test_all_devices_hidden(driver_host, value):
     stages, _ = ask(driver_host(CUDA_VISIBLE_DEVICES=value))

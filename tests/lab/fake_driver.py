@@ -8,7 +8,7 @@ computes anything.
 Keys of a scenario (C functions and what may be done to them: tests/lab/driver/scenario.h):
 
 machine   gpus (1 to 16), driver_version, nvml_version, cuda_version (13000)
-GPU       lost, name, uuid, pci_address, minor, compute_capability ("9.0"), multiprocessors, memory_total_bytes,
+GPU       lost, name, uuid, pci_address, minor, compute_capability ("9.0"), multiprocessors, peer_access, memory_total_bytes,
           memory_reserved_bytes, memory_used_bytes, ecc_enabled, ecc_uncorrected, ecc_uncorrected_aggregate, remapped_rows
           (0: not supported), remapped_rows_uncorrectable, remapping_pending, remapping_failed, retired_pages_pending,
           temperature_celsius, temperature_slowdown_celsius, power_milliwatts, power_limit_milliwatts,
@@ -48,7 +48,7 @@ def build(folder: pathlib.Path, names: Iterable[str] = ()) -> pathlib.Path:
     folder.mkdir(parents=True, exist_ok=True)
     names = list(names)
     for source, (soname, pattern) in DRIVER.items():
-        _compile(folder / soname, zeros(names, pattern), SOURCES / f"{source}.c")
+        compile_library(folder / soname, zeros(names, pattern), SOURCES / f"{source}.c")
     return folder
 
 
@@ -58,7 +58,7 @@ def build_cuda_libraries(site: pathlib.Path, names: Iterable[str]) -> list[pathl
     for path, pattern in CUDA_LIBRARIES.items():
         library = site / "nvidia" / path
         library.parent.mkdir(parents=True, exist_ok=True)
-        _compile(library, zeros(names, pattern))
+        compile_library(library, zeros(names, pattern))
     return sorted({(site / "nvidia" / path).parent for path in CUDA_LIBRARIES})
 
 
@@ -103,7 +103,8 @@ def _dynamic_names(library: pathlib.Path) -> set[str]:
         }
 
 
-def _compile(library: pathlib.Path, text: str, *sources: pathlib.Path) -> None:
+def compile_library(library: pathlib.Path, text: str, *sources: pathlib.Path) -> None:
+    """Compile C text, and further sources, to a shared library whose soname is its file's name."""
     extra = library.with_name(library.name + ".c")
     extra.write_text(text)
     subprocess.run(

@@ -33,6 +33,14 @@ def test_eight_devices_in_the_order_the_user_chose(driver_host):
 
 
 @linux
+def test_devices_that_can_not_access_each_other(driver_host):
+    with driver_host({"gpus": 2, "gpu.0.peer_access": 0}) as host:
+        assert cuda.read(host).peers_missing == ((0, 1), (1, 0))
+    with driver_host() as host:
+        assert cuda.read(host).peers_missing is None
+
+
+@linux
 @pytest.mark.parametrize(
     ("lines", "result", "name", "version"),
     [

@@ -17,7 +17,7 @@ NODES = {"/dev/nvidiactl": 0o666, "/dev/nvidia-uvm": 0o666, "/dev/nvidia0": 0o66
 class Watching(FakeHost):
     """Remembers what the child was asked to open."""
 
-    asked = ()
+    asked = None
 
     def child(self, name, *args, limit=30.0):
         self.asked = args
@@ -36,7 +36,7 @@ def test_none_there_starts_no_child():
     assert read(host) == DeviceNodes(
         control=DeviceNode(path="/dev/nvidiactl", present=False), uvm=DeviceNode(path="/dev/nvidia-uvm", present=False)
     )
-    assert host.asked == ()
+    assert host.asked is None
 
 
 def test_driver_lists_a_gpu_whose_node_is_absent():
@@ -76,7 +76,7 @@ def test_files_and_folders_in_place_of_devices_are_told_and_left_alone():
     found = read(host)
     assert (found.control.present, found.control.regular_file, found.control.openable) == (True, True, None)
     assert found.gpus[0].regular_file is True
-    assert host.asked == ()
+    assert host.asked is None
     assert found.ending is None
 
 

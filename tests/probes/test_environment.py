@@ -5,7 +5,9 @@ from fakes import FakeHost
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes.environment import KNOWN, PREFIXES, SENSITIVE, Environment, read
+from gpucheck.probes.environment import KNOWN, PREFIXES, Environment, read
+
+SENSITIVE = r"TOKEN|KEY|SECRET|PASSW|CREDENTIAL"
 
 
 def test_values_of_known_names_only():

@@ -79,6 +79,17 @@ def test_v1_docker_sees_the_path_of_the_host():
     assert (limits.cpu_quota, limits.processes_cgroup) == (2.5, 100)
 
 
+def test_v1_group_below_the_one_that_docker_mounts():
+    files = {
+        f"{ROOT}/memory/memory.limit_in_bytes": f"{6 * GIB}\n",
+        f"{ROOT}/memory/memory.usage_in_bytes": f"{5 * GIB}\n",
+        f"{ROOT}/memory/inner/memory.limit_in_bytes": f"{2 * GIB}\n",
+        f"{ROOT}/memory/inner/memory.usage_in_bytes": f"{GIB}\n",
+    }
+    limits = read(linux("4:memory:/docker/3f4e/inner\n", v1("/docker/3f4e", "memory"), files))
+    assert (limits.memory_limit_bytes, limits.memory_limit_used_bytes) == (2 * GIB, GIB)
+
+
 def test_v1_huge_number_and_minus_one_are_no_limit():
     files = {
         f"{ROOT}/memory/job/memory.limit_in_bytes": "9223372036854771712\n",
@@ -114,8 +125,8 @@ def test_hybrid_takes_each_controller_where_it_is():
 
 
 def test_group_outside_the_namespace_leaves_what_is_visible():
-    files = {f"{ROOT}/memory.max": f"{GIB}\n"}
-    assert read(linux("0::/../../other\n", V2, files)).memory_limit_bytes == GIB
+    files = {f"{ROOT}/memory.max": f"{2 * GIB}\n", "/sys/other/memory.max": f"{GIB}\n"}
+    assert read(linux("0::/../../other\n", V2, files)).memory_limit_bytes == 2 * GIB
 
 
 def test_mounts_unreadable_falls_back_to_the_usual_place():

@@ -184,3 +184,40 @@ def test_metal_plugin_is_asked_before_macos_is_blamed():
 
 def test_warning_severity_is_not_used_for_a_missing_gpu():
     assert [finding.severity for finding in roots(NOTHING, BARE)] == [Severity.ERROR]
+
+
+def test_driver_of_the_machine_comes_first_where_it_is_absent():
+    for changes in ([NO_MODULE], [ASKED, EMPTY_BUS]):
+        (finding,) = roots(NOTHING, BARE, *changes)
+        assert finding.fix[0].command == "nvidia-smi"
+    (finding,) = roots(NOTHING, BARE)
+    assert finding.fix[0].command == "docker run --rm --gpus all ubuntu nvidia-smi"
+    (finding,) = roots(NOTHING, {"container": {"inside": True, "kind": "kubernetes"}})
+    assert finding.summary.startswith("This kubernetes container was given no GPU")
+    assert "nvidia.com/gpu" in finding.fix[0].text
+
+
+def test_sandbox_with_a_tpu_is_not_asked_for_a_gpu():
+    sandbox = [NOTHING, BARE, {"pci": {"readable": False}, "tpu.expected": True}]
+    assert outcome("container-without-gpu", *sandbox).status is Status.CLEAR
+    assert outcome("rocm-gpu-unsupported", HOST, NOTHING, EMPTY_BUS, AMD, {"tpu.expected": True}).status is Status.CLEAR
+
+
+def test_rocm_gpu_that_tensorflow_lists_works():
+    listed = {"tensorflow.devices": [{"name": "GPU:0", "kind": "GPU"}]}
+    assert outcome("rocm-gpu-unsupported", HOST, NOTHING, EMPTY_BUS, AMD, listed).status is Status.CLEAR
+    assert outcome("rocm-gpu-unsupported", ASKED, NOTHING, EMPTY_BUS, AMD).status is Status.CLEAR  # container-without-gpu
+    built = {"tensorflow.built_with_rocm": True}
+    assert outcome("rocm-gpu-unsupported", HOST, NOTHING, EMPTY_BUS, AMD, built).status is Status.SKIPPED
+
+
+def test_windows_gpu_that_tensorflow_lists_works():
+    listed = {"tensorflow.devices": [{"name": "GPU:0", "kind": "GPU"}]}
+    assert outcome("windows-native-unsupported", WINDOWS, listed, name="laptop-cpu").status is Status.CLEAR
+
+
+def test_linux_driver_that_lies_unused_inside_wsl_is_not_blamed():
+    unused = {"wsl": {**WSL, "linux_driver_libraries": ["/usr/lib/x86_64-linux-gnu/libcuda.so.1"]}}
+    failed = cuda(999, library="/usr/lib/wsl/lib/libcuda.so.1.1")
+    assert codes(IN_WSL, BLIND, unused, failed) == ["cuda-init-failed"]
+    assert codes(IN_WSL, unused) == []  # CUDA works

@@ -1,7 +1,7 @@
 """A GPU that works, and a setting that keeps it from the program: variables, compute mode, MIG, TensorFlow's own floor."""
 
 import pytest
-from broken import BLIND, HOST, NO_DEVICE, ROWS, RULES, changed, codes, cuda, outcome, roots
+from broken import BLIND, HOST, NO_DEVICE, NO_NODES, ROWS, RULES, changed, codes, cuda, outcome, roots
 from fakes import machine
 
 from gpucheck.model import Severity, Status
@@ -172,3 +172,87 @@ def test_small_gpu_alone_is_taken():
 
 def test_malformed_floor_is_ignored_as_tensorflow_does():
     assert codes({"environment.variables": {"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "many"}}, quick=True) == []
+
+
+@pytest.mark.parametrize("changes", [visible("GPU-dead,0"), visible("-1,0")], ids=["unknown", "minus one"])
+def test_what_cuda_found_all_the_same_is_not_hidden(changes):
+    assert codes(changes, quick=True) == []
+
+
+def test_numbers_that_count_mig_instances_are_skipped():
+    mig = {"gpus.gpus[0].mig_enabled": True, "gpus.gpus[0].mig_devices": 2}
+    assert outcome("devices-hidden", HOST, BLIND, NO_DEVICE, mig, visible("0")).status is Status.SKIPPED
+    assert outcome("devices-hidden", HOST, BLIND, NO_DEVICE, mig, visible("")).status is Status.FOUND
+
+
+def test_uuid_cannot_be_looked_up_where_nvml_tells_none():
+    unknown = {"gpus.gpus[0].uuid": None}
+    assert outcome("devices-hidden", HOST, BLIND, NO_DEVICE, unknown, visible("GPU-1")).status is Status.SKIPPED
+
+
+@pytest.mark.parametrize("path", ["device_nodes.control.openable", "device_nodes.gpus[0].openable"])
+def test_without_nvml_and_without_access_nothing_says_that_a_gpu_is_hidden(path):
+    blind = {"driver": {"status": "library-not-found"}, "gpus.gpus": [], path: None}
+    assert outcome("devices-hidden", HOST, BLIND, NO_DEVICE, visible("-1"), blind).status is Status.CLEAR
+
+
+def test_cuda_that_starts_and_counts_nothing():
+    empty = {"cuda": {"status": "ok", "device_count": 0}}
+    assert codes(HOST, BLIND, empty, visible("-1"), quick=True) == ["devices-hidden"]
+    (finding,) = roots(HOST, BLIND, empty, quick=True)
+    assert (finding.code, finding.summary) == ("cuda-init-failed", "CUDA starts, but counts no GPU.")
+
+
+@pytest.mark.parametrize("path", ["container.inside", "device_nodes.control.present"])
+def test_nvidia_visible_devices_counts_only_where_a_runtime_obeyed_it(path):
+    none = {"container": {"inside": True, "nvidia_visible_devices": "none", "gpu_requested": False}}
+    assert outcome("devices-hidden", none, BLIND, NO_DEVICE, {"device_nodes.gpus": [], path: False}).status is Status.CLEAR
+    assert outcome("devices-hidden", none, BLIND, NO_DEVICE).status is Status.CLEAR  # /dev/nvidia0 is there
+
+
+def test_refusal_by_cuda_itself_counts_as_a_holder():
+    refused = cuda(46, "CUDA_ERROR_DEVICE_UNAVAILABLE")
+    assert codes(HOST, BLIND, EXCLUSIVE, refused, quick=True) == ["compute-mode-exclusive"]
+    unknown = {"gpus.gpus[0].compute_mode": None}
+    assert outcome("compute-mode-exclusive", BLIND, refused, unknown).status is Status.SKIPPED
+    other = {"kind": "cuda-error", "line": 1, "text": "CUDA_ERROR_OUT_OF_MEMORY", "fields": {"code": "2"}}
+    assert outcome("compute-mode-exclusive", BLIND, EXCLUSIVE, {"log.events": [other]}).status is Status.CLEAR
+
+
+def test_a_gpu_that_tensorflow_lists_is_not_ignored():
+    small = {"cuda.devices[0].multiprocessors": 3, "environment.variables": {"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "8"}}
+    assert outcome("gpu-multiprocessor-count-too-low", small).status is Status.CLEAR
+    assert outcome("gpu-multiprocessor-count-too-low", small, quick=True).status is Status.FOUND
+
+
+ALLOW_CPU = {"request.allow_cpu": True}
+
+
+def severities(*changes):
+    judgements = judge(changed(*changes, quick=True), RULES.values())
+    return {diagnosis.code: diagnosis.severity for diagnosis in fold(judgements, ROWS)}
+
+
+def test_a_broken_driver_stays_an_error_where_the_cpu_is_enough():
+    assert severities(HOST, ALLOW_CPU, cuda(999)) == {"cuda-init-failed": Severity.ERROR}
+    assert severities(HOST, ALLOW_CPU, cuda(999), visible("-1"))["cuda-init-failed"] is Severity.ERROR
+    assert severities(HOST, ALLOW_CPU, NO_DEVICE) == {"cuda-init-failed": Severity.ERROR}
+    assert severities(HOST, NO_DEVICE, visible("-1"))["cuda-init-failed"] is Severity.ERROR
+
+
+@pytest.mark.parametrize("failure", [NO_DEVICE, cuda(34, "CUDA_ERROR_STUB_LIBRARY")], ids=["no device", "stub"])
+def test_container_meant_for_the_cpu_on_a_machine_with_a_gpu(failure):
+    bare = {"container": {"inside": True, "kind": "docker", "gpu_requested": False}}
+    no_nvml = {"driver": {"status": "library-not-found"}, "gpus.gpus": []}
+    assert severities(bare, NO_NODES, no_nvml, failure, ALLOW_CPU) == {}
+
+
+def test_prohibited_gpu_that_cuda_leaves_out_by_itself_counts():
+    hidden = several(2, seen=1)
+    hidden["gpus.gpus"][1]["compute_mode"] = "prohibited"
+    assert codes(HOST, hidden, quick=True) == ["compute-mode-exclusive"]
+
+
+def test_mig_that_works_is_clear_even_where_nvml_cannot_count():
+    unknown = {"gpus.gpus[0].mig_enabled": True, "gpus.gpus[0].mig_devices": None}
+    assert outcome("mig-misconfigured", HOST, unknown).status is Status.CLEAR

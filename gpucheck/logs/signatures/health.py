@@ -14,8 +14,14 @@ def _limits(match: "re.Match[str]") -> dict[str, str] | None:
     return {"reason": match["reason"].lower()} if "power cap" not in match["reason"].lower() else {"reason": "sw power cap"}
 
 
+_SECTION = (
+    r"\b(?:(?!Aggregate|Volatile|Retired|Remapped).){0,400}?(?:Uncorrectable[\w -]*|Double Bit[\w ]*) *: *(?P<count>[1-9]\d*)\b"
+)
+
 SIGNATURES = (
     # -- memory errors --
+    Signature("ecc-count", "volatile", r"^Volatile" + _SECTION, fixed(section="volatile"), reach=16),
+    Signature("ecc-history", "aggregate", r"^Aggregate" + _SECTION, reach=16),
     Signature(
         "ecc-count",
         "uncorrectable",

@@ -100,6 +100,28 @@ SIGNATURES = (
         r"(?i:bad return status for module build|dkms.{0,60}nvidia.{0,60}(?:error|failed))",
         fixed(reason="not-built"),
     ),
+    Signature(
+        "gpu-on-bus",
+        "nvidia corporation",
+        r"(?P<device>(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d) (?:VGA compatible|3D|Display) controller[^\n]{0,12}: "
+        r"NVIDIA Corporation (?P<name>[^\n(]+)",
+        reach=0,
+    ),
+    Signature(
+        "driver-hung",
+        "blocked for more than",
+        r"task (?P<process>(?:nvidia|nv_|irq/\d+-nvidia|UVM)[\w./-]*):(?P<pid>\d+) blocked for more than (?P<seconds>\d+) sec",
+        reach=0,
+    ),
+    *each(
+        "driver-hung",
+        ("nvidia-smi", "nvmlinit", "cuinit"),
+        r"(?P<process>nvidia-smi|nvmlInit\w*|cuInit)\b['\"]?[^\n]{0,60}?"
+        r"(?i:\btimed out|\bhung\b|\bhangs\b|did not (?:answer|respond|return)|not responding|deadline exceeded)"
+        r"|(?i:sending signal \w+ to command) .?(?P<command>nvidia-smi)",
+        lambda match: {"process": match["process"] or match["command"]},
+        reach=0,
+    ),
     # -- device nodes --
     Signature(
         "device-node-missing",

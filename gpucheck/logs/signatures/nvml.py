@@ -69,6 +69,11 @@ SIGNATURES = (
     Signature("driver-mismatch", "nvml library version", r"^NVML library version: (?P<library>[\d.]+\d)", reach=0),
     # -- nvidia-smi's tables: context --
     Signature(
+        "driver-version",
+        "driver version",
+        r"\bDriver Version *: *(?P<kernel>\d[\d.]*\d)(?:.{0,20}?CUDA Version *: *(?P<cuda>\d[\d.]*\d))?",
+    ),
+    Signature(
         "gpu-memory-used",
         "mib",
         r"(?P<used_mb>\b\d{1,9}) ?MiB */ *(?P<total_mb>\d+) ?MiB",

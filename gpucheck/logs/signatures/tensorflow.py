@@ -21,6 +21,10 @@ def _strategy(match: "re.Match[str]") -> dict[str, str] | None:
     return {"devices": ",".join(kinds), "count": str(len(devices))} if devices else None
 
 
+def _empty(match: "re.Match[str]") -> dict[str, str] | None:
+    return {"value": ""}
+
+
 def _container(match: "re.Match[str]") -> dict[str, str] | None:
     """Docker names a container's host by twelve hexadecimal digits."""
     host = match["host"]
@@ -147,6 +151,9 @@ SIGNATURES = (
         r"libcuda reported version is: (?P<library>\d[\d.]*)|kernel reported version is: (?P<kernel>\d[\d.]*)",
         reach=0,
     ),
+    Signature(
+        "cuda-diagnostics", "cuda diagnostic information", r"retrieving CUDA diagnostic information for host", fixed(), reach=0
+    ),
     Signature("driver-versions-agree", "to match dso", r"kernel version seems to match DSO: (?P<version>[\d.]+)", reach=0),
     Signature(
         "driver-mismatch",
@@ -155,6 +162,15 @@ SIGNATURES = (
     ),
     Signature("devices-hidden", "cuda_visible_devices", r"env: CUDA_VISIBLE_DEVICES=\"(?P<value>[^\"]*)\"", reach=0),
     Signature("devices-hidden", "this hides all gpus", r"CUDA_VISIBLE_DEVICES is set to (?P<value>\S+).{0,5}this hides all GPUs"),
+    Signature(
+        "devices-hidden",
+        "cuda_visible_devices",
+        r"\bCUDA_VISIBLE_DEVICES(?: is| to)? ?[=:]? ?['\"]?(?P<value>-1|NoDevFiles|none|void)\b",
+        reach=0,
+    ),
+    Signature(
+        "devices-hidden", "cuda_visible_devices", r"\bCUDA_VISIBLE_DEVICES=(?:\"\"|'')?(?:$| +(?=python|\./))", _empty, reach=0
+    ),
     Signature("container-host", "hostname:", r"\bhostname: (?P<host>[0-9a-f]{12})$", _container, reach=0),
     Signature("container-host", "on this host (", r"on this host \((?P<host>[0-9a-f]{12})\)", _container, reach=0),
     Signature("container-host", "root@", r"^(?:\([^)]*\) ?)?\[?root@(?P<host>[0-9a-f]{12})[: ]", _container, reach=0),

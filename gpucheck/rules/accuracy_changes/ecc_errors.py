@@ -14,7 +14,8 @@ Fix:
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
-    Only the aggregate counters are above 0: that is the board's history, and gpucheck does not report it.
+    Only the aggregate counters are above 0, or the kernel's log tells of errors that a reset has repaired: that is the board's
+    history, and gpucheck does not report it.
 Example:
     gpus.gpus[0].ecc_uncorrected_volatile = 3
     gpus.gpus[0].ecc_uncorrected_aggregate = 3
@@ -26,24 +27,41 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
 from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
+from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, title
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import starts, xids
+from gpucheck.rules._training import failure, short, title
+from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
-XIDS = ("48", "64", "94", "95")  # double-bit error, remapping failed, contained, uncontained
 CODES = ("214", "226", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_CONTAINED")
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
+COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
-    explains=("loss-not-finite", "loss-not-falling", "replicas-diverged", "training-failed", "training-crashed"),
+    explains=(
+        *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),
+        *("training-failed", "training-crashed"),
+    ),
 )
-def check(gpus: Gpus | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(
+    gpus: Gpus | None,
+    pci: Pci | None,
+    container: Container | None,
+    training: Training | None,
+    kernel_log: KernelLog | None,
+    log: Log | None,
+) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
+    reports = [one for one in reported(kernel_log, "ecc-errors", gpus, pci, container) if not _repaired(one)]
     bad = [(place, gpu, what) for place, gpu in enumerate(gpus.gpus) if (what := _trouble(gpu))] if gpus else []
     if gpus is not None and bad:
         _, worst, what = bad[0]
@@ -55,11 +73,14 @@ def check(gpus: Gpus | None, training: Training | None, log: Log | None) -> Find
                 item
                 for place, gpu, _ in bad
                 for item in saw(gpus, *(f"gpus[{place}].{field}" for field in FIELDS if getattr(gpu, field)))
-            ),
-            fix=_fix(),
+            )
+            + cited(reports),
+            fix=(*advice(one.known for one in reports), *_fix()),
             affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in bad),
             severity=Severity.WARNING if only_pending else Severity.ERROR,
         )
+    if reports:
+        return _reported(reports)
     seen = failure(
         training,
         log,
@@ -69,21 +90,48 @@ def check(gpus: Gpus | None, training: Training | None, log: Log | None) -> Find
         "ecc-uncorrectable",
         where=lambda event: (
             event.kind == "ecc-uncorrectable"
-            or event.fields.get("code") in (XIDS if event.kind == "xid" else CODES)
-            or (event.kind == "cuda-error" and event.fields.get("name") in CODES)
+            or decoded(event, "ecc-errors") is not None
+            or (event.kind == "cuda-error" and {event.fields.get("code"), event.fields.get("name")} & set(CODES) != set())
         ),
     )
     if seen is not None and not isinstance(seen, Skip):
+        known = decoded(seen.event, "ecc-errors") if seen.event is not None else None
+        what = "GPU memory lost data beyond repair" if known is None else known.meaning[0].upper() + known.meaning[1:]
         return Finding(
-            summary=f"GPU memory lost data beyond repair: {seen.text}.",
+            summary=f"{what}: {seen.text}.",
             evidence=seen.evidence,
-            fix=_fix(),
+            fix=(*advice([known] if known is not None else []), *_fix()),
             affects=seen.affects,
+            severity=Severity.WARNING if known is not None and known.severity != "error" else Severity.ERROR,
         )
     if gpus is None:
         return seen
-    known = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
-    return None if known or not gpus.gpus else Skip("these GPUs do not count memory errors")
+    counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
+    return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
+
+
+def _repaired(report: Reported) -> bool:
+    """Whether NVML counts these errors and has none of them now: the GPU was reset since."""
+    gpu = report.gpu
+    return (
+        gpu is not None
+        and report.known.code in COUNTED
+        and gpu.ecc_uncorrected_volatile == 0
+        and not (gpu.remapping_pending is None and gpu.retired_pages_pending is None)
+        and _trouble(gpu) is None
+    )
+
+
+def _reported(reports: list[Reported]) -> Finding:
+    first = min(reports, key=lambda one: one.known.severity != "error")
+    more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+    return Finding(
+        summary=f"{first.label} has had memory trouble since its driver was loaded: {first.words}{more}.",
+        evidence=cited(reports),
+        fix=(*advice(one.known for one in reports), *_fix()),
+        affects=affected(reports),
+        severity=Severity.ERROR if first.known.severity == "error" else Severity.WARNING,
+    )
 
 
 def _trouble(gpu: Gpu) -> str | None:
@@ -107,4 +155,41 @@ def _fix() -> tuple[Fix, ...]:
         Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
         Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
         Fix(text="If errors come back, or remapping failed, test the board and have it replaced", command="dcgmi diag -r 3"),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The kernel's, CUDA's or a report's word for lost data, or for a repair that failed or waits."""
+    reports = xids(log, "ecc-errors")
+    worse = [event for event, known in reports if known.severity == "error"]
+    lost = worse + [event for event in log.events if event.kind == "ecc-uncorrectable"] + starts(log, "214", "226")
+    repairs = [event for event in log.events if event.kind in ("row-remapping", "pages-retired")]
+    counts = [event for event in log.events if event.kind == "ecc-count"]
+    if any(event.kind == "ecc-history" or event.fields.get("section") for event in log.events):
+        counts = [event for event in counts if event.fields.get("section")]  # since the board was made: its history
+    told = [*lost, *counts, *repairs, *(event for event, _ in reports)]
+    if not told:
+        return None
+    told = list({event.line: event for event in told}.values())
+    device = field(told, "device")
+    label = f"GPU {device}" if device and device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
+    if lost:
+        known = next((known for event, known in reports if event is lost[0]), None)
+        what = f"{known.meaning} (Xid {known.code})" if known else short(lost[0].text)
+        summary = f"{label} lost data in its memory beyond repair: {what}."
+    elif counts:
+        number = counts[0].fields.get("count", "")
+        summary = (
+            f"{label} has had {number} uncorrectable memory error{'s' if number != '1' else ''} since its driver was loaded."
+        )
+    elif repairs:
+        summary = f"{label} has faulty memory whose repair failed or waits for a reset: {short(repairs[0].text)}."
+    else:
+        summary = f"{label} has had memory trouble: {reports[0][1].meaning} (Xid {reports[0][1].code})."
+    return Finding(
+        summary=summary,
+        evidence=cite(*told),
+        fix=(*advice(known for _, known in reports), *_fix()),
+        affects=(device,) if device else (),
+        severity=None if lost or counts or repairs else Severity.WARNING,
     )

@@ -35,6 +35,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._common import listing, trained_on_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import starts
 
 _DEVICE_UNAVAILABLE = 46
 _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with MPS: many programs share it through the server
@@ -111,3 +113,25 @@ def _refused(cuda: Cuda, log: Log | None) -> tuple[Evidence, ...]:
         if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
             return saw(log, f"events[{place}].text") if log is not None else ()
     return ()
+
+
+def in_log(log: Log) -> Finding | None:
+    """CUDA's word for it: a mode alone is a site's choice."""
+    told = starts(log, str(_DEVICE_UNAVAILABLE))
+    if not told:
+        return None
+    modes = [event for event in log.events if event.kind == "compute-mode"]
+    mode = field(modes, "mode")
+    summary = (
+        f"CUDA was refused a GPU (error 46): its compute mode {mode} keeps other processes out."
+        if mode
+        else "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode lets in one process or none."
+    )
+    return Finding(
+        summary=summary,
+        evidence=cite(*told[:2], *modes[:1]),
+        fix=(
+            Fix(text="See who uses it, and its mode; wait for that process or end it", command="nvidia-smi"),
+            Fix(text="Let every program in again, until the driver is reloaded", command="sudo nvidia-smi -c DEFAULT"),
+        ),
+    )

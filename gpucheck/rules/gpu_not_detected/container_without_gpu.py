@@ -41,10 +41,14 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
+from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, ending, unserved
+from gpucheck.rules._training import short
 
 _START = {
     "docker": Fix(
@@ -65,12 +69,22 @@ _TOOLKIT = Fix(
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
 )
 _CPU = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
+_REFUSALS = {
+    "hook": "the NVIDIA Container Toolkit could not prepare it",
+    "runtime": "this container runtime does not know how to pass one in",
+    "not-passed": "it was started without one",
+    "scheduler": "the cluster has none to give",
+}
+_SCHEDULER = (
+    Fix(text="See which nodes have free GPUs", command="kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'"),
+    Fix(text="See whether the device plugin runs on the GPU nodes", command="kubectl get pods -A -o wide | grep -i nvidia"),
+)
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
+    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"),
 )
 def check(
     request: Request,
@@ -122,4 +136,30 @@ def check(
             *saw(cuda, "status"),
         ),
         fix=tuple(fixes if requested else [*fixes, _CPU]),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The runtime's or the scheduler's refusal, else what follows from the log as a whole."""
+    told = [event for event in unserved(log, "container-gpu-denied") if event.fields.get("reason") in _REFUSALS]
+    end = ending(log)
+    wanted = True
+    if told:
+        reason = told[0].fields["reason"]
+        message = told[0].fields.get("message", "")
+        summary = f"A container got no GPU: {_REFUSALS[reason]}{f' ({short(message)})' if message else ''}."
+        fixes: tuple[Fix, ...] = _SCHEDULER if reason == "scheduler" else (_START["docker"], _TOOLKIT)
+    elif end is not None and end.code == "container-without-gpu":
+        told, wanted = end.events, end.wanted or end.result != NO_LIBRARY
+        host = f" ({end.host})" if end.host else ""
+        summary = f"This container{host} was given no GPU: no driver answers inside it."
+        fixes = (_START["docker"], _TOOLKIT, _START["kubernetes"])
+    else:
+        return None
+    check_host = Fix(text="See whether the machine itself can use its GPU, outside of the container", command="nvidia-smi")
+    return Finding(
+        summary=summary,
+        evidence=cite(*told),
+        fix=(*fixes, check_host) if wanted else (*fixes, check_host, CPU_IS_ENOUGH),
+        severity=None if wanted else Severity.WARNING,
     )

@@ -35,10 +35,14 @@ from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.log import Log
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import HIDES_ALL, NO_DEVICE, ending, starts, unserved
 
 _NO_DEVICE = (100, 101)
-_HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")  # NoDevFiles: Slurm, for a job without a GPU
+_INVALID_DEVICE = "101"
+_UNSET = "unset CUDA_VISIBLE_DEVICES"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
@@ -61,17 +65,15 @@ def check(
     entries = [entry.strip() for entry in value.split(",")]
     if (cuda.device_count or 0) >= len(entries):
         return None
-    hides_all = entries[0] in _HIDES_ALL
+    hides_all = entries[0] in HIDES_ALL
     if not driver.gpu_count and not (hides_all and none and _openable(device_nodes)):
         return None  # nothing says that there is a GPU to hide
     usable = 0 if hides_all else _usable(entries, gpus, driver.gpu_count or 0)
     if usable is None:
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
-    wrong = entries[usable] if usable < len(entries) else None
-    if wrong is None or (usable and cuda.device_count != usable):
-        return None
-    if none == bool(usable):
-        return None  # CUDA found more, or fewer, than the variable accounts for
+    if usable == len(entries) or usable != (cuda.device_count or 0):
+        return None  # every entry is good, or CUDA found more or fewer than the entries account for
+    wrong = entries[usable]
     shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
     seen = f"the driver sees {driver.gpu_count}" if driver.gpu_count else "the device files are there"
     if none and hides_all:
@@ -144,3 +146,41 @@ def _fixes(request: Request, environment: Environment) -> tuple[Fix, ...]:
         return (Fix(text="Ask Slurm for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L"), unset)
     cpu = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
     return (unset, names) if request.allow_cpu else (unset, names, cpu)
+
+
+def in_log(log: Log) -> Finding | None:
+    """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
+    named = [event for event in log.events if event.kind == "devices-hidden"]
+    none = starts(log, NO_DEVICE)
+    idle = unserved(log, "cpu-fallback") + [event for event in unserved(log, "gpus-listed") if event.fields.get("count") == "0"]
+    values = [event for event in named if event.fields.get("value", "") in HIDES_ALL] if none or idle else []
+    values += [event for event in named if none and event not in values]
+    beyond = [event for event in starts(log, _INVALID_DEVICE) if event.kind == "cuda-error"]
+    end = ending(log)
+    wanted = True
+    if values:
+        value = values[0].fields.get("value", "")
+        wanted = value not in HIDES_ALL or (end is not None and end.wanted)
+        shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
+        summary, told = f"{shown} hides every GPU from CUDA.", [*none[:1], *values]
+    elif end is not None and end.code == "devices-hidden":
+        version = f" {end.kernel}" if end.kernel else ""
+        summary = f"The NVIDIA driver{version} works, and offers this process no GPU: they are hidden from it (CUDA error 100)."
+        told = end.events
+    elif beyond:
+        summary, told = "The program asks for a GPU by a number that this process is not offered (CUDA error 101).", beyond
+    else:
+        return None
+    return Finding(
+        summary=summary,
+        evidence=cite(*told),
+        fix=(
+            Fix(text="See what hides them, and which GPUs there are", command="env | grep VISIBLE_DEVICES; nvidia-smi -L"),
+            Fix(text="Let CUDA see every GPU (look in ~/.bashrc, the job script and the program, too)", command=_UNSET),
+            Fix(text="Slurm: ask for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L"),
+            Fix(
+                text="In a container: start it with --gpus all, and see that /dev/nvidia0 is in it", command="ls -l /dev/nvidia*"
+            ),
+        ),
+        severity=None if wanted else Severity.WARNING,
+    )

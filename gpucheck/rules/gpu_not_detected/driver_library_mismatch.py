@@ -44,6 +44,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import nvml, starts, unserved
 
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
@@ -51,7 +53,7 @@ _CUDA_COMPAT_REFUSED = 804
 _VERSION = re.compile(r"\.so\.(\d+\.[\d.]*\d)$")  # libcuda.so.580.159.04, not libcuda.so.1
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "driver-unresponsive"))
 def check(
     wsl: Wsl,
     container: Container,
@@ -131,3 +133,42 @@ def _compat(environment: Environment | None, cuda: Cuda, said: tuple[Evidence, .
 def _version(library: str | None) -> str | None:
     match = _VERSION.search(library or "")
     return match[1] if match else None
+
+
+def in_log(log: Log) -> Finding | None:
+    """Two versions that differ, or NVML's or CUDA's word for it."""
+    compat = starts(log, str(_CUDA_COMPAT_REFUSED))
+    told = [*unserved(log, "driver-mismatch"), *nvml(log, str(_NVML_MISMATCH)), *starts(log, str(_CUDA_MISMATCH)), *compat]
+    if not told:
+        return None
+    told.sort(key=lambda event: event.line)
+    versions = [*told, *unserved(log, "driver-version")]
+    kernel, library = field(versions, "kernel"), field(versions, "library")
+    path = Fix(
+        text="If cuda-compat's libcuda.so.1 was loaded: take its folder out of LD_LIBRARY_PATH, or remove that package",
+        command="echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat",
+    )
+    restart = Fix(
+        text="Restart the machine, so that the kernel module of the libraries' version is loaded", command="sudo reboot"
+    )
+    container = Fix(
+        text="In a container: restart it, and remove the packages libnvidia-*, libcuda* and cuda-compat-* from its image"
+    )
+    compare = Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; nvidia-smi")
+    if kernel and library and kernel != library:
+        summary = (
+            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}:"
+            " they work together only at the same version."
+        )
+    elif compat and len(compat) == len(told):
+        summary = (
+            "The driver's library does not fit its kernel module (CUDA error 804): either the driver was upgraded without"
+            " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not take it."
+        )
+    else:
+        summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
+    return Finding(
+        summary=summary,
+        evidence=cite(*told),
+        fix=(restart, container, path, compare) if compat else (restart, container, compare),
+    )

@@ -41,6 +41,8 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import ending, unserved, without_driver
 
 _ABSENT = ("library-not-found", "library-unusable")
 _JIT_COMPILER_NOT_FOUND = "221"
@@ -125,3 +127,35 @@ def _fixes(system: System, container: Container, kernel_module: KernelModule) ->
         Fix(text=f"Install the libraries of the same driver version as the kernel module{version}", command=install),
         Fix(text="If the files are there, make the loader's list anew", command="sudo ldconfig"),
     )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not; or the one that compiles."""
+    end = ending(log)
+    compiler = [event for event in unserved(log, "cuda-error") if event.fields.get("code") == _JIT_COMPILER_NOT_FOUND]
+    if compiler:
+        library, told, version = "libnvidia-ptxjitcompiler.so.1", compiler, None
+    elif end is not None and end.code == "driver-library-missing":
+        unfound = without_driver(log)
+        watching = unfound and end.result is None and not any("cuda" in event.text.lower() for event in unfound)
+        library, told, version = "libnvidia-ml.so.1" if watching else "libcuda.so.1", end.events, end.kernel
+    else:
+        return None
+    return Finding(
+        summary=f"The NVIDIA driver{f' {version}' if version else ''} is here, but its library {library} is not found.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="In a container: start it again with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),
+            Fix(
+                text="See whether the loader knows it, and make its list anew",
+                command="sudo ldconfig; ldconfig -p | grep libcuda",
+            ),
+            Fix(text="Ubuntu: install the libraries of the module's version", command=_ubuntu_libraries(version)),
+            Fix(text="Fedora with RPM Fusion: install them", command="sudo dnf install -y xorg-x11-drv-nvidia-cuda"),
+        ),
+    )
+
+
+def _ubuntu_libraries(version: str | None) -> str | None:
+    branch = versions.parse(version or "")[:1]
+    return f"sudo apt-get install -y libnvidia-compute-{branch[0]} nvidia-utils-{branch[0]}" if branch else None

@@ -35,9 +35,14 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.kernel_log import KernelLog
+from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._common import trained_on_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import READ_KERNEL_LOG, unserved
+from gpucheck.rules._xid import last_words
 
 _LATE = ("timed out", "could not be killed")
 
@@ -54,6 +59,7 @@ def check(
     gpus: Gpus | None,
     cuda: Cuda,
     training: Training | None,
+    kernel_log: KernelLog | None,
 ) -> Finding | None:
     """A child that was stopped at its limit or died. Training that passed on a GPU is the better witness."""
     if trained_on_gpu(training):
@@ -74,7 +80,7 @@ def check(
         return None
     return Finding(
         summary=summary,
-        evidence=evidence,
+        evidence=(*evidence, *last_words(kernel_log)),
         fix=_fixes(container, hung),
         # NVML's child died while it asked this one.
         affects=tuple(
@@ -97,3 +103,16 @@ def _fixes(container: Container, hung: bool) -> tuple[Fix, ...]:
         command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
     )
     return (read, damaged, last)
+
+
+def in_log(log: Log) -> Finding | None:
+    """The kernel, or whoever waited, tells of a call that did not come back."""
+    told = unserved(log, "driver-hung")
+    if not told:
+        return None
+    process = field(told, "process")
+    return Finding(
+        summary=f"The NVIDIA driver does not answer: {process or 'a program'} hung in it.",
+        evidence=cite(*told),
+        fix=(READ_KERNEL_LOG, Fix(text="Restart the machine; if it comes back, take this GPU out of service")),
+    )

@@ -39,12 +39,14 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import nvml, starts, unserved
 
 _NOT_READY = (802, 919)
 _NVML_NOT_READY = 27
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed"))
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
 def check(
     system: System,
     container: Container,
@@ -95,4 +97,27 @@ def _fixes(system: System, container: Container, driver: Driver) -> tuple[Fix, .
             command=None if container.inside else install,
         ),
         Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """CUDA's or NVML's word for it, or the service's own."""
+    told = [*unserved(log, "fabric-not-ready"), *starts(log, *map(str, _NOT_READY)), *nvml(log, str(_NVML_NOT_READY))]
+    if not told:
+        return None
+    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
+    version = field(unserved(log, "driver-version"), "kernel")
+    branch = versions.parse(version or "")[:1]
+    return Finding(
+        summary="The NVSwitch fabric that joins the GPUs is not ready: the fabric manager is not running, or not of the"
+        f" driver's version{f' {version}' if version else ''}.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="Start it, and at every start of the machine", command="sudo systemctl enable --now nvidia-fabricmanager"),
+            Fix(text="Read why it stopped", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
+            Fix(
+                text="If it is absent or of another version than the driver, install the one of the driver's branch",
+                command=f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
+            ),
+        ),
     )

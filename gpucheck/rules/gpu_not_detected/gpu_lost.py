@@ -17,7 +17,8 @@ Fix:
 Verify:
     nvidia-smi lists as many GPUs as lspci -d 10de: does, without ERR!.
 Unless:
-    Never; keep jobs off this GPU until it is repaired.
+    The kernel's log tells of an Xid, and the GPU was reset since: it answers again, and gpucheck only warns until the machine is
+    restarted. Otherwise keep jobs off this GPU until it is repaired.
 Example:
     gpus.gpus = [{"index": 0, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:06.0"}]
     cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
@@ -30,18 +31,23 @@ References:
 
 from typing import NamedTuple
 
-from gpucheck.compat.xid import xid
+from gpucheck.compat.xid import Xid
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import nvml, unserved, xids
+from gpucheck.rules._training import short
+from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
 _RESET_REQUIRED = 16
 _LOST = (8, 10, 11, 15, _RESET_REQUIRED)  # power cables, timeout, interrupts, lost, reset required
@@ -59,7 +65,17 @@ class _Lost(NamedTuple):
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
-    explains=(*WITHOUT_CUDA, "driver-unresponsive", "nccl-failed", "training-crashed", "replica-count-mismatch"),
+    explains=(
+        *WITHOUT_CUDA,
+        "driver-unresponsive",
+        "driver-not-loaded",
+        "no-nvidia-gpu",
+        "container-without-gpu",
+        "nvlink-down",
+        "nccl-failed",
+        "training-crashed",
+        "replica-count-mismatch",
+    ),
 )
 def check(
     wsl: Wsl,
@@ -68,26 +84,47 @@ def check(
     device_nodes: DeviceNodes,
     driver: Driver,
     gpus: Gpus | None,
+    kernel_log: KernelLog | None,
     log: Log | None,
 ) -> Finding | None:
     """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
+    reports = reported(kernel_log, "gpu-lost", gpus, pci, container)
+    silent = [report for report in reports if not report.answers]
     lost = _unanswering(wsl, gpus)
     lost += _input_output_errors(device_nodes) or _unlisted(wsl, container, pci, device_nodes, driver, gpus)
+    lost += [_Lost(one.label, one.words, one.evidence, next(iter(affected([one])), None)) for one in silent]
     lost += _logged(log)
     reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
     if not lost and driver.result in _LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
         lost = [_Lost("A GPU of this machine", problem, saw(driver, "result", "problem"))]
     if not lost:
-        return None
+        return _answering_again(reports) if reports else None
+    known = [*(one.known for one in silent), *_codes(log)]
     labels = list(dict.fromkeys(item.label for item in lost))
     reasons = listing(list(dict.fromkeys(item.reason for item in lost)))
     verb = "no longer answers its driver" if len(labels) == 1 else "no longer answer their driver"
     return Finding(
         summary=f"{listing(labels)} {verb}: {reasons}.",
         evidence=tuple(item for each in lost for item in each.evidence),
-        fix=_fixes(reset, driver.result == _RESET_REQUIRED),
+        fix=(*advice(known), *_fixes(reset, driver.result == _RESET_REQUIRED)),
         affects=tuple(dict.fromkeys(item.affects for item in lost if item.affects)),
+    )
+
+
+def _answering_again(reports: list[Reported]) -> Finding:
+    """They answer, and the log can't tell whether a reset came between: no reason to stop, one to look."""
+    first, *others = reports
+    more = f", and {len(others)} more such messages" if others else ""
+    return Finding(
+        summary=f"{first.label} answers now, but since its driver was loaded the kernel reported of it: {first.words}{more}.",
+        evidence=cited(reports),
+        fix=(
+            *advice(one.known for one in reports),
+            Fix(text="If the GPU was reset since, ignore it; restarting the machine clears the log"),
+        ),
+        affects=affected(reports),
+        severity=Severity.WARNING,
     )
 
 
@@ -141,13 +178,16 @@ def _unlisted(
 def _logged(log: Log | None) -> list[_Lost]:
     lost = []
     for place, event in enumerate(log.events if log is not None else ()):
-        code = event.fields.get("code", "")
-        known = xid(int(code)) if event.kind == "xid" and code.isdecimal() else None
-        if log is not None and known is not None and known.diagnosis == "gpu-lost":
+        known = decoded(event, "gpu-lost")
+        if log is not None and known is not None:
             device = event.fields.get("device")
             label = f"The GPU at {device}" if device else "A GPU of this machine"
-            lost.append(_Lost(label, f"{known.meaning} (Xid {code})", saw(log, f"events[{place}].text")))
+            lost.append(_Lost(label, f"{known.meaning} (Xid {known.code})", saw(log, f"events[{place}].text")))
     return lost
+
+
+def _codes(log: Log | None) -> list[Xid]:
+    return [known for event in (log.events if log is not None else ()) if (known := decoded(event, "gpu-lost")) is not None]
 
 
 def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
@@ -158,3 +198,26 @@ def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
     which = f" -i {','.join(str(index) for index in reset)}" if reset else ""
     command = f"sudo nvidia-smi --gpu-reset{which}"
     return (Fix(text="Reset the GPU, with every program on it ended", command=command), read, cold)
+
+
+def in_log(log: Log) -> Finding | None:
+    """The kernel's or NVML's word for a GPU that is gone; a handle that fails while other GPUs answer is one, too."""
+    reports = xids(log, "gpu-lost")
+    told = [event for event, _ in reports] + unserved(log, "gpu-lost", "gpu-init-failed") + nvml(log, *map(str, _LOST))
+    if not nvml(log, str(_NOT_FOUND)):
+        told += [event for event in nvml(log, str(_UNKNOWN)) if event.fields.get("device")]
+    if not told:
+        return None
+    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
+    devices = list(dict.fromkeys(device for event in told if (device := event.fields.get("device"))))
+    label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
+    reason = f"{reports[0][1].meaning} (Xid {reports[0][1].code})" if reports else told[0].fields.get("message", told[0].text)
+    return Finding(
+        summary=f"{label} no longer {'answer' if len(devices) > 1 else 'answers'}: {short(reason)}.",
+        evidence=cite(*told),
+        fix=(
+            *advice(known for _, known in reports),
+            *_fixes([], bool(nvml(log, str(_RESET_REQUIRED)))),
+        ),
+        affects=tuple(devices),
+    )

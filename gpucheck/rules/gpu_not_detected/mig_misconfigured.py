@@ -29,11 +29,15 @@ from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.log import Log
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import unserved
+from gpucheck.rules._training import short
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
 def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None:
     """Error where CUDA has nothing at all; a warning where other GPUs of the machine still work."""
     enabled = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.mig_enabled]
@@ -63,4 +67,20 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
         ),
         affects=tuple(names),
         severity=Severity.WARNING if cuda.device_count else None,
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The words of nvidia-smi, the device plugin or the container toolkit about instances that are not there."""
+    told = unserved(log, "mig-failed")
+    if not told:
+        return None
+    return Finding(
+        summary=f"MIG is on without an instance that could be used: {short(told[0].fields.get('message', told[0].text))}.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="See the mode and the instances", command="nvidia-smi -L; sudo nvidia-smi mig -lgi"),
+            Fix(text="To use the GPUs whole, leave MIG mode", command="sudo nvidia-smi -mig 0"),
+            Fix(text="Or make an instance on GPU 0; profile 0 is the largest", command="sudo nvidia-smi mig -i 0 -cgi 0 -C"),
+        ),
     )

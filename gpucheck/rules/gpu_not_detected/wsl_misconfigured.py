@@ -39,9 +39,13 @@ from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
+from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import unserved
+from gpucheck.rules._training import short
 
 _SHUTDOWN = "wsl.exe --shutdown"
 _WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
@@ -52,7 +56,7 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "driver-library-mismatch", "cuda-stub-loaded", "devices-hidden"),
+    explains=(*WITHOUT_CUDA, "driver-library-mismatch", "cuda-stub-loaded", "devices-hidden", "container-without-gpu"),
 )
 def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding | None:
     """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
@@ -127,3 +131,19 @@ def _absence(wsl: Wsl) -> Finding | None:
             fix=(_WINDOWS, _CPU),
         )
     return None
+
+
+def in_log(log: Log) -> Finding | None:
+    """What the driver's libraries and the container toolkit say of WSL."""
+    told = unserved(log, "wsl")
+    if not told:
+        return None
+    return Finding(
+        summary=f"WSL gives no NVIDIA GPU: {short(told[0].fields.get('message', told[0].text))}.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="See which WSL this is (it has to be version 2), from a Windows prompt", command="wsl.exe -l -v"),
+            Fix(text="Update it, from a Windows prompt", command="wsl.exe --update"),
+            _WINDOWS,
+        ),
+    )

@@ -32,7 +32,7 @@ from gpucheck.rules._training import gpus_in_use
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HOST)
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
 def check(limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | None) -> Finding | Skip | None:
     """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota."""
     count = len(gpus_in_use(gpus, cuda))

@@ -36,7 +36,7 @@ GPU_IDLE = 0x1
 HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE)
+@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
 def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
     """A harmful clock event reason is active; on an idle GPU only one that is harmful even there."""
     used = gpus_in_use(gpus, cuda)

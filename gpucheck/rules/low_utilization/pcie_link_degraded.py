@@ -30,7 +30,7 @@ GPU_IDLE = 0x1
 BUSY_PERCENT = 50
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE)
+@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
 def check(gpus: Gpus) -> Finding | Skip | None:
     """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
     known = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]

@@ -14,6 +14,7 @@ Fix:
 Verify:
     nvidia-smi nvlink --status: no link is inactive.
 Unless:
+    The links were reset after the Xid that the kernel's log tells of: gpucheck then warns until the machine is restarted.
     A bridge connects only some links by design: then all GPUs of the machine have the same number, and nothing is reported.
 Example:
     machine: hgx-h200
@@ -27,30 +28,45 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
 from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, title
+from gpucheck.rules._log import cite, field
+from gpucheck.rules._start import starts, xids
+from gpucheck.rules._training import failure, short, title
+from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
-XID = "74"
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 
 
-@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed",))
-def check(gpus: Gpus | None, pci: Pci | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
+def check(
+    gpus: Gpus | None,
+    pci: Pci | None,
+    container: Container | None,
+    training: Training | None,
+    kernel_log: KernelLog | None,
+    log: Log | None,
+) -> Finding | Skip | None:
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
     linked = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
     down = [(place, gpu) for place, gpu in linked if _down(gpu, [other for _, other in linked], switched)]
+    reports = [one for one in reported(kernel_log, "nvlink-down", gpus, pci, container) if "Nonfatal" not in one.text]
     if gpus is not None and down:
-        return _finding(gpus, down)
-    seen = failure(training, log, UNCORRECTABLE, "xid", where=lambda event: event.fields.get("code") == XID)
+        return _finding(gpus, down, reports)
+    if reports:
+        return _reported(reports)
+    seen = failure(training, log, UNCORRECTABLE, "xid", where=lambda event: decoded(event, "nvlink-down") is not None)
     if seen is not None and not isinstance(seen, Skip):
+        known = decoded(seen.event, "nvlink-down") if seen.event is not None else None
         return Finding(
             summary=f"An NVLink failed: {seen.text}.",
             evidence=seen.evidence,
-            fix=_fix(),
+            fix=(*advice([known] if known is not None else []), *_fix()),
             affects=seen.affects,
             severity=Severity.ERROR,
         )
@@ -59,15 +75,30 @@ def check(gpus: Gpus | None, pci: Pci | None, training: Training | None, log: Lo
     return None if gpus is not None else seen
 
 
-def _finding(gpus: Gpus, down: list[tuple[int, Gpu]]) -> Finding:
+def _reported(reports: list[Reported]) -> Finding:
+    """A link that failed and works again may have been reset; one whose state is not known may still be down."""
+    first = reports[0]
+    up = all(one.gpu is not None and one.gpu.nvlinks and not _inactive(one.gpu) for one in reports)
+    now = "; its links are up now" if up else ""
+    return Finding(
+        summary=f"{first.label} has had NVLink trouble since its driver was loaded: {first.words}{now}.",
+        evidence=cited(reports),
+        fix=(*advice(one.known for one in reports), *_fix()),
+        affects=affected(reports),
+        severity=Severity.WARNING if up else Severity.ERROR,
+    )
+
+
+def _finding(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[Reported]) -> Finding:
     _, worst = max(down, key=lambda item: len(_inactive(item[1])))
     more = f"; {len(down)} GPUs have links that are down" if len(down) > 1 else ""
     return Finding(
         summary=f"{len(_inactive(worst))} of {len(worst.nvlinks)} NVLinks of {title(worst)} are down{more}.",
         evidence=tuple(
             item for place, gpu in down for item in saw(gpus, *(f"gpus[{place}].nvlinks[{link}]" for link in _inactive(gpu)))
-        ),
-        fix=_fix(),
+        )
+        + cited(reports),
+        fix=(*advice(one.known for one in reports), *_fix()),
         affects=tuple(f"GPU {gpu.index}" for _, gpu in down),
     )
 
@@ -94,3 +125,24 @@ def _down(gpu: Gpu, all_gpus: list[Gpu], switched: bool) -> bool:
     up = len(gpu.nvlinks) - len(_inactive(gpu))
     most = max(len(other.nvlinks) - len(_inactive(other)) for other in all_gpus if other.name == gpu.name)
     return _partly(gpu) and up < most
+
+
+def in_log(log: Log) -> Finding | None:
+    """The kernel's, CUDA's or nvidia-smi's word for a link; what an Xid calls Nonfatal has repaired itself."""
+    reports = xids(log, "nvlink-down")
+    seen = [event for event in log.events if event.kind == "nvlink-down" and "Nonfatal" not in event.text]
+    told = [event for event, _ in reports] + seen + starts(log, "220")
+    if not told:
+        return None
+    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
+    device, link = field(told, "device"), field(told, "link")
+    which = f"NVLink {link}" if link else "An NVLink"
+    where = f" of the GPU at {device}" if device else ""
+    why = f"{reports[0][1].meaning} (Xid {reports[0][1].code})" if reports else short(told[0].text)
+    return Finding(
+        summary=f"{which}{where} is down: {why}.",
+        evidence=cite(*told),
+        fix=(*advice(known for _, known in reports), *_fix()),
+        affects=(device,) if device else (),
+        severity=Severity.ERROR,
+    )

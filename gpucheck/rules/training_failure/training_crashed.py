@@ -33,7 +33,7 @@ from gpucheck.rules._training import NOT_WATCHED
 ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"))
 def check(tensorflow: TensorFlow | None, training: Training | None) -> Finding | Skip | None:
     """The child ended by a signal or with a status of its own instead of finishing."""
     if tensorflow is None and training is None:

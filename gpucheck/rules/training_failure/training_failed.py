@@ -33,7 +33,7 @@ FIX = (
 )
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE)
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
 def check(training: Training) -> Finding | Skip | None:
     """Any run failed, or its XLA-compiled step did. The causes that have a page explain it."""
     bad = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]

@@ -11,6 +11,13 @@ static int initialised;
 static int visible[MAX_GPUS]; /* ordinal -> index in the scenario */
 static int visible_count;
 
+/* Lost GPUs, those in prohibited mode, and those in MIG mode without an instance are no CUDA devices. */
+static int usable(int index)
+{
+    int emptied = gpu_number(index, "mig_enabled", 0) && !gpu_number(index, "mig_devices", 0);
+    return !gpu_number(index, "lost", 0) && gpu_number(index, "compute_mode", 0) != 2 && !emptied;
+}
+
 /* The first entry that names no GPU ends the list, as the driver's documentation says. */
 static void choose_visible(void)
 {
@@ -19,7 +26,7 @@ static void choose_visible(void)
     visible_count = 0;
     if (!wanted) {
         for (int i = 0; i < gpus_present(); i++)
-            if (!gpu_number(i, "lost", 0) && gpu_number(i, "compute_mode", 0) != 2)
+            if (usable(i))
                 visible[visible_count++] = i;
         return;
     }
@@ -33,7 +40,7 @@ static void choose_visible(void)
             if (!strcmp(item, number) || (!strncmp(item, "GPU-", 4) && !strncmp(item, uuid, strlen(item))))
                 found = i;
         }
-        if (found < 0 || gpu_number(found, "lost", 0))
+        if (found < 0 || !usable(found))
             break;
         visible[visible_count++] = found;
     }
@@ -58,8 +65,11 @@ static int device_refusal(const char *function, int device)
 int cuInit(unsigned flags)
 {
     int code = deed(setting("cuInit"));
+    const char *order = getenv("CUDA_DEVICE_ORDER");
     if (code || flags)
         return code ? code : INVALID_VALUE;
+    if (order && *order && strcmp(order, "FASTEST_FIRST") && strcmp(order, "PCI_BUS_ID"))
+        return INVALID_DEVICE; /* as an H200's driver 580 answers */
     choose_visible();
     if (!visible_count)
         return NO_DEVICE;
@@ -227,7 +237,13 @@ int cuStreamCreateWithPriority(void **out, unsigned flags, int priority)
 }
 int cuEventCreate(void **out, unsigned flags) { return (void)flags, *out = &something, SUCCESS; }
 int cuCtxGetStreamPriorityRange(int *least, int *greatest) { return *least = 0, *greatest = -5, SUCCESS; }
-int cuDeviceCanAccessPeer(int *out, int device, int peer) { return (void)device, (void)peer, *out = 1, SUCCESS; }
+int cuDeviceCanAccessPeer(int *out, int device, int peer)
+{
+    int code = device_refusal(__func__, device);
+    if (!code)
+        *out = gpu_number(visible[device], "peer_access", 1) && gpu_number(visible[peer], "peer_access", 1);
+    return code;
+}
 
 static int nothing(void) { return SUCCESS; }
 

@@ -1,0 +1,185 @@
+"""An expectations file, or the same table in pyproject.toml, into ``Expectations``; what is wrong with it named by its line."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
+from gpucheck.expectations.toml import Path, Problem
+from gpucheck.plugin import modules
+
+PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
+
+
+def parse(text: str, name: str) -> Expectations:
+    """Read an expectations file.
+
+    Args:
+        text: the file's.
+        name: what the file is called in messages.
+
+    Raises:
+        Problem: not TOML, a later format, an unknown key, a wrong type or a senseless value.
+    """
+    return convert(toml.load(text, name), text, name)
+
+
+def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
+    """Turn a table that stands at a path of a document into expectations; arguments and errors as of ``parse``."""
+    where = _Where(text, name, at)
+    if not isinstance(table, dict):
+        raise where.problem((), f"expected a table, not {_kind(table)}")
+    table = dict(table)
+    _version(table.pop("schema_version", FORMAT_VERSION), where)
+    _known(table, Expectations, where)
+    table = {key: _spelled(key, entry, where) for key, entry in table.items()}
+    try:
+        expected = msgspec.convert(table, Expectations)
+    except msgspec.ValidationError as error:
+        words, _, place = str(error).partition(" - at `$")
+        raise where.problem(_path(place.rstrip("`")), _plain(words)) from None
+    for path, problem in _senseless(expected):
+        raise where.problem(path, problem)
+    return expected
+
+
+class _Where:
+    def __init__(self, text: str, name: str, at: Path) -> None:
+        self._text, self._name, self._at = text, name, at
+
+    def problem(self, path: Path, words: str) -> Problem:
+        """The error, with its line and its key."""
+        line = toml.line(self._text, (*self._at, *path))
+        dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
+
+
+def _version(version: Any, where: _Where) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise where.problem(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
+    if version > FORMAT_VERSION:
+        words = f"{version} is newer than {FORMAT_VERSION}, the latest that this gpucheck reads: use a newer gpucheck"
+        raise where.problem(("schema_version",), words)
+
+
+def _known(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
+    """Every key of every table is known; the nested tables of a struct are structs of the same names."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for name, entry in table.items():
+        if name not in fields:
+            known = [*fields, "schema_version"] if not at else list(fields)
+            raise where.problem((*at, name), f"unknown key{_similar(name, known)}")
+        inner = fields[name]
+        if isinstance(entry, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            _known(entry, inner, where, (*at, name))
+        elif name == "mute" and isinstance(entry, list):
+            (mute, *_) = inner.__args__
+            for place, one in enumerate(entry):
+                if isinstance(one, dict):
+                    _known(one, mute, where, (*at, name, place))
+
+
+def _spelled(name: str, entry: Any, where: _Where) -> Any:
+    """Short spellings in full: one speed for a strategy means float32, one name stands for a list of one."""
+    if name == "training" and isinstance(entry, dict) and isinstance(speeds := entry.get("min_samples_per_second"), dict):
+        full = {strategy: speed if isinstance(speed, dict) else {"float32": speed} for strategy, speed in speeds.items()}
+        for strategy, by_precision in full.items():
+            for precision, speed in by_precision.items():
+                if isinstance(speed, bool) or not isinstance(speed, (int, float)):
+                    path = (name, "min_samples_per_second", strategy, precision)
+                    raise where.problem(path, f"expected samples per second, not {_kind(speed)}")
+        return {**entry, "min_samples_per_second": full}
+    if name == "gpu" and isinstance(entry, dict) and isinstance(entry.get("names"), str):
+        return {**entry, "names": [entry["names"]]}
+    return entry
+
+
+def _senseless(expected: Expectations) -> Iterable[tuple[Path, str]]:
+    gpu, training = expected.gpu, expected.training
+    if gpu.count is not None and gpu.count < 0:
+        yield ("gpu", "count"), "expected 0 or more"
+    if gpu.memory_gib is not None and not 0 < gpu.memory_gib < 1e6:
+        yield ("gpu", "memory_gib"), "expected a number above 0"
+    if gpu.compute_capability is not None and not re.fullmatch(r"\d+\.\d", gpu.compute_capability):
+        yield ("gpu", "compute_capability"), f'expected a string such as "9.0", not {gpu.compute_capability!r}'
+    for field in msgspec.structs.fields(expected.versions):
+        specifier = getattr(expected.versions, field.name)
+        if specifier is not None and not _is_specifier(specifier):
+            words = f'{specifier!r} is no version specifier (PEP 440) such as ">=2.21,<2.22" or "==3.15.*"'
+            yield ("versions", field.name), words
+    if training.max_first_step_seconds is not None and not 0 < training.max_first_step_seconds < 1e6:
+        yield ("training", "max_first_step_seconds"), "expected a number of seconds above 0"
+    yield from _senseless_names(expected)
+    for place, mute in enumerate(expected.mute):
+        if not mute.reason.strip():
+            yield ("mute", place, "reason"), "a muted diagnosis needs a reason"
+
+
+def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
+    training = expected.training
+    strategies = [module.rpartition(".")[2] for module in modules("gpucheck.strategies")]
+    for name in training.strategies:
+        if name not in strategies:
+            yield ("training", "strategies"), f"no strategy {name!r}{_similar(name, strategies)}"
+    for strategy, speeds in training.min_samples_per_second.items():
+        path: Path = ("training", "min_samples_per_second", strategy)
+        if strategy not in strategies:
+            yield path, f"no strategy of that name{_similar(strategy, strategies)}"
+        for precision, speed in speeds.items():
+            if precision not in PRECISIONS:
+                yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
+            if not 0 < speed < 1e15:
+                yield (*path, precision), "expected samples per second above 0"
+    codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
+    for code in expected.allowed_warnings:
+        if code not in codes:
+            yield ("allowed_warnings",), f"no diagnosis has the code {code!r}{_similar(code, codes)}"
+    for place, mute in enumerate(expected.mute):
+        if mute.code not in codes:
+            yield ("mute", place, "code"), f"no diagnosis has the code {mute.code!r}{_similar(mute.code, codes)}"
+
+
+def _is_specifier(text: str) -> bool:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return bool(text.strip()) and bool(list(SpecifierSet(text)))
+    except InvalidSpecifier:
+        return False
+
+
+def _similar(name: str, known: Iterable[str]) -> str:
+    import difflib
+
+    known = list(known)
+    close = difflib.get_close_matches(name, known, 1)
+    if close:
+        return f" (did you mean {close[0]}?)"
+    return f"; known are {', '.join(known)}" if len(known) < 12 else "; `gpucheck rules` lists them"
+
+
+def _path(dotted: str) -> Path:
+    """msgspec's ".gpu.count", ".mute[0].until" or ".names[...]" as a path."""
+    parts = re.findall(r"\[(\d+)\]|\.([^.\[]+)", dotted)
+    return tuple(int(number) if number else name for number, name in parts)
+
+
+_KINDS = {"str": "a string", "int": "a whole number", "float": "a number", "array": "a list", "object": "a table"}
+_KINDS |= {"bool": "true or false", "date": "a date such as 2026-12-31", "null": "nothing"}
+
+
+def _plain(words: str) -> str:
+    """msgspec's "Expected `int | null`, got `str`" in the words of TOML."""
+    match = re.fullmatch(r"Expected `([^`]+)`, got `([^`]+)`", words)
+    if not match:
+        missing = re.fullmatch(r"Object missing required field `(\w+)`", words)
+        return f"{missing[1]} is missing" if missing else words[:1].lower() + words[1:]
+    wanted = [_KINDS.get(kind, kind) for kind in match[1].split(" | ") if kind != "null"]
+    return f"expected {' or '.join(wanted)}, not {_KINDS.get(match[2], match[2])}"
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return _KINDS.get({"list": "array", "dict": "object"}.get(name, name), name)

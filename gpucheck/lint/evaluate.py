@@ -1,0 +1,191 @@
+"""The half of the trace that follows expressions."""
+
+import ast
+import builtins
+from typing import Any
+
+from gpucheck.lint.names import canonical
+from gpucheck.lint.values import (
+    UNKNOWN,
+    Call,
+    Constant,
+    Event,
+    Function,
+    Items,
+    Name,
+    Operation,
+    Place,
+    Read,
+    Scope,
+    Value,
+    constant,
+    merge,
+)
+
+STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
+
+
+class Evaluator:
+    """Follows expressions; what it needs of the statements is declared here and defined by the tracer."""
+
+    events: list[Event]
+    scope: Scope
+    stars: list[str]
+    path: tuple[tuple[int, int], ...]
+    loops: int
+
+    def place(self) -> Place:
+        """Here and now."""
+        raise NotImplementedError
+
+    def define(self, node: Any) -> Function:
+        """A function of this file."""
+        raise NotImplementedError
+
+    def called(self, call: Call) -> Value:
+        """What a call returns."""
+        raise NotImplementedError
+
+    def element(self, value: Value, index: int | None) -> Value:
+        """An element at a position, or any."""
+        raise NotImplementedError
+
+    def each(self, value: Value) -> Value:
+        """What a loop's variable is bound to."""
+        raise NotImplementedError
+
+    def attribute(self, of: Value, name: str) -> Value:
+        """An attribute of a value."""
+        raise NotImplementedError
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to whatever stands left of the equals sign."""
+        raise NotImplementedError
+
+    canonical = staticmethod(canonical)
+
+    def value(self, node: ast.expr) -> Value:
+        """Follow an expression and return what it stands for."""
+        handler = getattr(self, f"_of_{type(node).__name__}", None)
+        if handler is not None:
+            found: Value = handler(node)
+            return found
+        return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
+
+    def _of_Constant(self, node: ast.Constant) -> Value:
+        return Constant(node.value)
+
+    def _of_Name(self, node: ast.Name) -> Value:
+        found = self.scope.get(node.id)
+        if found is not None:
+            return found
+        if node.id == "__name__":
+            return UNKNOWN
+        for module in reversed(self.stars):
+            if canonical(module + ".").startswith(STARRED) and not hasattr(builtins, node.id):
+                return Name(canonical(f"{module}.{node.id}"))
+        return Name(f"builtins.{node.id}") if hasattr(builtins, node.id) else UNKNOWN
+
+    def _of_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
+        inner = node.value
+        of = self._of_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
+        found = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else self.attribute(of, node.attr)
+        if whole:
+            self.events.append(Read(node, self.place(), found))
+        return found
+
+    def _of_Call(self, node: ast.Call) -> Value:
+        function = self.value(node.func)
+        starred = False
+        args: list[Value] = []
+        for item in node.args:
+            if isinstance(item, ast.Starred):
+                unpacked = self.value(item.value)
+                starred = True
+                args.append(unpacked)
+            else:
+                args.append(self.value(item))
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            if keyword.arg is None:
+                starred = True
+            else:
+                keywords[keyword.arg] = value
+        call = Call(node, self.place(), function, tuple(args), keywords, starred)
+        self.events.append(call)
+        if call.name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter") and len(args) == 1:
+            return args[0]
+        if call.name == "builtins.getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
+            return UNKNOWN
+        return self.called(call)
+
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
+        of, key = self.value(node.value), self.value(node.slice)
+        index = constant(key)
+        if isinstance(index, int) and not isinstance(index, bool):
+            return self.element(of, index)
+        return Operation((of, key)) if isinstance(node.slice, ast.Slice) or index is None else UNKNOWN
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        known = constant(value)
+        if isinstance(node.op, ast.USub) and isinstance(known, (int, float)):
+            return Constant(-known)
+        if isinstance(node.op, ast.Not) and isinstance(known, bool):
+            return Constant(not known)
+        return Operation((value,))
+
+    def _of_List(self, node: ast.List | ast.Tuple) -> Value:
+        items = tuple(self.value(item) for item in node.elts)
+        return Operation(items) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
+
+    _of_Tuple = _of_List
+
+    def _of_IfExp(self, node: ast.IfExp) -> Value:
+        self.value(node.test)
+        path, ways = self.path, []
+        for arm, way in enumerate((node.body, node.orelse)):
+            self.path = (*path, (id(node), arm))
+            ways.append(self.value(way))
+        self.path = path
+        return merge(*ways)
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+        first, path = self.value(node.values[0]), self.path
+        found = [first]
+        self.path = (*path, (id(node), 1))
+        found += [self.value(value) for value in node.values[1:]]
+        self.path = path
+        return Operation(tuple(found))
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self.bind(node.target, value)
+        return value
+
+    def _of_Lambda(self, node: ast.Lambda) -> Value:
+        for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
+            self.value(default)
+        return self.define(node)
+
+    def _of_Await(self, node: ast.Await) -> Value:
+        return self.value(node.value)
+
+    def _of_Starred(self, node: ast.Starred) -> Value:
+        return self.value(node.value)
+
+    def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        outer, path, loops = self.scope, self.path, self.loops
+        first = self.value(node.generators[0].iter)
+        self.scope, self.path, self.loops = Scope(outer), (*path, (id(node), 0)), loops + 1
+        for number, generator in enumerate(node.generators):
+            self.bind(generator.target, self.each(first if number == 0 else self.value(generator.iter)))
+            for test in generator.ifs:
+                self.value(test)
+        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        found = tuple(self.value(item) for item in made)
+        self.scope, self.path, self.loops = outer, path, loops
+        return Operation(found)
+
+    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp

@@ -1,0 +1,130 @@
+"""What several rules ask about Keras models, strategies and the scopes they stand in."""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.lint.script import Script
+from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, options
+
+MIRRORED = {
+    "tensorflow.distribute.MirroredStrategy",
+    "tensorflow.distribute.MultiWorkerMirroredStrategy",
+    "tensorflow.distribute.TPUStrategy",
+    "tensorflow.distribute.CentralStorageStrategy",
+}
+STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
+BUILDS = re.compile(
+    r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.model_from_json)"
+)
+NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decode_predictions|[a-z_0-9]+)")
+# What may stand in a with statement without being a strategy's scope.
+PLAIN = re.compile(
+    r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
+    r"|numpy|h5py|tqdm)\b"
+)
+
+
+def is_model(value: Value) -> bool:
+    """Whether it is certainly a call that builds a new Keras model."""
+    if not isinstance(value, Call):
+        return False
+    if isinstance(value.function, Class):
+        return value.function.descends(lambda base: base in ("keras.Model", "keras.Sequential"))
+    return bool(BUILDS.fullmatch(value.name)) and not NOT_BUILDERS.fullmatch(value.name)
+
+
+def built(value: Value | None) -> list[Call] | None:
+    """The calls that built what is certainly a model; None where it may be something else."""
+    found = list(options(value))
+    models = [one for one in found if isinstance(one, Call) and is_model(one)]
+    return models if models and len(models) == len(found) else None
+
+
+def strategies(script: Script) -> Iterator[Call]:
+    """The calls that make a strategy with several replicas."""
+    return (call for call in script.calls if call.name in MIRRORED)
+
+
+def is_strategy(value: Value) -> bool:
+    """Whether it is certainly a tf.distribute strategy."""
+    return isinstance(value, Call) and bool(STRATEGY.fullmatch(value.name))
+
+
+def scope_of(context: Value) -> list[Value] | None:
+    """The strategies whose scope a with statement enters: [] for none; None where that is unknown."""
+    found: list[Value] = []
+    for option in options(context):
+        if isinstance(option, Call) and option.method == "scope":
+            found += options(option.receiver)
+        elif not (isinstance(option, Call) and option.method != "scope" and _is_plain(option)):
+            return None
+    return found
+
+
+def _is_plain(context: Call) -> bool:
+    root: Value = context
+    while isinstance(root, Call) and isinstance(root.function, Attribute):
+        root = root.receiver
+    return isinstance(root, Call) and isinstance(root.function, Name) and bool(PLAIN.match(root.name))
+
+
+def inside(place: Place, strategy: Call | None = None) -> bool | None:
+    """Whether a place stands in a strategy's scope (in any's, without one given); None where that is unknown.
+
+    A function that nobody in the file calls may be called in a scope elsewhere, unless the strategy is made in it too.
+    """
+    sure = True
+    for context in place.contexts:
+        scopes = scope_of(context)
+        if scopes is None or isinstance(context, Choice):
+            sure = False
+        elif scopes and (strategy is None or any(one is strategy for one in scopes)):
+            return True
+        elif scopes and not all(map(is_strategy, scopes)):
+            sure = False
+    loose = bool(place.path) and place.path[0][1] == -1
+    if loose and (strategy is None or strategy.place.path[:1] != place.path[:1]):
+        sure = False
+    return False if sure else None
+
+
+def hidden_scope(script: Script) -> bool:
+    """Whether a scope is entered in a way that is not followed: an exit stack, ``__enter__``, a strategy set for good."""
+    return (
+        any(call.method == "scope" and not call.entered for call in script.calls)
+        or any(call.method == "__enter__" for call in script.calls)
+        or script.mentions(
+            "tensorflow.distribute.experimental_set_strategy",
+            "keras.distribution.set_distribution",
+            "tensorflow.distribute.set_strategy",
+        )
+    )
+
+
+def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
+    """Every ``fit`` of a model that is certainly one, with the calls that may have built it."""
+    for call in script.methods("fit"):
+        models = built(call.receiver)
+        if models:
+            yield call, models
+
+
+def legacy_keras(script: Script) -> bool:
+    """Whether the file itself chooses Keras 2."""
+    return "tf_keras" in script.modules() or any(
+        getattr(getattr(store, "key", None), "value", None) == "TF_USE_LEGACY_KERAS" for store in script.stores
+    )
+
+
+def keras_3(script: Script) -> bool:
+    """Whether the file certainly runs on Keras 3: it uses what Keras 2 does not have."""
+    if legacy_keras(script):
+        return False
+    new = re.compile(r"keras\.(ops|distribution|random|config|dtype_policies|saving\.load_weights|export)\b")
+    backend = any(getattr(store.key, "value", None) == "KERAS_BACKEND" for store in script.stores)
+    return backend or any(new.match(name) for name in script.names())
+
+
+def standalone_keras(script: Script) -> bool:
+    """Whether it imports ``keras`` itself and not the one that TensorFlow brings."""
+    return "keras" in script.modules() and not legacy_keras(script)

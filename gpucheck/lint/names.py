@@ -1,0 +1,26 @@
+"""One name for each thing, however a file imports it: ``tf.keras.models.Sequential`` is ``keras.Sequential``."""
+
+import re
+
+_KERAS = re.compile(r"^(?:tensorflow\.(?:python\.|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
+_SAME = (
+    (re.compile(r"^tensorflow\.compat\.v2(?=\.|$)"), "tensorflow"),
+    (re.compile(r"^tensorflow\.experimental\.numpy(?=\.|$)"), "tensorflow.experimental.numpy"),
+    (re.compile(r"^(tensorflow\.distribute)\.experimental\.(?=\w+Strategy$)"), r"\1."),
+    (re.compile(r"^(tensorflow\.config)\.experimental\.(?=list_|set_visible|set_memory|set_virtual|get_)"), r"\1."),
+    (re.compile(r"^(tensorflow\.data)\.experimental\.(?=AUTOTUNE$)"), r"\1."),
+    (re.compile(r"^keras\.(?:models|engine\.\w+|engine|src\.models\.\w+)\.(?=(?:Sequential|Model|Functional)$)"), "keras."),
+    (re.compile(r"^keras\.(?:layers|engine)\.Input$"), "keras.Input"),
+    (re.compile(r"^keras\.mixed_precision\.experimental\."), "keras.mixed_precision."),
+    (re.compile(r"^keras\.(?:optimizers\.(?:legacy|experimental|schedules)|optimizers_v[12]\.\w+)\."), "keras.optimizers."),
+)
+
+
+def canonical(path: str) -> str:
+    """The canonical form of a dotted name. ``tensorflow.compat.v1`` stays what it is: it behaves differently."""
+    if not path.startswith(("tensorflow", "keras", "tf_keras")):
+        return path
+    path = _KERAS.sub("keras", path)
+    for pattern, better in _SAME:
+        path = pattern.sub(better, path)
+    return path

@@ -1,0 +1,121 @@
+"""Lints files: reads them, follows them, asks every rule. Nothing of what is linted is ever executed or imported."""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gpucheck.lint import source
+from gpucheck.lint.script import Finding, Script
+from gpucheck.plugin import Rule
+
+RELEVANT = ("tensorflow", "keras")  # a file that has neither word has nothing for the rules
+DEEP = 3000  # frames: the trace needs several for each level of nesting
+
+
+class Problem(NamedTuple):
+    """One finding in a file; all positions from 1."""
+
+    file: str
+    cell: int | None  # of a notebook, counting every cell
+    line: int
+    column: int
+    end_line: int
+    code: str
+    severity: str
+    message: str
+    fix: str
+
+
+class Failure(NamedTuple):
+    """A file that could not be linted."""
+
+    file: str
+    cell: int | None
+    line: int | None
+    column: int | None
+    message: str
+
+
+class Result(NamedTuple):
+    """What came of a run."""
+
+    files: int
+    problems: tuple[Problem, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing found, 1: findings, 2: something could not be read."""
+        return 2 if self.failures else 1 if self.problems else 0
+
+
+def lint(paths: Iterable[str], rules: Sequence[Rule]) -> Result:
+    """Lint files and folders."""
+    count, problems, failures = 0, list[Problem](), list[Failure]()
+    for file in source.files(paths):
+        count += 1
+        try:
+            problems += lint_program(source.read(file), rules, file)
+        except source.Unreadable as error:
+            failures.append(Failure(file, error.cell, error.line, error.column, error.message))
+    return Result(count, tuple(problems), tuple(failures))
+
+
+def lint_text(text: str, rules: Sequence[Rule]) -> list[Problem]:
+    """Lint a program given as text.
+
+    Raises:
+        Unreadable: it can't be parsed.
+    """
+    return lint_program(source.Program(text, ()), rules, "<text>")
+
+
+def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
+    """Lint a program, its findings in the order of its lines.
+
+    Raises:
+        Unreadable: it can't be parsed or followed.
+    """
+    tree = source.parse(program.text)
+    if not any(word in program.text for word in RELEVANT):
+        return []
+    with _deep():
+        try:
+            script = Script(tree, notebook=bool(program.cells))
+            found = sorted(
+                {(one, rule) for rule in rules for one in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
+            )
+        except RecursionError:
+            raise source.Unreadable("nested too deeply to be followed") from None
+    if not script.complete:
+        raise source.Unreadable("too large to be followed to its end")
+    return list(_shown(found, program, file))
+
+
+def _check(rule: Rule, script: Script) -> Iterator[Finding]:
+    check: Any = rule.check  # a lint rule yields, a machine rule returns
+    yield from check(script)
+
+
+def _shown(found: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
+    silenced = source.ignored(program.text)
+    told: set[tuple[int, str]] = set()
+    for one, rule in found:
+        codes = [silenced[line] for line in range(one.line, one.end_line + 1) if line in silenced]
+        if any(not wanted or rule.code in wanted for wanted in codes) or (one.line, rule.code) in told:
+            continue
+        told.add((one.line, rule.code))
+        cell, line = program.locate(one.line)
+        end = line + one.end_line - one.line
+        yield Problem(file, cell, line, one.column, end, rule.code, rule.severity.value, one.message, one.fix)
+
+
+@contextlib.contextmanager
+def _deep() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

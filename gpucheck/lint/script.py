@@ -1,0 +1,107 @@
+"""A parsed program and what the trace saw it do: everything that a rule is handed."""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpucheck.lint.trace import trace
+from gpucheck.lint.values import Call, Import, Items, Place, Read, Store, Value, options
+
+
+class Finding(NamedTuple):
+    """One place that a rule found: in the lines of the whole program, first line and column 1."""
+
+    line: int
+    column: int
+    end_line: int
+    message: str  # a sentence
+    fix: str  # what to do
+
+
+class Script:
+    """One program: the events in the order in which they would happen."""
+
+    def __init__(self, tree: ast.Module, *, notebook: bool = False) -> None:
+        """Follow the program.
+
+        Raises:
+            RecursionError: it is nested too deeply.
+        """
+        self.notebook = notebook
+        found = trace(tree)
+        self.events = found.events
+        self.complete = found.complete
+        self._tests = found.tests
+        self.calls = [event for event in self.events if isinstance(event, Call)]
+        self.stores = [event for event in self.events if isinstance(event, Store)]
+        self.reads = [event for event in self.events if isinstance(event, Read)]
+        self.imports = [event for event in self.events if isinstance(event, Import)]
+
+    def named(self, *names: str) -> Iterator[Call]:
+        """Calls of these canonical names."""
+        return (call for call in self.calls if call.name in names)
+
+    def methods(self, *names: str) -> Iterator[Call]:
+        """Calls of methods of these names on a value that is not a module."""
+        return (call for call in self.calls if call.method in names)
+
+    def tests(self, place: Place) -> Iterator[ast.expr]:
+        """The conditions of the ifs that a place stands in."""
+        return (self._tests[key] for key, _ in place.path if key in self._tests)
+
+    def modules(self) -> set[str]:
+        """Top-level modules that are imported."""
+        return {event.module.partition(".")[0] for event in self.imports}
+
+    def mentions(self, *names: str) -> bool:
+        """Whether any of these canonical names is read or called anywhere."""
+        return any(name in names for name in self.names())
+
+    def names(self) -> Iterator[str]:
+        """The canonical name of everything imported that is used as an attribute or is called."""
+        for event in self.events:
+            if isinstance(event, Call) and event.name:
+                yield event.name
+            elif isinstance(event, Read):
+                for value in options(event.value):
+                    yield getattr(value, "path", "")
+            elif isinstance(event, Import):
+                yield event.module
+                yield from (f"{event.module}.{name}" for name in event.names)
+
+    def passed_on(self, value: Value) -> bool:
+        """Whether a value is an argument of a call that could not be followed, or is stored where it can't be."""
+        for event in self.events:
+            if isinstance(event, Call) and event.result is None and event.name not in HARMLESS:
+                given = (*event.args, *event.keywords.values())
+                if any(value is one for argument in given for one in held(argument)):
+                    return True
+            elif isinstance(event, Store) and any(value is one for one in held(event.value)) and not isinstance(event.of, Call):
+                return True
+        return False
+
+
+HARMLESS = {
+    "builtins.print",
+    "builtins.str",
+    "builtins.repr",
+    "builtins.type",
+    "builtins.isinstance",
+    "builtins.id",
+    "builtins.len",
+}
+
+
+def held(value: Value | None) -> Iterator[Value]:
+    """A value, or what a list or a choice of values holds."""
+    for option in options(value):
+        yield option
+        if isinstance(option, Items):
+            for item in option.items:
+                yield from held(item)
+
+
+def at(node: ast.AST, message: str, fix: str) -> Finding:
+    """A finding where a node stands."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    return Finding(line, column + 1, getattr(node, "end_lineno", None) or line, message, fix)

@@ -1,0 +1,326 @@
+"""Follows a program in the order in which it would run, without running it, and records what it does.
+
+Calls of the file's own functions are followed where they stand, so that a model built by ``make_model()`` inside a ``with`` is
+seen there. Both ways of a branch are followed and what they leave is merged; a loop's body is followed once; functions that
+nobody in the file calls are followed at the end with unknown arguments.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gpucheck.lint.functions import Caller, Frame
+from gpucheck.lint.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    Constant,
+    Event,
+    Function,
+    Import,
+    Items,
+    Name,
+    Operation,
+    Place,
+    Scope,
+    Store,
+    Value,
+    constant,
+    merge,
+    options,
+)
+
+LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit", "os.execv", "os.execvp"}
+MOST_STEPS = 150_000
+
+
+class Trace(NamedTuple):
+    """What the program does, in order."""
+
+    events: tuple[Event, ...]
+    tests: dict[int, ast.expr]  # of each if, by the number that stands for it in a place's path
+    complete: bool  # False: it was too much to follow it to the end
+
+
+def trace(tree: ast.Module) -> Trace:
+    """Follow a module.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    tracer = _Tracer()
+    tracer.module(tree)
+    return Trace(tuple(tracer.events), tracer.tests, tracer.complete)
+
+
+class _Tracer(Caller):
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.complete = True
+        self.scope = Scope()
+        self.order = 0
+        self.path: tuple[tuple[int, int], ...] = ()
+        self.contexts: tuple[Value, ...] = ()
+        self.guards: tuple[str, ...] = ()
+        self.loops = 0
+        self.frames: list[Frame] = []
+        self.defined: dict[int, Function] = {}  # functions of this file by the id of their node
+        self.followed: set[int] = set()
+        self.stars: list[str] = []  # modules from which everything was imported
+        self.steps = 0
+        self.tests: dict[int, ast.expr] = {}
+
+    def module(self, tree: ast.Module) -> None:
+        """Follow the module, then what nobody called."""
+        self.block(tree.body)
+        while left := [function for key, function in self.defined.items() if key not in self.followed]:
+            for function in left:
+                self.root(function)
+
+    def root(self, function: Function) -> None:
+        """Follow a function that others may call: about its arguments and surroundings nothing is known."""
+        self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
+        made = function.receiver
+        if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
+            function = Function(function.node, function.closure, made.function.instance)
+        self.follow(function, None)
+        self.path, self.contexts = (), ()
+
+    # Statements -------------------------------------------------------------------------------------------------------------
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Follow statements; whether the last one followed leaves the block (return, raise, break, sys.exit)."""
+        return any(self.statement(statement) for statement in statements)
+
+    def statement(self, node: ast.stmt) -> bool:
+        """Follow one statement."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            self.complete = False
+            return True
+        handler = getattr(self, f"_on_{type(node).__name__}", None)
+        if handler is not None:
+            return bool(handler(node))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child)
+        return False
+
+    def _on_Expr(self, node: ast.Expr) -> bool:
+        value = self.value(node.value)
+        return isinstance(value, Call) and value.name in LEAVES
+
+    def _on_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.events.append(Import(node, self.place(), alias.name, ()))
+            bound = alias.name if alias.asname else alias.name.partition(".")[0]
+            self.scope.set(alias.asname or bound, self.imported(bound))
+
+    def _on_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = "." * node.level + (node.module or "")
+        self.events.append(Import(node, self.place(), module, tuple(alias.name for alias in node.names)))
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
+                self.scope.set(alias.asname or alias.name, self.imported(f"{module}.{alias.name}"))
+
+    def _on_Assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+
+    def _on_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.value(node.value))
+
+    def _on_AugAssign(self, node: ast.AugAssign) -> None:
+        old = self.value(node.target)  # the old value is read first
+        new = self.value(node.value)
+        joined = isinstance(old, Items) and isinstance(new, Items) and isinstance(node.op, ast.Add)
+        self.bind(node.target, Items(old.items + new.items) if joined else Operation((old, new)))  # type: ignore[attr-defined]
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to whatever stands left of the equals sign."""
+        if isinstance(target, ast.Name):
+            if isinstance(value, Constant):
+                value.names.add(target.id)
+            self.scope.set(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = any(isinstance(item, ast.Starred) for item in target.elts)
+            for index, item in enumerate(target.elts):
+                self.bind(item, UNKNOWN if starred else self.element(value, index))
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN)
+        elif isinstance(target, ast.Attribute):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, Constant(target.attr), value))
+            for one in options(of):
+                if isinstance(one, Call):
+                    known = one.attributes.get(target.attr)
+                    one.attributes[target.attr] = merge(known, value) if self.path else value
+        elif isinstance(target, ast.Subscript):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))
+
+    def _on_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.scope.set(target.id, UNKNOWN)
+
+    def _on_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.scope.shared.update(node.names)
+
+    _on_Nonlocal = _on_Global
+
+    def _on_If(self, node: ast.If) -> bool:
+        test = self.value(node.test)
+        self.tests[id(node)] = node.test
+        known = constant(test)
+        if isinstance(known, (bool, int)):
+            return self.block(node.body if known else node.orelse)
+        return self.branches(node, [node.body, node.orelse])
+
+    def _on_Match(self, node: Any) -> bool:
+        self.value(node.subject)
+        return self.branches(node, [[], *(case.body for case in node.cases)])
+
+    def branches(self, node: ast.AST, ways: list[list[ast.stmt]]) -> bool:
+        """Follow each way from here, and merge what those leave that come back."""
+        start, path = self.scope.names, self.path
+        ends = []
+        for arm, way in enumerate(ways):
+            self.scope.names = dict(start)
+            self.path = (*path, (id(node), arm))
+            if not self.block(way):
+                ends.append(self.scope.names)
+        self.path = path
+        self.rejoin(start, ends)
+        return not ends
+
+    def rejoin(self, start: dict[str, Value], ends: list[dict[str, Value]]) -> None:
+        """Go on with what is known after some ways have come together. The dictionary stays the one that closures hold."""
+        merged = dict(ends[0]) if ends else dict(start)
+        for end in ends[1:]:
+            for name in {**merged, **end}:
+                merged[name] = merge(merged.get(name), end.get(name))
+        start.clear()
+        start.update(merged)
+        self.scope.names = start
+
+    def _on_For(self, node: ast.For | ast.AsyncFor) -> None:
+        iterated = self.value(node.iter)
+        self.loop(node, lambda: self.bind(node.target, self.each(iterated)))
+
+    _on_AsyncFor = _on_For
+
+    def _on_While(self, node: ast.While) -> bool:
+        self.value(node.test)
+        self.loop(node, lambda: None)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return endless and not any(isinstance(inner, (ast.Break, ast.Return)) for inner in ast.walk(node))
+
+    def loop(self, node: Any, begin: Callable[[], None]) -> None:
+        """Follow a loop's body once; afterwards it may have run or not."""
+        start, path = self.scope.names, self.path
+        self.scope.names, self.path, self.loops = dict(start), (*path, (id(node), 0)), self.loops + 1
+        begin()
+        self.block(node.body)
+        ended = self.scope.names
+        self.path, self.loops = path, self.loops - 1
+        self.rejoin(start, [dict(start), ended])
+        self.block(node.orelse)
+
+    def _on_Try(self, node: Any) -> bool:
+        caught = [name for handler in node.handlers for name in self.caught(handler)]
+        start, path, guards = self.scope.names, self.path, self.guards
+        before = dict(start)
+        self.guards = (*guards, *caught)
+        left = self.block(node.body)
+        self.guards = guards
+        left = left or self.block(node.orelse)
+        ends = [] if left else [dict(self.scope.names)]
+        half = dict(before)
+        for name, value in self.scope.names.items():
+            half[name] = merge(before.get(name), value)
+        for arm, handler in enumerate(node.handlers):
+            self.scope.names, self.path = dict(half), (*path, (id(node), arm))
+            if handler.name:
+                self.scope.set(handler.name, UNKNOWN)
+            if not self.block(handler.body):
+                ends.append(self.scope.names)
+        self.path = path
+        self.rejoin(start, ends)
+        return self.block(node.finalbody) or not ends
+
+    _on_TryStar = _on_Try
+
+    def caught(self, handler: ast.ExceptHandler) -> list[str]:
+        """Names of what a handler catches, without their modules; "" for everything."""
+        if handler.type is None:
+            return [""]
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        return [ast.unparse(kind).rpartition(".")[2] for kind in kinds]
+
+    def _on_With(self, node: ast.With | ast.AsyncWith) -> bool:
+        contexts = self.contexts
+        for item in node.items:
+            value = self.value(item.context_expr)
+            for one in options(value):
+                if isinstance(one, Call):
+                    one.entered = True
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value)
+            self.contexts = (*self.contexts, value)
+        left = self.block(node.body)
+        self.contexts = contexts
+        return left
+
+    _on_AsyncWith = _on_With
+
+    def _on_Return(self, node: ast.Return) -> bool:
+        value = self.value(node.value) if node.value is not None else Constant(None)
+        if self.frames:
+            self.frames[-1].returns.append(value)
+        return True
+
+    def _on_Raise(self, node: ast.Raise) -> bool:
+        if node.exc is not None:
+            self.value(node.exc)
+        return True
+
+    def _on_Break(self, node: ast.Break | ast.Continue) -> bool:
+        return True
+
+    _on_Continue = _on_Break
+
+    def _on_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for expression in (*node.decorator_list, *node.args.defaults, *(item for item in node.args.kw_defaults if item)):
+            self.value(expression)
+        self.scope.set(node.name, self.define(node))
+
+    _on_AsyncFunctionDef = _on_FunctionDef
+
+    def _on_ClassDef(self, node: ast.ClassDef) -> None:
+        bases = tuple(self.value(base) for base in node.bases)
+        for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
+            self.value(expression)
+        made = Class(node, bases)
+        outer, self.scope = self.scope, Scope(self.scope)
+        self.block(node.body)
+        made.members, self.scope = self.scope.names, outer
+        self.scope.set(node.name, made)
+        instance = Call(ast.Call(func=node, args=[], keywords=[]), self.place(), made, (), {}, True)  # type: ignore[arg-type]
+        for member in made.members.values():
+            if isinstance(member, Function):
+                member.closure = outer  # a method does not see the names of its class
+                self.defined[id(member.node)] = Function(member.node, outer, instance)
+
+    def imported(self, path: str) -> Value:
+        """The value that an import binds."""
+        return Name(self.canonical(path))
+
+    def place(self) -> Place:
+        """Here and now."""
+        self.order += 1
+        return Place(self.order, self.path, self.contexts, self.guards, self.loops)

@@ -1,0 +1,58 @@
+"""Workflow commands of GitHub Actions: each root cause becomes an annotation. ``summary`` is for $GITHUB_STEP_SUMMARY.
+
+Source: docs.github.com, "Workflow commands for GitHub Actions". Only 10 annotations of a type are kept per step, so the most
+severe come first and the rest are counted in the last. Every line is one escaped command: nothing that a machine says about
+itself (a GPU's name, a log line) can begin a command of its own.
+"""
+
+from gpucheck.model import Diagnosis, Report, Severity, Verdict
+from gpucheck.reports import markdown
+from gpucheck.reports._headline import followers, headline, roots, warnings_fail
+from gpucheck.reports._text import cut, plain
+
+MOST_PER_TYPE = 10
+MESSAGE_BYTES = 4000
+SUMMARY_BYTES = 1 << 20
+
+
+def render(report: Report) -> str:
+    """One ``::error``, ``::warning`` or ``::notice`` command per line."""
+    strict = warnings_fail(report)
+    errors = [_finding(report, root) for root in roots(report) if root.severity is Severity.ERROR or strict]
+    warnings = [_finding(report, root) for root in roots(report) if root.severity is not Severity.ERROR and not strict]
+    if report.verdict is Verdict.UNKNOWN:
+        errors = [("no verdict", "\n".join(report.unknown_because or ("no reason given",))), *errors]
+    lines = [*_commands("error", errors), *_commands("warning", warnings)]
+    return "".join(lines or _commands("notice", [("gpucheck", headline(report))]))
+
+
+def summary(report: Report, room_bytes: int = SUMMARY_BYTES) -> str:
+    """The report as Markdown without its facts, in at most that many bytes; empty where none fits."""
+    text = markdown.render(report, facts=False)
+    if len(text.encode("utf-8")) <= room_bytes:
+        return text
+    short = f"# {markdown.title(report)}\n\n{markdown.escape(headline(report))}\n"
+    return short if len(short.encode("utf-8")) <= room_bytes else ""
+
+
+def _finding(report: Report, root: Diagnosis) -> tuple[str, str]:
+    lines = [root.summary]
+    lines += [f"do: {fix.command or fix.text}" for fix in root.fix[:1]]
+    lines += [f"also: {follower.code}" for follower in followers(report, root)]
+    return root.code, "\n".join(lines)
+
+
+def _commands(kind: str, entries: list[tuple[str, str]]) -> list[str]:
+    if len(entries) > MOST_PER_TYPE:
+        kept, rest = entries[: MOST_PER_TYPE - 1], entries[MOST_PER_TYPE - 1 :]
+        codes = ", ".join(dict.fromkeys(title for title, _ in rest))
+        entries = [*kept, (f"{len(rest)} more", codes)]
+    return [f"::{kind} title={_property(title)}::{_data(cut(plain(message), MESSAGE_BYTES))}\n" for title, message in entries]
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

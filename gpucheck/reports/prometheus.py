@@ -1,0 +1,154 @@
+"""Metrics for the textfile collector of Prometheus' node_exporter: no timestamps, no labels that grow without bound.
+
+Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming". Needs prometheus_client.
+"""
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
+from gpucheck.reports._areas import gpu_count
+from gpucheck.reports._headline import roots, state
+from gpucheck.reports._text import line
+from gpucheck.reports._words import devices
+
+GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like the field
+    "memory_total_bytes": "Memory of the GPU",
+    "memory_used_bytes": "Memory of the GPU in use",
+    "temperature_celsius": "Temperature of the GPU",
+    "power_watts": "Power the GPU draws",
+    "power_limit_watts": "Power limit in force",
+    "remapped_rows_uncorrectable": "Memory rows remapped after uncorrectable errors",
+}
+TRAINING_GAUGES = {  # field of a training run -> what it is
+    "samples_per_second": "Median throughput of the steps after the first",
+    "step_seconds": "Median duration of the steps after the first",
+    "first_step_seconds": "Duration of the first step, compilation included",
+    "peak_memory_bytes": "Peak device memory as TensorFlow counts it",
+}
+Labels = dict[str, str]
+
+
+def render(report: Report) -> str:
+    """The text exposition format. Help texts are the same in every file, as the collector demands."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Collector(report))
+    return generate_latest(registry).decode("utf-8")
+
+
+class _Collector(Collector):
+    """Hands one report's values over; of two samples with the same labels the first is kept."""
+
+    TRAINING: ClassVar[tuple[str, ...]] = ("strategy", "devices", "precision", "compiled")
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Every metric, also where its value is zero: an absent metric can't be alerted on."""
+        report = self._report
+        yield _gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
+        yield _gauge(
+            "verdict", "1 for the verdict of the last run", _one_of([each.value for each in Verdict], report.verdict.value)
+        )
+        yield _gauge("healthy", "1: no fault was found and everything was looked at", [({}, state(report) in ("pass", "warn"))])
+        yield _gauge("exit_code", "Exit code of the last run in the default style", [({}, report.exit_code)])
+        yield _gauge("run_duration_seconds", "Duration of the last run", [({}, report.seconds)])
+        if (started := _timestamp(report.started_at)) is not None:
+            yield _gauge("run_start_timestamp_seconds", "Start of the last run", [({}, started)])
+        yield from self._findings()
+        yield from self._probes()
+        yield from self._gpus()
+        yield from self._training()
+
+    def _findings(self) -> Iterator[GaugeMetricFamily]:
+        report = self._report
+        counted = [(each.value, sum(root.severity is each for root in roots(report))) for each in Severity]
+        yield _gauge("root_causes", "Root causes found, by severity", [({"severity": name}, count) for name, count in counted])
+        yield _gauge(
+            "finding",
+            "1 for each diagnosis found; root is false where another one explains it",
+            [
+                (
+                    {
+                        "code": finding.code,
+                        "row": finding.row,
+                        "severity": finding.severity.value,
+                        "scope": finding.scope.value,
+                        "root": str(finding.explained_by is None).lower(),
+                    },
+                    1,
+                )
+                for finding in report.findings
+            ],
+        )
+        yield _gauge(
+            "rules",
+            "Rules by what became of them",
+            [({"status": each.value}, sum(outcome.status is each for outcome in report.outcomes)) for each in Status],
+        )
+
+    def _probes(self) -> Iterator[GaugeMetricFamily]:
+        ran = [run for run in self._report.probes if run.status is not ProbeStatus.SKIPPED and run.name != "request"]
+        ok = [({"probe": run.name}, run.status is ProbeStatus.OK) for run in ran]
+        yield _gauge("probe_success", "1: the probe could look", ok)
+        yield _gauge("probe_duration_seconds", "Duration of the probe", [({"probe": run.name}, run.seconds) for run in ran])
+
+    def _gpus(self) -> Iterator[GaugeMetricFamily]:
+        yield _gauge("gpus", "GPUs this process could use", [({}, gpu_count(self._report.facts))])
+        listed: list[dict[str, Any]] = list((self._report.facts.get("gpus") or {}).get("gpus") or ())
+        named = [({"gpu": str(gpu.get("index")), "name": gpu.get("name") or ""}, 1) for gpu in listed]
+        yield _gauge("gpu_info", "Each GPU by its index and name", named)
+        answers = [({"gpu": str(gpu.get("index"))}, gpu.get("problem") is None) for gpu in listed]
+        yield _gauge("gpu_success", "1: NVML could query the GPU", answers)
+        for field, meaning in GPU_GAUGES.items():
+            values = [({"gpu": str(gpu.get("index"))}, gpu[field]) for gpu in listed if gpu.get(field) is not None]
+            yield _gauge(f"gpu_{field}", meaning, values)
+
+    def _training(self) -> Iterator[GaugeMetricFamily]:
+        labelled = [
+            (
+                dict(
+                    zip(
+                        self.TRAINING, (run.strategy, devices(run.devices), run.precision, str(run.compiled).lower()), strict=True
+                    )
+                ),
+                run,
+            )
+            for run in self._report.training
+        ]
+        tried = [(labels, run.status == "passed") for labels, run in labelled if run.status != "skipped"]
+        yield _gauge("training_success", "1: the training run passed", tried)
+        for field, meaning in TRAINING_GAUGES.items():
+            values = [(labels, getattr(run, field)) for labels, run in labelled if getattr(run, field) is not None]
+            yield _gauge(f"training_{field}", meaning, values)
+
+
+def _gauge(name: str, meaning: str, samples: list[tuple[Labels, Any]]) -> GaugeMetricFamily:
+    names = list(samples[0][0]) if samples else []
+    family = GaugeMetricFamily(f"gpucheck_{name}", f"{meaning}.", labels=names)
+    seen: set[tuple[str, ...]] = set()
+    for labels, value in samples:
+        key = tuple(line(str(label)) for label in labels.values())
+        if key not in seen:
+            seen.add(key)
+            family.add_metric(key, float(value))
+    return family
+
+
+def _one_of(names: list[str], actual: str) -> list[tuple[Labels, Any]]:
+    return [({"verdict": name}, name == actual) for name in names]
+
+
+def _timestamp(text: str) -> float | None:
+    import datetime
+
+    try:
+        moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return moment.timestamp()

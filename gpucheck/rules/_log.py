@@ -1,0 +1,20 @@
+"""What rules that judge a pasted log share: the events that still stand, and how a line is cited."""
+
+from gpucheck.model import Evidence
+from gpucheck.probes.log import Event, Log
+from gpucheck.rules._training import standing
+
+
+def told(log: Log, *kinds: str) -> list[Event]:
+    """The events of these kinds, in order, that no later success withdraws."""
+    return [event for _, event in standing(log, *kinds)]
+
+
+def cite(*events: Event, most: int = 4) -> tuple[Evidence, ...]:
+    """The lines a judgement rests on, the first few of them."""
+    return tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in events[:most])
+
+
+def field(events: list[Event], name: str) -> str | None:
+    """The first value that any of the events has for a field."""
+    return next((event.fields[name] for event in events if event.fields.get(name)), None)

@@ -1,0 +1,174 @@
+"""How CUDA's start ended in a pasted log, and the cause that follows from several lines where none of them names it.
+
+TensorFlow, PyTorch and JAX say much the same whether there is no GPU, no driver, no device file, or a GPU that is hidden. What
+tells these apart stands in other lines: whether the kernel's half of the driver answered and with which version, whether this
+is a container, whether anything names a GPU.
+"""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.compat.xid import Xid
+from gpucheck.model import Fix
+from gpucheck.probes.log import Event, Log
+from gpucheck.rules._xid import decoded
+
+NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; 303 is what TensorFlow says without libcuda.so.1
+NVML_NO_LIBRARY, NVML_NO_GPU = "12", "28"
+HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")  # NoDevFiles: Slurm, for a job without a GPU
+
+# These lines name the cause themselves (some of the NVML results do, too): nothing is to be inferred beside them.
+_NAMED = (
+    "driver-mismatch",
+    "driver-too-old",
+    "driver-hung",
+    "fabric-not-ready",
+    "gpu-lost",
+    "gpu-init-failed",
+    "gpu-unsupported-by-driver",
+    "gpu-absent",
+    "kernel-module-failed",
+    "wsl",
+    "container-gpu-denied",
+    "device-denied",
+    "device-node-missing",
+    "mig-failed",
+    "cuda-used-after-fork",
+    "windows-native",
+    "macos",
+    "rocm",
+)
+_NVML_INFERRED = (NVML_NO_LIBRARY, NVML_NO_GPU)
+_OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
+_ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
+
+# A pasted log does not tell the distribution.
+DRIVER_INSTALLS = (
+    Fix(text="Ubuntu: install NVIDIA's driver, then restart the machine", command="sudo ubuntu-drivers install"),
+    Fix(
+        text="Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine",
+        command="sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda",
+    ),
+)
+CPU_IS_ENOUGH = Fix(text="If training on the CPU is what you want, ignore it: the job runs without a GPU")
+READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail')
+
+
+class Ending(NamedTuple):
+    """Why CUDA has no GPU to offer, as far as a log tells."""
+
+    code: str  # of the rule that names it
+    events: list[Event]  # the lines it follows from
+    wanted: bool  # whether anything in the log expects a GPU: a machine that has none may be meant so
+    kernel: str | None  # version of the loaded kernel module
+    host: str | None  # of the container
+    result: str | None  # what cuInit answered
+
+
+def unserved(log: Log, *kinds: str) -> list[Event]:
+    """The events of these kinds after which no GPU was used. That training went on proves nothing here: the CPU may do it."""
+    used = max((event.line for event in log.events if _uses_gpu(event)), default=0)
+    return [event for event in log.events if event.kind in kinds and event.line > used]
+
+
+def starts(log: Log, *codes: str) -> list[Event]:
+    """The times CUDA refused to start, or named one of these results later; without codes, every refusal at the start."""
+    found = unserved(log, "cuinit-failed", "cuda-error")
+    return [event for event in found if (event.fields.get("code") in codes if codes else event.kind == "cuinit-failed")]
+
+
+def nvml(log: Log, *codes: str) -> list[Event]:
+    """The times NVML gave one of these results, and no table of nvidia-smi followed."""
+    shown = max((event.line for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")), default=0)
+    return [event for event in unserved(log, "nvml-failed") if event.line > shown and event.fields.get("code") in codes]
+
+
+def xids(log: Log, diagnosis: str) -> list[tuple[Event, Xid]]:
+    """The Xid messages that stand for a diagnosis. What programs cause themselves (13, 31, 43, 45) stands for none."""
+    return [(event, known) for event in log.events if (known := decoded(event, diagnosis)) is not None]
+
+
+def ending(log: Log) -> Ending | None:
+    """The cause that follows from the log as a whole; None where a line names one, or nothing went wrong at the start."""
+    absent, on_bus = unserved(log, "kernel-driver-absent"), unserved(log, "gpu-on-bus")
+    versions = [event for event in log.events if event.kind in ("driver-version", "driver-versions-agree")]
+    kernel = next((value for event in versions if (value := event.fields.get("kernel") or event.fields.get("version"))), None)
+    kernel = None if absent else kernel
+    hosts = [event for event in log.events if event.kind == "container-host" or event.fields.get("reason") == "hidden"]
+    refused = starts(log, NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
+    refused = [event for event in refused if event.kind == "cuinit-failed" or event.fields["code"] != UNKNOWN]
+    result = refused[0].fields["code"] if refused else None
+    unfound = without_driver(log)
+    no_driver = unserved(log, "driver-absent") if kernel is None else []
+    at_work = unserved(log, "gpu-libraries-missing")  # it is said after CUDA has started
+    rumours = [] if at_work or refused or versions else unserved(log, "cuda-drivers-not-found")
+    empty = nvml(log, NVML_NO_GPU)
+    nodes = unserved(log, "device-node-missing") if hosts or absent or no_driver else []
+    lines = sorted((*refused, *unfound, *no_driver, *rumours, *empty, *nodes), key=lambda event: event.line)
+    if not (lines or absent) or _named(log, indirect=(*nodes, *(too_old(log) if unfound or no_driver or absent else ()))):
+        return None
+
+    def end(code: str, *more: Event) -> Ending:
+        told = [*lines[:3], *absent[:1], *more[:1]]
+        return Ending(code, told, _wanted(log), kernel, hosts[0].fields.get("host") if hosts else None, result)
+
+    if kernel is not None and (result == NO_LIBRARY or unfound):
+        # a container sees its host's /proc, and nvidia-smi may have run on the host
+        inside = hosts and not any(event.line > hosts[0].line and event.fields.get("cuda") for event in versions)
+        return end("container-without-gpu" if inside else "driver-library-missing", *versions[-1:])
+    if result == NO_DEVICE and not (absent or empty):
+        return end("no-nvidia-gpu" if kernel is None and _asked_in_vain(log) else "devices-hidden", *versions[-1:])
+    if result in (UNKNOWN, STUB) and not (absent or no_driver):
+        return None  # cuda-init-failed, cuda-stub-loaded
+    if hosts:
+        return end("container-without-gpu", *hosts)
+    if result == UNKNOWN or not lines:
+        return end("driver-not-loaded")
+    if result == STUB:
+        return end("driver-missing") if no_driver else None
+    if on_bus and not (no_driver or unfound or rumours or result == NO_LIBRARY):
+        return end("driver-not-loaded", *on_bus)
+    if any("nvidia-smi" in event.text.lower() for event in unfound):
+        return end("driver-library-missing")
+    if (result or empty) and not (no_driver or on_bus):
+        return end("no-nvidia-gpu")
+    return end("driver-missing", *on_bus)
+
+
+def without_driver(log: Log) -> list[Event]:
+    """The lines that miss a library of the driver itself."""
+    unfound = [event for event in unserved(log, "library-missing") if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
+    return unfound + nvml(log, NVML_NO_LIBRARY)
+
+
+def too_old(log: Log) -> list[Event]:
+    """The lines that call the driver too old without its version: CUDA's runtime says so too where there is none."""
+    vague = [event for event in unserved(log, "driver-too-old") if not event.fields]
+    return vague + starts(log, "35")
+
+
+def _named(log: Log, indirect: tuple[Event, ...]) -> bool:
+    """Whether some line names a cause itself."""
+    named = [event for event in unserved(log, *_NAMED) if event.fields.get("reason") != "hidden" and event not in indirect]
+    return bool(named) or any(event.fields.get("code") not in _NVML_INFERRED for event in unserved(log, "nvml-failed"))
+
+
+def _uses_gpu(event: Event) -> bool:
+    if event.kind == "gpus-listed":
+        return event.fields.get("count", "0") != "0"
+    return event.kind in ("gpu-created", "xla-device")
+
+
+def _asked_in_vain(log: Log) -> bool:
+    """TensorFlow set out to print the versions of the driver, and printed none: on Windows it has no way to."""
+    return any(event.kind == "cuda-diagnostics" for event in log.events)
+
+
+def _wanted(log: Log) -> bool:
+    """Whether a program or a person of this log expects a GPU."""
+    for event in log.events:
+        if event.kind in ("driver-absent", "nvml-failed", "placement-failed", "gpu-on-bus", "gpu-found"):
+            return True
+        if event.kind in ("traceback", "import-failed") and _ABOUT_A_GPU.search(event.text):
+            return True
+    return False

@@ -1,0 +1,71 @@
+"""The same first step gives another loss on this device than on the CPU.
+
+Symptom:
+    Accuracy differs between machines with the same data, model and seed.
+    gpucheck: the first loss of a run is not its cpu_first_loss.
+Cause:
+    Before anything is learnt, the loss depends on data, weights and arithmetic alone; rounding explains a small part in a
+    thousand. A larger difference comes from a device that computes wrongly, from a damaged library, or from an option that trades
+    exactness for speed (XLA_FLAGS, TF_* variables).
+Fix:
+    1. Repeat it without such options: env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
+    2. Test the GPU, as an administrator: dcgmi diag -r 3
+    3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again.
+Verify:
+    gpucheck --full: both losses agree to two digits or more.
+Unless:
+    Never in float32; with bfloat16 a model of your own may differ by a few percent.
+Example:
+    training.runs[0].cpu_first_loss = 2.41
+    training.runs[0].loss = {"first": 2.93, "last": 1.52}
+    -> The same first step gives a loss of 2.93 in one_device on GPU:0 and of 2.41 on the CPU, 22 % apart; up to 1 % is rounding.
+References:
+    https://www.tensorflow.org/guide/mixed_precision
+    https://docs.nvidia.com/cuda/floating-point/index.html
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import label, on_gpu
+
+# Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
+# (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
+TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
+SMALLEST = 1e-3  # a loss below it is compared with it
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
+)
+def check(training: Training) -> Finding | Skip | None:
+    """First losses of the same step, on the device and on the CPU."""
+    compared = [
+        (place, run, run.loss.first, run.cpu_first_loss)
+        for place, run in enumerate(training.runs)
+        if run.loss.first is not None and run.cpu_first_loss is not None
+    ]
+    if not compared:
+        return Skip("no run's first loss was compared with the CPU's")
+    for place, run, here, there in compared:
+        tolerance = TOLERANCE.get(run.precision, max(TOLERANCE.values()))
+        difference = abs(here - there) / max(abs(there), SMALLEST)
+        if difference > tolerance:
+            test = (Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3"),) if on_gpu(run) else ()
+            return Finding(
+                summary=f"The same first step gives a loss of {here:.3g} in {label(run)} and of {there:.3g} on the CPU,"
+                f" {100 * difference:.0f} % apart; up to {100 * tolerance:.0f} % is rounding.",
+                evidence=saw(training, f"runs[{place}].loss.first", f"runs[{place}].cpu_first_loss", f"runs[{place}].precision"),
+                fix=(
+                    Fix(
+                        text="Repeat it without options that trade exactness for speed",
+                        command="env -u XLA_FLAGS gpucheck --full",
+                    ),
+                    *test,
+                    Fix(text="Install TensorFlow and its libraries in a fresh environment, and compare again"),
+                ),
+                affects=run.devices,
+            )
+    return None

@@ -1,0 +1,65 @@
+"""The driver, CUDA, cuDNN, TensorFlow, Keras or Python has another version than was expected of this machine.
+
+Symptom:
+    gpucheck --expect expected.toml: Keras is 3.14.0, where ==3.15.* was expected.
+    The same script trains to other results, or at another speed, since the image was built again
+Cause:
+    A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
+    them is wrong by itself: it is not the one that was known to be good.
+Fix:
+    1. Install what is expected: python -m pip install "keras==3.15.*"
+    2. For the driver and its CUDA, bring the host to the fleet's version, or run where it is.
+    3. See everything that changed: gpucheck compare expected.toml
+Verify:
+    gpucheck --quick --expect expected.toml: "No fault found".
+Unless:
+    The change was meant: change the specifier, or take the snapshot again.
+Example:
+    request.expectations.versions.keras = "<3.15"
+    -> Keras is 3.15.1, where <3.15 was expected.
+References:
+    https://packaging.python.org/en/latest/specifications/version-specifiers/
+    https://www.tensorflow.org/install/source#gpu
+"""
+
+from gpucheck.expectations.items import Item, Seen, version
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
+from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules._common import pip
+from gpucheck.rules._expectation import judge
+
+DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras"}
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+def check(
+    request: Request,
+    driver: Driver | None,
+    cuda: Cuda | None,
+    libraries: Libraries | None,
+    packages: Packages | None,
+    tensorflow: TensorFlow | None,
+    keras: Keras | None,
+    interpreter: Interpreter | None,
+) -> Finding | Skip | None:
+    """What was imported counts before what is installed."""
+
+    def fix(unmet: list[Item]) -> tuple[Fix, ...]:
+        wanted = [f"{DISTRIBUTIONS[item.what]}{item.expected}" for item in unmet if item.what in DISTRIBUTIONS]
+        names = {item.what for item in unmet} - DISTRIBUTIONS.keys()
+        fixes = []
+        if wanted and interpreter is not None:
+            fixes.append(Fix(text="Install what is expected", command=pip(interpreter, *wanted)))
+        if names:
+            fixes.append(Fix(text="Run on a machine, or in an image, that has what is expected"))
+        return tuple(fixes)
+
+    seen = Seen.of(request, driver, cuda, libraries, packages, tensorflow, keras, interpreter)
+    return judge(request, version(seen), " is", fix)

@@ -1,0 +1,78 @@
+"""CUDA was started in a process that forked afterwards, and its child can't use it.
+
+Symptom:
+    Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error
+    RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
+    A child of multiprocessing that hangs at its first TensorFlow call
+Cause:
+    A fork copies the process' memory, but not the threads and the connection that the CUDA driver holds for it. On Linux,
+    Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
+Fix:
+    1. Start fresh processes instead: multiprocessing.set_start_method("spawn"), as the program's first act
+    2. Or touch TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent.
+    3. gunicorn: without --preload; Celery: --pool=solo or --pool=threads; in a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1
+Verify:
+    The child's first TensorFlow operation runs, and nvidia-smi lists the child.
+Unless:
+    Never: it cannot work.
+Example:
+    log.events = [{"kind": "cuda-used-after-fork", "line": 3, "text": "RuntimeError: Cannot re-initialize CUDA in forked subprocess"}]
+    training.runs[0].status = "failed"
+    training.runs[0].reason = "RuntimeError: Cannot re-initialize CUDA in forked subprocess"
+    -> CUDA was started before a fork, and is used after it: RuntimeError: Cannot re-initialize CUDA in forked subprocess.
+References:
+    https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.plugin import rule
+from gpucheck.probes.log import Event, Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import starts, unserved
+from gpucheck.rules._training import failure, short
+
+NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
+FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
+FIX = (
+    Fix(text='Start fresh processes, as the program\'s first act: multiprocessing.set_start_method("spawn")'),
+    Fix(text="Or use TensorFlow's devices only in the children, not before they are forked"),
+    Fix(text="gunicorn: leave out --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1"),
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.CODE,
+    explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail."""
+    refused = log is not None and any(event.kind == "cuinit-failed" for event in log.events)
+
+    def after_fork(event: Event) -> bool:
+        return event.kind != "cuda-error" or (event.fields.get("code") == NOT_INITIALIZED and not refused)
+
+    seen = failure(training, log, FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
+    if seen is None or isinstance(seen, Skip):
+        return seen
+    return Finding(
+        summary=f"CUDA was started before a fork, and is used after it: {seen.text}.",
+        evidence=seen.evidence,
+        fix=FIX,
+        affects=seen.affects,
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """PyTorch's words, or CUDA not initialised where it had been: in a forked child, cuInit itself says so, too."""
+    told = [*unserved(log, "cuda-used-after-fork"), *starts(log, NOT_INITIALIZED)]
+    if not told:
+        return None
+    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
+    return Finding(
+        summary=f"CUDA was started before a fork, and is used after it: {short(told[0].text)}.",
+        evidence=cite(*told),
+        fix=FIX,
+    )

@@ -1,0 +1,94 @@
+"""GPUs can't read each other's memory, and exchange gradients through main memory instead, or not at all.
+
+Symptom:
+    NCCL WARN Cuda failure 'peer access is not supported between these two devices'
+    failed to enable peer access from GPU 0 to GPU 1
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+Cause:
+    Peer access needs a path between the GPUs that hardware, firmware and driver all allow: NVLink, or PCIe without access
+    control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
+Fix:
+    1. See which GPUs have it: nvidia-smi topo -p2p r
+    2. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access.
+    3. Tell NCCL to do without: export NCCL_P2P_DISABLE=1; if it still fails, export NCCL_SHM_DISABLE=1 too.
+Verify:
+    nvidia-smi topo -p2p r shows OK for every pair, or NCCL trains with NCCL_P2P_DISABLE=1.
+Unless:
+    The cards never had peer access, and training scales well enough: gpucheck is silent about that.
+Example:
+    machine: hgx-h200
+    cuda.peers_missing = [[0, 3], [3, 0]]
+    -> CUDA offers no peer access between GPU:0 and GPU:3, although an NVSwitch joins them.
+References:
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._scaling import short_runs
+from gpucheck.rules._training import failure, label, standing
+
+REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
+FIX = (
+    Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r"),
+    Fix(text="Tell NCCL to do without peer access, so that training goes on", command="export NCCL_P2P_DISABLE=1"),
+    Fix(
+        text="On a machine of your own, switch PCIe access control (ACS) off; in a virtual machine, ask for GPUs with peer access"
+    ),
+)
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
+def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
+    seen = failure(training, log, REFUSED, "peer-access-unavailable")
+    if seen is not None and not isinstance(seen, Skip):
+        stopped = seen.run is not None or standing(log, "nccl-failed", "cuda-error", "traceback")
+        return Finding(
+            summary=f"GPUs refuse each other peer access{f' in {label(seen.run)}' if seen.run is not None else ''}: {seen.text}.",
+            evidence=seen.evidence,
+            fix=FIX,
+            affects=seen.affects,
+            severity=Severity.ERROR if stopped else None,
+        )
+    if cuda is None or cuda.peers_missing is None:
+        if seen is not None or (cuda is not None and (cuda.device_count or 0) > 1):
+            return Skip("CUDA was not asked which GPUs can reach each other")
+        return None
+    if not cuda.peers_missing:
+        return None
+    pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing))
+    switched = _switched(cuda, gpus)
+    promised = [pair for pair in pairs if set(pair) <= switched]
+    slow = short_runs(training) if training is not None else []
+    evidence = saw(cuda, "peers_missing")
+    if promised:
+        what, why = promised, ", although an NVSwitch joins them"
+    elif slow and training is not None:
+        place, run, efficiency = slow[0]
+        what, why = pairs, f", and {label(run)} uses {100 * efficiency:.0f} % of its devices"
+        evidence += saw(training, f"runs[{place}].scaling_efficiency")
+    else:
+        return None
+    return Finding(
+        summary=f"CUDA offers no peer access between {_named(what)}{why}.",
+        evidence=evidence,
+        fix=FIX,
+        affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in what for ordinal in pair})),
+    )
+
+
+def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
+    """Ordinals of the GPUs that have joined an NVSwitch fabric."""
+    joined = {gpu.pci_address for gpu in (gpus.gpus if gpus is not None else ()) if gpu.fabric_state == "completed"}
+    return {device.ordinal for device in cuda.devices if device.pci_address is not None and device.pci_address in joined}
+
+
+def _named(pairs: list[tuple[int, ...]]) -> str:
+    first, second = pairs[0]
+    more = len(pairs) - 1
+    return f"GPU:{first} and GPU:{second}" + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")

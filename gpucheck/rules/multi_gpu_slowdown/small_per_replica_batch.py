@@ -1,0 +1,62 @@
+"""Each replica gets so small a batch that several GPUs spend their time on overhead.
+
+Symptom:
+    Two GPUs are slower than one, and with a larger batch they are not.
+    nvidia-smi shows a low GPU utilization on every GPU, although the input pipeline keeps up.
+Cause:
+    The global batch is divided among the replicas. Each step then costs a fixed time, for starting kernels and for summing
+    gradients, that does not shrink with the batch; with too few samples per replica it outweighs the computing.
+Fix:
+    1. Scale the global batch with the replicas: batch_size = per_replica * strategy.num_replicas_in_sync
+    2. Scale the learning rate with it, and warm it up; then compare the accuracy.
+    3. Run several steps per call: model.compile(..., steps_per_execution=10)
+Verify:
+    gpucheck --full: with the larger batch, scaling_efficiency is above 0.8.
+Unless:
+    The larger batch does not fit into the GPU's memory, or costs accuracy: then fewer GPUs do the same work.
+Example:
+    machine: hgx-h200
+    training.runs[8].scaling_efficiency = 0.55
+    training.runs[8].doubled_batch_scaling_efficiency = 0.78
+    -> With 64 samples per replica mirrored on GPU:0 to GPU:7 uses 55 % of its devices; with 128 it uses 78 %.
+References:
+    https://www.tensorflow.org/guide/keras/distributed_training
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.training import Training
+from gpucheck.rules._scaling import measured, short_runs
+from gpucheck.rules._training import label
+
+GAIN = 0.1  # of the efficiency, by the doubled batch alone: more than repeated measurements differ
+
+
+@rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
+def check(training: Training) -> Finding | Skip | None:
+    """A run falls short, and the same run with twice the batch does clearly better."""
+    tried = [run for _, run in measured(training) if run.doubled_batch_scaling_efficiency is not None]
+    for place, run, efficiency in short_runs(training):
+        doubled = run.doubled_batch_scaling_efficiency
+        if doubled is None or doubled < efficiency + GAIN:
+            continue
+        batch = run.per_replica_batch_size
+        first = f"With {batch} samples per replica" if batch else "With this batch"
+        second = f"with {2 * batch}" if batch else "with twice as many"
+        return Finding(
+            summary=f"{first} {label(run)} uses {100 * efficiency:.0f} % of its devices; {second} it uses {100 * doubled:.0f} %.",
+            evidence=saw(
+                training,
+                *(f"runs[{place}].{name}" for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")),
+                f"runs[{place}].per_replica_batch_size",
+            ),
+            fix=(
+                Fix(
+                    text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica"
+                ),
+                Fix(text="Scale the learning rate with it, and compare the accuracy"),
+                Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)"),
+            ),
+            affects=run.devices,
+        )
+    return None if tried else Skip("scaling over several GPUs was not measured with two batch sizes")

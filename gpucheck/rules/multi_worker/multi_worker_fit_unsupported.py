@@ -1,0 +1,82 @@
+"""Keras 3's fit does not train under MultiWorkerMirroredStrategy.
+
+Symptom:
+    ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
+    Model.fit that fails in its first step as soon as TF_CONFIG names several workers
+Cause:
+    Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
+    of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
+Fix:
+    1. Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce
+    2. Or keep fit with Keras 2: python -m pip install tf_keras, and TF_USE_LEGACY_KERAS=1 before the first import
+    3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works.
+Verify:
+    gpucheck --full trains multi_worker_mirrored, with such a loop.
+Unless:
+    Never; with Keras 2 (tf_keras) fit works there.
+Example:
+    log.events = [{"kind": "multi-worker-fit-unsupported", "line": 40, "text": "ValueError: Attempt to convert a value (PerReplica:{"}]
+    training.runs[1].strategy = "multi_worker_mirrored"
+    training.runs[1].status = "failed"
+    training.runs[1].reason = "ValueError: Attempt to convert a value (PerReplica:{"
+    -> Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: ValueError: Attempt to convert a value (PerReplica:{.
+References:
+    https://www.tensorflow.org/tutorials/distribute/multi_worker_with_ctl
+    https://keras.io/guides/distribution/
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.plugin import rule
+from gpucheck.probes.cluster import Cluster
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
+from gpucheck.probes.log import Log
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.training import Training
+from gpucheck.rules._training import failure, install
+
+REFUSED = r"PerReplica"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
+def check(
+    cluster: Cluster | None,
+    keras: Keras | None,
+    packages: Packages | None,
+    interpreter: Interpreter | None,
+    training: Training | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
+    seen = failure(
+        training,
+        log,
+        REFUSED,
+        "multi-worker-fit-unsupported",
+        on=lambda run: run.strategy == "multi_worker_mirrored",
+    )
+    if seen is not None and not isinstance(seen, Skip):
+        tensorflow = packages.tensorflow if packages is not None else None
+        minor = ".".join(tensorflow.version.split(".")[:2]) if tensorflow is not None else None
+        return Finding(
+            summary=f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {seen.text}.",
+            evidence=seen.evidence,
+            fix=(
+                Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
+                Fix(
+                    text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
+                    command=f"{install(interpreter, f'tf_keras=={minor}.*' if minor else 'tf_keras')} && export TF_USE_LEGACY_KERAS=1",
+                ),
+                Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
+            ),
+            affects=seen.affects,
+        )
+    if (
+        cluster is not None
+        and cluster.worker_count > 1
+        and keras is not None
+        and keras.backend == "tensorflow"
+        and not keras.legacy
+    ):
+        return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
+    return seen

@@ -1,0 +1,62 @@
+"""TF_CONFIG, which tells each worker of the others, is not what TensorFlow can use.
+
+Symptom:
+    json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes, below tfconfig_cluster_resolver.py
+    ValueError: `task_type` 'chief' not found in cluster_spec.
+    ValueError: The `task_id` 2 exceeds the maximum id of worker.
+    Workers that wait for each other without end
+Cause:
+    The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
+    the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
+Fix:
+    1. Look at it as JSON: printf %s "$TF_CONFIG" | python3 -m json.tool
+    2. Write it so: export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+    3. Several workers are not meant: unset TF_CONFIG
+Verify:
+    gpucheck --quick names it no more, on every worker.
+Unless:
+    Never, where it is set.
+Example:
+    cluster.configured = true
+    cluster.problems = ["it is not valid JSON at character 2; JSON wants double quotes"]
+    -> TF_CONFIG is set, and TensorFlow can't train with it: it is not valid JSON at character 2; JSON wants double quotes.
+References:
+    https://www.tensorflow.org/guide/distributed_training#setting_up_the_tf_config_environment_variable
+    https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cluster import Cluster
+from gpucheck.probes.log import Log
+from gpucheck.rules._training import short, standing
+
+FIX = (
+    Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool'),
+    Fix(
+        text="Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two",
+        command='export TF_CONFIG=\'{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}\'',
+    ),
+    Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG"),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
+def check(cluster: Cluster | None, log: Log | None) -> Finding | Skip | None:
+    """What the probe found wrong with the variable; else a log that complains of it."""
+    if cluster is not None and cluster.problems:
+        first, *others = cluster.problems
+        more = f" (and {len(others)} more problem{'s' if len(others) > 1 else ''})" if others else ""
+        return Finding(
+            summary=f"TF_CONFIG is set, and TensorFlow can't train with it: {first}{more}.",
+            evidence=saw(cluster, "problems"),
+            fix=FIX,
+        )
+    for place, event in standing(log, "tf-config-malformed"):
+        if log is not None:
+            return Finding(
+                summary=f"TensorFlow could not use TF_CONFIG: {short(event.fields.get('message') or event.text)}.",
+                evidence=saw(log, f"events[{place}].text"),
+                fix=FIX,
+            )
+    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log is None else None

@@ -1,0 +1,81 @@
+"""Another worker of the cluster does not answer.
+
+Symptom:
+    CreateSession still waiting for response from worker: /job:worker/replica:0/task:3
+    UNAVAILABLE: failed to connect to all addresses
+    DEADLINE_EXCEEDED: Barrier timed out. Some timed out task names: /job:worker/replica:0/task:1
+    Training that stands still before its first step
+Cause:
+    Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
+    another machine or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the machines don't share.
+Fix:
+    1. Ask from this machine: nc -zv HOST PORT, with the address that TF_CONFIG gives the task
+    2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
+    3. Kubernetes: one headless Service for the workers' names; Slurm: scontrol show hostnames gives the names.
+    4. Start the program on every worker, and look at what the silent one printed.
+Verify:
+    gpucheck --full on each worker connects to all others.
+Unless:
+    The other machine has not been started yet.
+Example:
+    request.level = 2
+    cluster = {"configured": true, "task_type": "worker", "task_index": 0, "jobs": {"worker": 2}, "worker_count": 2, "tested": 1, "unreachable": [{"task": "worker 1", "reason": "timed out"}]}
+    -> worker 1, which TF_CONFIG names, can't be reached from here: timed out.
+References:
+    https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.cluster import Cluster
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._common import listing
+from gpucheck.rules._training import failure
+
+GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
+FIX = (
+    Fix(text="Ask from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
+    Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp"),
+    Fix(text="Start the program on every worker, and look at what the silent one printed"),
+)
+TAKEN = (Fix(text="End what listens on this worker's port, often an earlier run: sudo ss -ltnp | grep PORT"), *FIX[2:])
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("nccl-failed", "training-failed", "training-crashed"),
+)
+def check(cluster: Cluster | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
+    if cluster is not None and cluster.unreachable:
+        missing = cluster.unreachable
+        return Finding(
+            summary=f"{listing([one.task for one in missing])}, which TF_CONFIG names, can't be reached from here:"
+            f" {listing(list(dict.fromkeys(one.reason for one in missing)))}.",
+            evidence=saw(cluster, "unreachable", "tested"),
+            fix=FIX,
+            affects=tuple(one.task for one in missing),
+        )
+    seen = failure(
+        training,
+        log,
+        GONE,
+        "worker-unreachable",
+        "worker-address-in-use",
+        on=lambda run: run.strategy == "multi_worker_mirrored",
+    )
+    if seen is not None and not isinstance(seen, Skip):
+        taken = seen.event is not None and seen.event.kind == "worker-address-in-use"
+        what = "This worker can't listen on its address, so no other reaches it" if taken else "A worker does not answer"
+        return Finding(
+            summary=f"{what}: {seen.text}.",
+            evidence=seen.evidence,
+            fix=TAKEN if taken else FIX,
+            affects=seen.affects,
+        )
+    if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
+        return Skip("the other workers of TF_CONFIG are only connected to with --full")
+    return None if cluster is not None else seen

@@ -1,0 +1,91 @@
+"""The workers of one job run different versions of TensorFlow, CUDA, cuDNN, NCCL or the driver.
+
+Symptom:
+    NCCL WARN NET/Socket : mismatched NCCL version
+    InvalidArgumentError on one worker only, or gradients whose shapes or types do not fit
+    A loss that depends on which machines took part
+Cause:
+    Images, environments or drivers were not renewed everywhere at once. The workers speak to each other in formats of their
+    TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
+Fix:
+    1. Start every worker from one image, named by its digest: docker pull NAME@sha256:...
+    2. Without containers, install the same list everywhere: python -m pip freeze > lock.txt; python -m pip install -r lock.txt
+    3. Compare drivers: srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
+Verify:
+    gpucheck --format json shows the same versions on every worker.
+Unless:
+    Only the driver differs during a rolling update, and every worker trains: that is a warning.
+Example:
+    training.runs[1].strategy = "multi_worker_mirrored"
+    training.runs[1].worker_versions = [{"tensorflow": "2.21.0", "driver": "580.159.04"}, {"tensorflow": "2.20.0", "driver": "580.159.04"}]
+    -> The workers of one job differ: tensorflow is 2.21.0 on worker 0 and 2.20.0 on worker 1.
+References:
+    https://www.tensorflow.org/guide/versions
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
+"""
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
+from gpucheck.rules._common import listing
+from gpucheck.rules._training import short, standing
+
+TOLERATED = {"driver"}  # it speaks to no other worker
+FIX = (
+    Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
+    Fix(
+        text="Without containers, install the same list everywhere: python -m pip freeze > lock.txt, then"
+        " python -m pip install -r lock.txt"
+    ),
+    Fix(
+        text="Compare the drivers of a Slurm job's machines",
+        command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
+    ),
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
+)
+def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+    """What each worker of a run said of itself; else a log that complains of it."""
+    asked = [(place, run) for place, run in enumerate(training.runs) if len(run.worker_versions) > 1] if training else []
+    for place, run in asked:
+        differing = _differing(run)
+        if differing and training is not None:
+            name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
+            versions = differing[name]
+            places = listing([f"{version} on worker {index}" for version, index in versions.items()])
+            more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
+            usual = max(versions, key=lambda version: sum(one.get(name) == version for one in run.worker_versions))
+            return Finding(
+                summary=f"The workers of one job differ: {name} is {places}{more}.",
+                evidence=saw(training, f"runs[{place}].worker_versions"),
+                fix=FIX,
+                affects=tuple(
+                    f"worker {index}" for index, one in enumerate(run.worker_versions) if one.get(name, usual) != usual
+                ),
+                severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
+            )
+    for place, event in standing(log, "worker-version-skew"):
+        if log is not None:
+            return Finding(
+                summary=f"Workers of one job run different versions: {short(event.text)}.",
+                evidence=saw(log, f"events[{place}].text"),
+                fix=FIX,
+            )
+    if log is None and not asked:
+        return Skip("no job with several workers told its versions")
+    return None
+
+
+def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
+    """What differs: name -> version -> the first worker that has it. What a worker did not tell differs from nothing."""
+    found: dict[str, dict[str, int]] = {}
+    for index, versions in enumerate(run.worker_versions):
+        for name, version in versions.items():
+            found.setdefault(name, {}).setdefault(version, index)
+    return {name: versions for name, versions in found.items() if len(versions) > 1}

@@ -1,0 +1,214 @@
+"""The bench: what the faults share (driver, stub libraries, environment), and how one of them is injected, run and checked."""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from lab import environments, fake_driver, machines
+from lab.environments import Environment
+from lab.machines import Machine
+from leftovers import VARIABLE, leftovers_after
+
+CHECKOUT = pathlib.Path(__file__).parents[2]
+QUICK, NO_SMOKE, DEFAULT = "quick", "no-smoke", "default"
+LEVEL_ARGS = {QUICK: ("--quick",), NO_SMOKE: ("--no-smoke",), DEFAULT: ()}
+LIMIT_SECONDS = {QUICK: 10.0, NO_SMOKE: 60.0, DEFAULT: 120.0}
+NOTHING = ()  # expected of a healthy control: no finding of level error
+SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
+GONE_SECONDS = 2.0
+PASSED_ON = ("LANG", "TMPDIR", "SYSTEMROOT", "PYTHONDONTWRITEBYTECODE")
+
+
+class Unavailable(Exception):
+    """Why a fault can't be injected on this machine."""
+
+
+class Fault(NamedTuple):
+    """One thing that can be wrong, injected into a machine on which all else is well."""
+
+    name: str
+    expected: str | tuple[str, ...]  # codes of which the first finding must have one; NOTHING: no error is found
+    exit: int = 1
+    level: str = QUICK
+    scenario: Mapping[str, object] = {}  # of the fake driver
+    env: Mapping[str, str | None] = {}  # None: taken out
+    args: tuple[str, ...] = ()
+    machine: Machine | None = None  # None: the one that runs the tests
+    build: Callable[["Trial"], None] | None = None  # whatever else has to be broken
+    limit_seconds: float | None = None  # of the whole run; None: the level's
+    also: tuple[str, ...] = ()  # codes that must be among the findings too
+    verdict: str | None = None  # None: any that goes with the exit code
+
+
+class Trial:
+    """One fault being injected: what will be run, and a folder of its own to break things in."""
+
+    def __init__(self, bench: "Bench", folder: pathlib.Path) -> None:
+        self.bench, self.folder = bench, folder
+        self.environment = bench.environment
+        self.driver = bench.driver
+        self.home = folder / "home"
+        self.home.mkdir(parents=True)
+        self.env: dict[str, str] = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        self.env.update(
+            PATH=f"{bench.environment.folder}/bin:{SYSTEM_PATH}",
+            HOME=str(self.home),
+            LD_LIBRARY_PATH=bench.environment.cusolver,
+            PYTHONPATH="",
+        )
+        self.wrapper: list[str] = []
+        self.python: str | None = None  # None: the environment's; "": gpucheck's own
+        self.cwd = folder
+
+    def own_environment(self, *, packages: bool = True) -> Environment:
+        """A variation of the environment, to be broken; it is the one examined."""
+        self.environment = self.bench.environment.copy(self.folder / "env", packages=packages)
+        self.env["LD_LIBRARY_PATH"] = self.environment.cusolver
+        self.env["PATH"] = f"{self.environment.folder}/bin:{SYSTEM_PATH}"
+        return self.environment
+
+    def search_first(self, *folders: pathlib.Path | str) -> None:
+        """Put folders at the head of LD_LIBRARY_PATH."""
+        self.env["LD_LIBRARY_PATH"] = ":".join([*map(str, folders), self.env.get("LD_LIBRARY_PATH", "")])
+
+    def shell(self, line: str) -> None:
+        """A line of shell before the command, such as a ulimit."""
+        self.wrapper += ["sh", "-c", f'{line}; exec "$@"', "sh"]
+
+
+class Result(NamedTuple):
+    """What one fault led to; ``problems`` is empty if all went as it must."""
+
+    named: str
+    exit: int | None
+    seconds: float
+    problems: tuple[str, ...]
+    report: dict[str, Any]
+    skipped: str | None = None
+
+
+class Bench:
+    """What all faults share."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        """Build it all once. Raises Unavailable where it can't be built."""
+        if sys.platform != "linux":
+            raise Unavailable("the fake driver is made for Linux")
+        if fake_driver.COMPILER is None:
+            raise Unavailable("no C compiler: the fake driver can't be built")
+        tensorflow = environments.tensorflow_folder()
+        if tensorflow is None:
+            raise Unavailable("no TensorFlow for Linux is installed")
+        self.folder = folder
+        self.names = fake_driver.tensorflow_symbols(tensorflow / "libtensorflow_framework.so.2")
+        self.driver = fake_driver.build(folder / "driver", self.names)
+        self.environment = environments.clean(folder / "env", tensorflow, self.names)
+        self.no_machines = machines.refusal(folder / "probe")
+        self._numbers = itertools.count()
+
+    def trial(self) -> Trial:
+        """A fresh folder, and the healthy command to be run in it."""
+        return Trial(self, self.folder / f"trial{next(self._numbers)}")
+
+    def run(self, fault: Fault) -> Result:
+        """Inject a fault, run the command, check what came of it, and clear up."""
+        trial = self.trial()
+        try:
+            if fault.machine is not None and self.no_machines:
+                raise Unavailable(self.no_machines)
+            if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
+                raise Unavailable("needs root: device files are made, or privileges given up")
+            trial.env.update({name: value for name, value in fault.env.items() if value is not None})
+            for name, value in fault.env.items():
+                if value is None:
+                    trial.env.pop(name, None)
+            if fault.build is not None:
+                fault.build(trial)
+            return self._run(fault, trial)
+        except Unavailable as error:
+            return Result("-", None, 0.0, (), {}, skipped=str(error))
+        finally:
+            with contextlib.suppress(OSError):
+                shutil.rmtree(trial.folder)
+
+    def command(self, trial: Trial, *args: str) -> list[str]:
+        """The whole command line."""
+        python = str(trial.environment.python) if trial.python is None else trial.python
+        examined = ["--python", python] if python else []
+        return [*trial.wrapper, sys.executable, "-m", "gpucheck", *args, *examined, "--format", "json"]
+
+    def surroundings(self, trial: Trial, scenario: Mapping[str, object]) -> dict[str, str]:
+        """The environment variables of a run: the trial's, the fake driver's and the marker."""
+        file = fake_driver.write_scenario(trial.folder / "scenario.txt", scenario)
+        path = ":".join(part for part in (str(trial.driver), trial.env.get("LD_LIBRARY_PATH", "")) if part)
+        own = {"LD_LIBRARY_PATH": path, "FAKE_DRIVER": str(file), VARIABLE: str(trial.folder)}
+        return {**trial.env, **own, "PYTHONPATH": f"{CHECKOUT}:{trial.env['PYTHONPATH']}".rstrip(":")}
+
+    def _run(self, fault: Fault, trial: Trial) -> Result:
+        command = self.command(trial, *LEVEL_ARGS[fault.level], *fault.args)
+        if fault.machine is not None:
+            command = [*fault.machine.enter(trial.folder), *command]
+        limit = fault.limit_seconds or LIMIT_SECONDS[fault.level]
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command,
+            env=self.surroundings(trial, fault.scenario),
+            cwd=trial.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            out, err = process.communicate(timeout=limit + 20.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, err = process.communicate()
+        seconds = time.monotonic() - began
+        left = leftovers_after(str(trial.folder), GONE_SECONDS)
+        problems = [f"left running: {left}"] if left else []
+        if seconds > limit:
+            problems.append(f"took {seconds:.1f} s, more than {limit:.0f} s")
+        return judge(fault, process.returncode, out, err, seconds, problems)
+
+
+def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems: list[str]) -> Result:
+    """Compare what the command said with what it must say."""
+    if "Traceback" in err:
+        problems.append(f"a traceback on standard error: {err[-800:]}")
+    if code != fault.exit:
+        problems.append(f"exit {code} instead of {fault.exit}")
+    try:
+        report = json.loads(out)
+    except ValueError:
+        return Result("no report", code, seconds, (*problems, f"no JSON: {out[:200]!r} {err[-800:]!r}"), {})
+    if report["exit_code"] != code:
+        problems.append(f"the report says exit {report['exit_code']}")
+    crashed = [outcome["code"] for outcome in report["outcomes"] if outcome["status"] == "crashed"]
+    if crashed:
+        problems.append(f"rules crashed: {crashed}")
+    findings = report["findings"]
+    named = findings[0]["code"] if findings else report["verdict"]
+    codes = [finding["code"] for finding in findings]
+    if fault.expected == NOTHING:
+        if any(finding["severity"] == "error" for finding in findings):
+            problems.append(f"cries wolf: {codes}")
+    elif not findings or findings[0]["explained_by"] is not None or named not in _several(fault.expected):
+        problems.append(f"named {named} instead of {' or '.join(_several(fault.expected))}; all: {codes}")
+    if missing := set(fault.also) - set(codes):
+        problems.append(f"does not mention {sorted(missing)}; all: {codes}")
+    if fault.verdict is not None and report["verdict"] != fault.verdict:
+        problems.append(f"verdict {report['verdict']} instead of {fault.verdict}: {report['unknown_because']}")
+    return Result(named, code, seconds, tuple(problems), report)
+
+
+def _several(expected: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (expected,) if isinstance(expected, str) else expected

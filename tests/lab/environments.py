@@ -1,0 +1,147 @@
+"""Throwaway environments with the real TensorFlow: the running interpreter's packages, and stubs of NVIDIA's wheels.
+
+``clean`` makes what ``pip install tensorflow[and-cuda]`` leaves; ``Environment.copy`` a variation of it to break. Files are hard
+links of the originals, so a fault must unlink a file before it writes another in its place (``replace``); packages
+that no fault breaks are symbolic links.
+"""
+
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import sys
+import venv
+
+from lab import fake_driver
+
+SITE = pathlib.Path(f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages")
+CUDNN_PARTS = ("graph", "ops", "cnn", "adv", "engines_precompiled", "engines_runtime_compiled", "heuristic")
+WITHOUT_SYMBOLS = (
+    *(f"cudnn/lib/libcudnn_{part}.so.9" for part in CUDNN_PARTS),
+    "nccl/lib/libnccl.so.2",
+    "cuda_cupti/lib/libcupti.so.12",
+    "nvjitlink/lib/libnvJitLink.so.12",
+    "cuda_nvrtc/lib/libnvrtc.so.12",
+)
+PTXAS = "#!/bin/sh\necho 'Cuda compilation tools, release 12.5, V12.5.82'\n"
+
+
+class Environment:
+    """A virtual environment: ``python`` is its interpreter, ``site`` its site-packages, ``nvidia`` NVIDIA's folder there."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder, self.site = folder, folder / SITE
+        self.python, self.nvidia = folder / "bin/python", folder / SITE / "nvidia"
+
+    @property
+    def cusolver(self) -> str:
+        """The folder that TensorFlow 2.21.0 forgets to search."""
+        return str(self.nvidia / "cusolver/lib")
+
+    def copy(self, folder: pathlib.Path, *, packages: bool = True) -> "Environment":
+        """A variation of this environment; TensorFlow's and NVIDIA's folders are its own."""
+        venv.EnvBuilder(symlinks=True).create(folder)
+        other = Environment(folder)
+        for entry in self.site.iterdir() if packages else ():
+            if entry.name in ("tensorflow", "nvidia"):
+                link_tree(entry, other.site / entry.name)
+            elif entry.name.startswith(("tensorflow-", "nvidia_")):
+                shutil.copytree(entry, other.site / entry.name)
+            else:
+                (other.site / entry.name).symlink_to(entry.resolve())
+        return other
+
+    def drop(self, *patterns: str) -> None:
+        """Remove what matches in site-packages; nothing behind a link is touched."""
+        for pattern in patterns:
+            found = list(self.site.glob(pattern))
+            assert found, f"nothing matches {pattern}"
+            for path in found:
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def replace(self, path: str, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
+        """Put a file of that content in the place of one in site-packages."""
+        return replace(self.site / path, data, mode)
+
+    def package(self, name: str, version: str, text: str | None = None) -> None:
+        """Install a distribution that has no files, or one module of that text, in place of what has its name."""
+        for entry in [*self.site.glob(f"{name}-*.dist-info"), *((self.site / name,) if text is not None else ())]:
+            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink(missing_ok=True)
+        metadata(self.site, name, version)
+        if text is not None:
+            self.replace(f"{name}/__init__.py", text)
+
+
+def replace(path: pathlib.Path, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
+    """Write a file anew: the old one may be a hard link of somebody's real library."""
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    path.chmod(mode)
+    return path
+
+
+def link_tree(source: pathlib.Path, target: pathlib.Path) -> None:
+    """A tree of hard links (copies, where the file system is another); TensorFlow's 20,000 headers are left out."""
+
+    def link(old: str, new: str) -> None:
+        try:
+            os.link(old, new)
+        except OSError:
+            shutil.copy2(old, new)
+
+    shutil.copytree(source, target, symlinks=True, copy_function=link, ignore=shutil.ignore_patterns("include"))
+
+
+def tensorflow_folder() -> pathlib.Path | None:
+    """The folder of the installed TensorFlow, if it is one for Linux."""
+    spec = importlib.util.find_spec("tensorflow")
+    folder = pathlib.Path(spec.origin).parent if spec and spec.origin else None
+    return folder if folder is not None and (folder / "libtensorflow_framework.so.2").exists() else None
+
+
+def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> Environment:
+    """An environment as ``pip install tensorflow[and-cuda]`` leaves it; ``names`` as ``tensorflow_symbols`` gives them."""
+    venv.EnvBuilder(symlinks=True).create(folder)
+    environment = Environment(folder)
+    for entry in tensorflow.parent.iterdir():
+        if entry.name.startswith(("__", "nvidia", "keras_gpucheck")) or entry.suffix == ".pth":
+            continue  # gpucheck itself is not there: its child must do without
+        if entry.name == "tensorflow":
+            link_tree(entry, environment.site / entry.name)
+        elif entry.name.startswith("tensorflow-"):
+            shutil.copytree(entry, environment.site / entry.name)
+        else:
+            (environment.site / entry.name).symlink_to(entry.resolve())
+    fake_driver.build_cuda_libraries(environment.site, names)
+    for path in WITHOUT_SYMBOLS:
+        library = environment.nvidia / path
+        library.parent.mkdir(parents=True, exist_ok=True)
+        fake_driver.compile_library(library, "int nothing;\n")
+    compiler = environment.nvidia / "cuda_nvcc"
+    replace(compiler / "bin/ptxas", PTXAS, 0o755)
+    replace(compiler / "nvvm/libdevice/libdevice.10.bc", b"BC\xc0\xde")
+    (text,) = (path.read_text() for path in environment.site.glob("tensorflow-*.dist-info/METADATA"))
+    for name, version in re.findall(r"^Requires-Dist: (nvidia-[\w-]+).*?[>=]=([\d.]+).*and-cuda", text, re.MULTILINE):
+        metadata(environment.site, name, version)
+    return environment
+
+
+def metadata(site: pathlib.Path, name: str, version: str) -> None:
+    """The folder by which a distribution is known to be installed."""
+    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    replace(site / f"{name.replace('-', '_')}-{version}.dist-info/METADATA", text)
+
+
+def truncated(path: pathlib.Path) -> bytes:
+    """The first half of a library, headers included, as a full disk leaves it."""
+    with path.open("rb") as file:
+        return file.read(max(4096, min(path.stat().st_size // 2, 1 << 20)))
+
+
+def foreign(path: pathlib.Path) -> bytes:
+    """The library with another machine in its header: EM_AARCH64."""
+    data = bytearray(path.read_bytes())
+    data[18:20] = (183).to_bytes(2, "little")
+    return bytes(data)

@@ -1,0 +1,1 @@
+"""Faults by family: each file is a tuple ``FAULTS``, and finding them is walking this folder."""

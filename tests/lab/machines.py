@@ -1,0 +1,126 @@
+"""A machine with NVIDIA GPUs around a real process: its own /dev, PCI bus, kernel module and root, in a mount namespace.
+
+Needs root, or user namespaces that anybody may make. Device files are /dev/null under NVIDIA's names: they can be opened, which is
+all that is asked of them. CUDA toolkits of the machine that runs the tests are not on it.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+from typing import NamedTuple
+
+UNSHARE = (
+    ("unshare", "--mount")
+    if hasattr(os, "geteuid") and os.geteuid() == 0
+    else ("unshare", "--user", "--map-root-user", "--mount")
+)
+NODES = ("nvidiactl", "nvidia-uvm", "nvidia0")
+
+# The new root has the old one's folders, without the files by which a container is known.
+SCRIPT = """
+set -e
+trap 'echo "the machine could not be made" >&2' EXIT
+root=$1 parts=$2 here=$PWD
+shift 2
+mount -t tmpfs lab "$root"
+cd /
+for name in *; do
+  [ "$name" = dev ] && continue
+  if [ -L "$name" ]; then ln -s "$(readlink "$name")" "$root/$name"
+  elif [ -d "$name" ]; then mkdir "$root/$name"; mount --rbind "/$name" "$root/$name"; fi
+done
+mkdir "$root/dev" "$root/dev/shm"
+for name in null zero full random urandom tty; do
+  : > "$root/dev/$name"
+  mount --bind "/dev/$name" "$root/dev/$name"
+done
+mount --rbind /dev/shm "$root/dev/shm"
+ln -s /proc/self/fd "$root/dev/fd"
+mount --bind "$parts/pci" "$root/sys/bus/pci/devices"
+mount --bind "$parts/driver" "$root/proc/driver"
+mount --bind "$parts/module" "$root/sys/module"
+[ -e "$root/proc/modules" ] && mount --bind "$parts/modules" "$root/proc/modules"
+cd "$root"
+for name in usr/local/cuda* opt/cuda; do
+  [ -d "$name" ] && [ ! -L "$name" ] && mount -t tmpfs lab "$name"
+done
+grep -q libcud etc/ld.so.cache 2>/dev/null && mount --bind /dev/null etc/ld.so.cache
+. "$parts/more.sh"
+exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$here" "$@"
+"""
+
+
+class Machine(NamedTuple):
+    """What the machine looks like below the driver's libraries. Defaults: one H200 whose kernel module is loaded."""
+
+    gpus: int = 1
+    bound: str | None = "nvidia"  # the kernel driver that holds the GPUs
+    module: str | None = "580.159.04"  # version of the loaded kernel module; None: it is not loaded
+    uvm: bool = True  # nvidia_uvm is loaded
+    nodes: tuple[str, ...] = NODES
+    container: bool = False  # Docker's mark lies in the root
+    nvswitches: int = 0
+    others: tuple[tuple[str, str, str, str | None], ...] = ()  # more functions: vendor, device, class, kernel driver
+    # Shell lines run in the new root's folder before it is entered. Only dev/ may be written to: all else is the real file system.
+    more: str = ""
+    without: tuple[str, ...] = ()  # capabilities to drop, as setpriv names them: "dac_override"
+
+    @property
+    def needs_root(self) -> bool:
+        """Whether it has device files of its own making or other owners, or gives up privileges."""
+        return "mknod" in self.more or bool(self.without)
+
+    def enter(self, folder: pathlib.Path) -> list[str]:
+        """Prepare the machine in a folder; returns the start of a command line that runs the rest on it."""
+        parts = folder / "machine"
+        for name in ("pci", "driver", "module", "root"):
+            (parts / name).mkdir(parents=True)
+        self._function(parts / "pci", "0000:00:00.0", "0x1237", "0x060000", None, vendor="0x8086")
+        for number in range(self.gpus):
+            self._function(parts / "pci", f"0000:00:{6 + number:02x}.0", "0x2335", "0x030200", self.bound)
+            if self.module is not None:
+                information = parts / f"driver/nvidia/gpus/0000:00:{6 + number:02x}.0/information"
+                information.parent.mkdir(parents=True)
+                information.write_text(f"Model: \t\t NVIDIA H200\nDevice Minor: \t {number}\n")
+        for number, (vendor, device, kind, driver) in enumerate(self.others):
+            self._function(parts / "pci", f"0000:40:{number:02x}.0", device, kind, driver, vendor=vendor)
+        for number in range(self.nvswitches):
+            self._function(parts / "pci", f"0000:80:{number:02x}.0", "0x22a3", "0x068000", "nvidia")
+        if self.module is not None:
+            (parts / "driver/nvidia").mkdir(exist_ok=True)
+            (parts / "driver/nvidia/version").write_text(
+                f"NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  {self.module}  Release Build\n"
+            )
+        loaded = ["ext4", *(["nvidia"] if self.module else []), *(["nvidia_uvm"] if self.module and self.uvm else [])]
+        if self.bound == "nouveau":
+            loaded.append("nouveau")
+        for name in loaded:
+            (parts / "module" / name).mkdir()
+        (parts / "modules").write_text("".join(f"{name} 16384 0 - Live 0x0000000000000000\n" for name in loaded))
+        lines = [f": > dev/{name}; mount --bind /dev/null dev/{name}" for name in self.nodes]
+        lines += [": > .dockerenv"] if self.container else []
+        (parts / "more.sh").write_text("\n".join([*lines, self.more, ""]))
+        drop = ["setpriv", "--bounding-set", ",".join(f"-{name}" for name in self.without)] if self.without else []
+        return [*UNSHARE, "sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
+
+    @staticmethod
+    def _function(bus: pathlib.Path, address: str, device: str, kind: str, driver: str | None, vendor: str = "0x10de") -> None:
+        function = bus / address
+        function.mkdir()
+        for name, value in (("vendor", vendor), ("device", device), ("class", kind)):
+            (function / name).write_text(f"{value}\n")
+        if driver:
+            (function / "driver").symlink_to(f"../../../bus/pci/drivers/{driver}")
+
+
+def refusal(folder: pathlib.Path) -> str | None:
+    """Why no such machine can be made here; None if it can."""
+    if shutil.which("unshare") is None:
+        return "no unshare: no mount namespace can be made"
+    try:
+        tried = subprocess.run([*Machine().enter(folder), "true"], capture_output=True, text=True, timeout=30)
+    except subprocess.TimeoutExpired:
+        return "a mount namespace could not be made in time"
+    lines = tried.stderr.strip().splitlines()
+    return None if tried.returncode == 0 else f"no mount namespace can be made here: {lines[-1] if lines else tried.returncode}"

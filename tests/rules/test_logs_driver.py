@@ -1,0 +1,248 @@
+"""Logs about the driver and CUDA's start: which half of the driver is missing, old, hidden or of another version."""
+
+import pytest
+from one_rule import RULES
+
+from gpucheck.logs import parse
+from gpucheck.model import Severity
+from gpucheck.pipeline import fold, judge_log
+from gpucheck.plugin import load_rows
+
+OPENED = "I tensorflow/stream_executor/platform/default/dso_loader.cc:53] Successfully opened dynamic library libcuda.so.1"
+DRIVER = "E tensorflow/compiler/xla/stream_executor/cuda/cuda_driver.cc:268] failed call to cuInit:"
+DIAGNOSTICS = "I external/local_xla/xla/stream_executor/cuda/cuda_diagnostics.cc:"
+ABSENT = f"{DIAGNOSTICS}145] kernel driver does not appear to be running on this host"
+
+NAMED = [
+    # -- not loaded --
+    (
+        "driver-not-loaded",
+        """
+        $ nvidia-smi
+        NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest
+        NVIDIA driver is installed and running.
+        """,
+    ),
+    ("driver-not-loaded", "modprobe: ERROR: could not insert 'nvidia': Key was rejected by service"),
+    ("driver-not-loaded", "modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.14.0-33-generic"),
+    (
+        "driver-not-loaded",
+        """
+        [    6.101277] NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:1b80)
+        [    6.101277] NVRM: installed in this system is not supported by the
+        [    6.101277] NVRM: NVIDIA 590.44.01 driver release.
+        """,
+    ),
+    (
+        "driver-not-loaded",
+        """
+        Mar 02 08:11:09 node7 kernel: NVRM: GPU 0000:af:00.0 is not supported by open nvidia.ko because it does not include the
+        Mar 02 08:11:09 node7 kernel: NVRM: required GPU System Processor (GSP).
+        """,
+    ),
+    (
+        "driver-not-loaded",
+        """
+        [   12.660391] NVRM: This can occur when a driver such as:
+                       NVRM: nouveau, rivafb, nvidiafb or rivatv
+                       NVRM: was loaded and obtained ownership of the NVIDIA device(s).
+        """,
+    ),
+    (
+        "driver-not-loaded",
+        f"""
+        2021-03-01 10:00:00.000001: {OPENED}
+        2021-03-01 10:00:00.000002: {DRIVER} CUDA_ERROR_UNKNOWN: unknown error
+        2021-03-01 10:00:00.000003: {ABSENT} (gpu-box): /proc/driver/nvidia/version does not exist
+        """,
+    ),
+    ("driver-not-loaded", "pynvml.NVMLError_DriverNotLoaded: Driver Not Loaded"),
+    (
+        "driver-not-loaded",
+        """
+        docker: Error response from daemon: failed to create task for container: failed to create shim task: OCI runtime create
+        failed: nvidia-container-cli: initialization error: nvml error: driver not loaded: unknown.
+        """,
+    ),
+    (
+        "driver-not-loaded",
+        """
+        $ lspci | grep -i nvidia
+        65:00.0 3D controller: NVIDIA Corporation GA100 [A100 PCIe 80GB] (rev a1)
+        2024-06-01 10:00:00.1: E external/local_xla/xla/stream_executor/cuda/cuda_driver.cc:282] failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+        2024-06-01 10:00:00.2: I external/local_xla/xla/stream_executor/cuda/cuda_diagnostics.cc:145] kernel driver does not appear to be running on this host (node7): /proc/driver/nvidia/version does not exist
+        """,
+    ),
+    # -- versions --
+    ("driver-library-mismatch", "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.127"),
+    (
+        "driver-library-mismatch",
+        """
+        [rank0]: RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling
+        [rank0]: NumCudaDevices() that might have already set an error? Error 803: system has unsupported display driver / cuda driver combination
+        """,
+    ),
+    (
+        "driver-library-mismatch",
+        """
+        kernel: NVRM: API mismatch: the client has the version 535.183.01, but
+        kernel: NVRM: this kernel module has the version 535.161.08.  Please
+        kernel: NVRM: make sure that this kernel module and all NVIDIA driver
+        """,
+    ),
+    ("driver-library-mismatch", "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch: unknown"),
+    ("driver-library-mismatch", "UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non supported HW"),
+    ("driver-library-mismatch", "NVMLError_LibRmVersionMismatch: RM has detected an NVML/RM version mismatch."),
+    # -- too old --
+    (
+        "driver-too-old",
+        """
+        RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver by
+        downloading and installing a new version from the URL: http://www.nvidia.com/Download/index.aspx
+        """,
+    ),
+    (
+        "driver-too-old",
+        """
+        nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.4, please update your driver to a newer
+        version, or use an earlier cuda container: unknown.
+        """,
+    ),
+    ("driver-too-old", "cupy_backends.cuda.api.runtime.CUDARuntimeError: cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"),
+    ("driver-too-old", "RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain."),
+    # -- missing --
+    ("driver-missing", "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"),
+    ("driver-missing", "01:00.0 VGA compatible controller: NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)\nbash: nvidia-smi: command not found"),
+    ("driver-missing", "pynvml.NVMLError_LibraryNotFound: NVML Shared Library Not Found"),
+    ("driver-missing", "ImportError: libcuda.so.1: cannot open shared object file: No such file or directory"),
+    (
+        "driver-missing",
+        """
+        In [2]: !nvidia-smi
+        /bin/bash: line 1: nvidia-smi: command not found
+        I0000 00:00:1750000000.1 99 cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.
+        E0000 00:00:1750000000.2 99 cuda_platform.cc:51] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)
+        """,
+    ),
+    # -- half of it --
+    (
+        "driver-library-missing",
+        f"""
+        {DRIVER} UNKNOWN ERROR (303)
+        {DIAGNOSTICS}134] retrieving CUDA diagnostic information for host: lab3
+        {DIAGNOSTICS}145] libcuda reported version is: NOT_FOUND: was unable to find libcuda.so DSO loaded into this program
+        {DIAGNOSTICS}149] kernel reported version is: 535.104.5
+        """,
+    ),
+    (
+        "driver-library-missing",
+        """
+        NVIDIA-SMI couldn't find libnvidia-ml.so library in your system. Please make sure that the NVIDIA Display Driver is properly
+        installed and present in your system.
+        """,
+    ),
+    (
+        "driver-library-missing",
+        """
+        root@1f2e3d4c5b6a:/workspace# nvidia-smi
+        | NVIDIA-SMI 550.90.07              Driver Version: 550.90.07      CUDA Version: 12.4     |
+        root@1f2e3d4c5b6a:/workspace# python -c 'import tensorflow'
+        W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file: No such file or directory
+        """,
+    ),
+    ("driver-library-missing", "RuntimeError: CUDA error: PTX JIT compiler library not found (CUDA_ERROR_JIT_COMPILER_NOT_FOUND)"),
+    # -- it hangs --
+    ("driver-unresponsive", "[ 4716.7] INFO: task nvidia-smi:18213 blocked for more than 122 seconds."),
+    ("driver-unresponsive", "level=error msg=\"health check: nvidia-smi timed out after 30s\""),
+    (
+        "gpu-lost",
+        """
+        [ 4601.100000] NVRM: Xid (PCI:0000:4e:00): 119, pid=991, name=python, Timeout after 45s of waiting for RPC response from GPU3 GSP!
+        [ 4716.700000] INFO: task nvidia-smi:18213 blocked for more than 122 seconds.
+        """,
+    ),
+    # -- the stub --
+    ("cuda-stub-loaded", f"{DRIVER} UNKNOWN ERROR (34)\n{DIAGNOSTICS}194] kernel reported version is: 570.86.15"),
+    ("cuda-stub-loaded", "torch.AcceleratorError: CUDA error: CUDA driver is a stub library"),
+    (
+        "container-without-gpu",
+        f"""
+        {DRIVER} UNKNOWN ERROR (34)
+        {ABSENT} (0b9f3c2d1e7a): /proc/driver/nvidia/version does not exist
+        """,
+    ),
+    # -- no cause given --
+    ("cuda-init-failed", "RuntimeError: CUDA unknown error - this may be due to an incorrectly set up environment, e.g. changing env variable CUDA_VISIBLE_DEVICES after program start. Setting the available devices to be zero."),
+    ("cuda-init-failed", "E0000 00:00:1745000000.5 42 cuda_executor.cc:1228] failed call to cuInit: CUDA_ERROR_OPERATING_SYSTEM: OS call failed or operation not supported on this OS"),
+    ("cuda-init-failed", "RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 805: MPS client failed to connect to the MPS control daemon or the MPS server"),
+    ("cuda-init-failed", "W0000 xla_bridge.py:987] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_DEVICE_NOT_LICENSED: device doesn't have valid Grid license"),
+    ("cuda-init-failed", "THCudaCheck FAIL file=../aten/src/THC/THCGeneral.cpp line=50 error=999 : unknown error\nRuntimeError: cuda runtime error (999) : unknown error at ../aten/src/THC/THCGeneral.cpp:50"),
+    # -- variables, forks --
+    ("cuda-environment-malformed", "E0000 00:00:1791800000.7 4157 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal"),
+    ("cuda-used-after-fork", "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"),
+    ("cuda-used-after-fork", "[2024-02-03 11:00:00 +0000] [77] [ERROR] F tensorflow/stream_executor/cuda/cuda_driver.cc:147] Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error"),
+    ("cuda-used-after-fork", f"{DRIVER} CUDA_ERROR_NOT_INITIALIZED: initialization error"),
+]  # fmt: skip
+
+NO_GPU_AND_PERHAPS_NONE_WANTED = [
+    ("no-nvidia-gpu", f"{DRIVER} UNKNOWN ERROR (303)\n{ABSENT} (laptop): /proc/driver/nvidia/version does not exist\nEpoch 2/5\n"),
+    (
+        "no-nvidia-gpu",
+        """
+        2020-12-01 09:00:00.1: W tensorflow/stream_executor/platform/default/dso_loader.cc:60] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file: No such file or directory
+        2020-12-01 09:00:00.2: W tensorflow/stream_executor/cuda/cuda_driver.cc:326] failed call to cuInit: UNKNOWN ERROR (303)
+        2020-12-01 09:00:00.3: I tensorflow/stream_executor/cuda/cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host (build-7): /proc/driver/nvidia/version does not exist
+        """,
+    ),
+    ("driver-missing", "I external/local_tsl/tsl/cuda/cudart_stub.cc:31] Could not find cuda drivers on your machine, GPU will not be used."),
+    ("container-without-gpu", f"{DRIVER} UNKNOWN ERROR (303)\n{ABSENT} (7c20885796ae): /proc/driver/nvidia/version does not exist"),
+]  # fmt: skip
+
+QUIET = [
+    # a GPU was found after all
+    f"{DRIVER} CUDA_ERROR_UNKNOWN: unknown error\nI tensorflow/core/common_runtime/gpu/gpu_device.cc:1928] Created device /job:localhost/replica:0/task:0/device:GPU:0 with 14237 MB memory:  -> device: 0, name: Tesla T4, pci bus id: 0000:00:04.0, compute capability: 7.5",
+    "Failed to initialize NVML: Driver/library version mismatch\n$ sudo reboot\n$ nvidia-smi\n| NVIDIA-SMI 550.90.07    Driver Version: 550.90.07    CUDA Version: 12.4 |",
+    # healthy tables
+    "| NVIDIA-SMI 535.129.03             Driver Version: 535.129.03   CUDA Version: 12.2     |\n|   0  NVIDIA A100-SXM4-40GB          On  | 00000000:07:00.0 Off |                    0 |\n|  No running processes found                                                           |",
+    "[    5.1] nvidia: loading out-of-tree module taints kernel.\n[    5.2] nvidia-nvlink: Nvlink Core is being initialized, major device number 511\n[    5.3] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23 03:31:22 UTC 2025",
+    "I0000 00:00:1 1 cuda_executor.cc:1015] successful NUMA node read from SysFS had negative value (-1), but there must be at least one NUMA node, so returning NUMA node zero.",
+    "driver's CUDA version is 12.2 which is older than the ptxas CUDA version (12.5.40). Because the driver is older than the ptxas version, XLA is disabling parallel compilation, which may slow down compilation.",
+    "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 train.py\nstep 100 loss 2.31",
+    "INFO:jax._src.xla_bridge:Unable to initialize backend 'rocm': NOT_FOUND: Could not find registered platform with name: \"rocm\".",
+]  # fmt: skip
+
+
+def findings(text):
+    """What nothing else explains, first cause first, of a log with its indentation taken away."""
+    lines = [line.strip() for line in text.strip().split("\n")]
+    judgements = judge_log(parse(lines, "train.log"), RULES.values())
+    assert [item.outcome for item in judgements if item.outcome.status == "crashed"] == []
+    return [item for item in fold(judgements, load_rows()) if not item.explained_by]
+
+
+@pytest.mark.parametrize(("code", "text"), NAMED)
+def test_the_cause_is_named(code, text):
+    first, *others = findings(text)
+    assert (first.code, first.severity) == (code, Severity.ERROR)
+    assert [item.code for item in others if item.severity is Severity.ERROR] == []
+    assert first.evidence
+    assert first.fix
+
+
+@pytest.mark.parametrize(("code", "text"), NO_GPU_AND_PERHAPS_NONE_WANTED)
+def test_no_gpu_is_no_error_where_nothing_asks_for_one(code, text):
+    assert [(item.code, item.severity) for item in findings(text)] == [(code, Severity.WARNING)]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_what_is_harmless_or_over_is_no_error(text):
+    assert [item.code for item in findings(text) if item.severity is Severity.ERROR] == []
+
+
+def test_versions_are_the_logs_own():
+    (old,) = findings("The NVIDIA driver on your system is too old (found version 11040).")
+    assert "knows CUDA up to 11.4" in old.summary
+    (apart,) = findings(f"{DIAGNOSTICS}303] kernel version 470.182.3 does not match DSO version 470.223.2 -- cannot find")
+    assert "module is version 470.182.3 and the driver's libraries are 470.223.2" in apart.summary
+    (needed,) = findings("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update")
+    assert "too old for CUDA 12.8" in needed.summary
