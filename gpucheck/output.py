@@ -26,8 +26,8 @@ def write(text: str) -> None:
 class OutputFile:
     """A file written aside and renamed into place."""
 
-    def __init__(self, path: str) -> None:
-        """Open the file aside, in the same folder.
+    def __init__(self, path: str, in_place: bool = False) -> None:
+        """Open the file aside, in the same folder; ``in_place``: the file itself, if it is there.
 
         Raises:
             OSError: the place is not writable, or is a folder.
@@ -37,6 +37,8 @@ class OutputFile:
         self.path = path
         self.failed = False
         self._special = os.path.exists(path) and not os.path.isfile(path)  # a device or a pipe can't be renamed over
+        self._emptied = in_place and os.path.isfile(path)
+        self._special = self._special or self._emptied
         self._aside = path if self._special else f"{path}.{os.getpid()}.part"
         flags = os.O_WRONLY if self._special else os.O_WRONLY | os.O_CREAT | os.O_EXCL
         self._file = os.open(self._aside, flags, 0o666)
@@ -48,7 +50,9 @@ class OutputFile:
             OSError: the disk is full, or the place is gone; the old file, if any, is untouched.
         """
         try:
-            data = text.encode("utf-8")
+            data = text.encode("utf-8", "replace")
+            if self._emptied:
+                os.ftruncate(self._file, 0)
             while data:
                 data = data[os.write(self._file, data) :]
             if not self._special:

@@ -49,7 +49,7 @@ USER_IN_TEXT = (
 )
 SERIAL_IN_TEXT = re.compile(r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}([A-Z0-9][A-Z0-9-]{5,})", re.IGNORECASE)
 HOMES = re.compile(
-    r"(?<![\w.~-])(?:(?:/var|/usr|/export|/net|/mnt|/data)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]+Users[\\/]+)([^\s/\\:;,\"'<>|]+)",
+    r"(?:(?<![\w.~-])|(?<=-[ILR]))(?:(?:/var|/usr|/export|/net|/mnt|/data)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]+Users[\\/]+)([^\s/\\:;,\"'<>|]+)",
     re.IGNORECASE,
 )
 KEYED = re.compile(
@@ -73,7 +73,7 @@ IPV4 = re.compile(r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\w)")
 IPV6 = re.compile(
     r"(?<![\w:.])(?=[0-9a-f:.]*\d)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}(?:\d{0,3}(?:\.\d{1,3}){3})?(?![\w:])", re.IGNORECASE
 )
-VERSION_BEFORE = re.compile(r"(?:[=<>~!]=?\s?|\bv|\bversion\s+|-cu\d+\s|\bso\s)$", re.IGNORECASE)
+VERSION_BEFORE = re.compile(r"(?:[=<>~!]=?\s?|\bv|\bversion\s+|-cu\d+\s|\b(?:cudnn|cublas|cuda|nccl|driver)\s)$", re.IGNORECASE)
 EMAIL = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b")
 ASSIGNMENT = re.compile(r"(?<![\w$.-])([A-Z][A-Z0-9_]{2,})=(\"[^\"]*\"|'[^']*'|[^\s;,\"']+)")
 
@@ -113,9 +113,9 @@ class _Aliases:
 
     def learn(self, report: Report, hosts: Iterable[str], users: Iterable[str]) -> None:
         for name in hosts:
-            self._host(name)
+            self._host(name, least=2)
         for name in users:
-            self._user(name)
+            self._user(name, least=2)
         facts = report.facts
         home = str((facts.get("limits") or {}).get("home") or "").rstrip("/\\")
         if len(home) > 1:
@@ -165,14 +165,14 @@ class _Aliases:
         self._serials.update(match[1] for match in SERIAL_IN_TEXT.finditer(value) if re.search(r"\d", match[1]))
         self._uuids += [match[2].lower() for match in UUID.finditer(value)]
 
-    def _host(self, name: str) -> None:
+    def _host(self, name: str, least: int = 3) -> None:
         name = re.sub(r":\d+$", "", name.strip().rstrip("."))
         first = name.partition(".")[0].lower()
-        if re.fullmatch(NAME, name) and not re.fullmatch(r"[\d.]+", name) and len(first) > 2 and first not in COMMON:
+        if re.fullmatch(NAME, name) and not re.fullmatch(r"[\d.]+", name) and len(first) >= least and first not in COMMON:
             self._hosts.add(first)
 
-    def _user(self, name: str) -> None:
-        if re.fullmatch(r"[\w][\w.@$ -]{2,63}", name) and name.lower() not in COMMON and not name.isdigit():
+    def _user(self, name: str, least: int = 3) -> None:
+        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in COMMON and not name.isdigit():
             self._users.add(name)
 
     def _tf_config(self, text: str) -> None:
@@ -199,13 +199,12 @@ class _Aliases:
             (GUID, lambda match: self._alias("guid", match[0].lower())),
             (IPV6, self._ip),
             (IPV4, self._ip),
-            (EMAIL, lambda match: self._alias("email", match[0].lower())),
         ]
         if self._serials:
             passes.append((_words(self._serials, 0), lambda match: self._alias("serial", match[0])))
         if self._homes:
             ordered = sorted(self._homes, key=len, reverse=True)
-            homes = re.compile(rf"(?<![\w.~-])(?:{'|'.join(map(re.escape, ordered))})(?![\w-]|\.\w)")
+            homes = re.compile(rf"(?:(?<![\w.~-])|(?<=-[ILR]))(?:{'|'.join(map(re.escape, ordered))})(?![\w-]|\.\w)")
             passes.append((homes, self._home))
         if self._hosts:
             names = "|".join(map(re.escape, sorted(self._hosts, key=len, reverse=True)))
@@ -213,6 +212,7 @@ class _Aliases:
             passes.append((hosts, lambda match: self._alias("host", match[1].lower())))
         if self._users:
             passes.append((_words(self._users, re.IGNORECASE), lambda match: self._alias("user", match[0].lower())))
+        passes.append((EMAIL, lambda match: self._alias("email", match[0].lower())))  # last: a login on a known host is none
         self._passes = passes
 
     def _alias(self, kind: str, secret: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from gpucheck.expectations import Expectations
 from gpucheck.model import SCHEMA_VERSION, ProbeStatus, Reading, Report, Request
 from gpucheck.pipeline import assemble, gather, judge
 from gpucheck.plugin import load_probes, load_rows, load_rules
@@ -14,13 +15,14 @@ class Unreadable(ValueError):
     """The file is no report that today's rules can judge; the message says why, in one line."""
 
 
-def replay(text: bytes, allow_cpu: bool = False, strict: bool = False) -> Report:
+def replay(text: bytes, allow_cpu: bool = False, strict: bool = False, expectations: Expectations | None = None) -> Report:
     """Judge the facts of a report again.
 
     Args:
         text: a JSON report of this schema's major version, and not of a newer minor one.
         allow_cpu: as the command's option, in addition to what the run was asked.
         strict: likewise.
+        expectations: instead of those of the report.
 
     Returns:
         The report with today's findings; start and seconds are those of the run that looked.
@@ -41,7 +43,12 @@ def replay(text: bytes, allow_cpu: bool = False, strict: bool = False) -> Report
         started_at, seconds = str(old.get("started_at", "")), float(old.get("seconds", 0.0))
     except (msgspec.ValidationError, TypeError, ValueError, KeyError) as error:
         raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
-    request = replace(request, allow_cpu=request.allow_cpu or allow_cpu, strict=request.strict or strict)
+    request = replace(
+        request,
+        allow_cpu=request.allow_cpu or allow_cpu,
+        strict=request.strict or strict,
+        expectations=expectations or request.expectations,
+    )
     judgements = judge(gather(request, readings), load_rules())
     report = assemble(request, readings, judgements, load_rows(), started=0.0)
     return replace(report, started_at=started_at, seconds=seconds)

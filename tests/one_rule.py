@@ -3,8 +3,9 @@
 from fakes import facts, machine
 
 from gpucheck import manual
+from gpucheck.logs import parse
 from gpucheck.model import Status
-from gpucheck.pipeline import fold, judge
+from gpucheck.pipeline import fold, judge, judge_log
 from gpucheck.plugin import load_rows, load_rules
 
 RULES = {rule.code: rule for rule in load_rules()}
@@ -59,3 +60,11 @@ def severity(code, plain):
 def roots(plain):
     """Codes of all findings that nothing else explains, most likely first."""
     return [item.code for item in fold(judge(facts(plain), RULES.values()), load_rows()) if not item.explained_by]
+
+
+def told_by(text):
+    """What nothing else explains, first cause first, of a log of which nothing else is known; indentation is taken away."""
+    lines = [line.strip() for line in text.strip().split("\n")]
+    judgements = judge_log(parse(lines, "train.log"), RULES.values())
+    assert [item.outcome for item in judgements if item.outcome.status is Status.CRASHED] == []
+    return [item for item in fold(judgements, load_rows()) if not item.explained_by]

@@ -127,6 +127,18 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "line", ["exec 2>&-", 'mkdir gone; cd gone; rmdir "$PWD"'], ids=["no standard error", "no working folder"]
+)
+def test_a_shell_that_lacks_something(tmp_path, line):
+    """Service managers close standard error; a working folder may have been deleted since."""
+    args = ["sh", "-c", f'{line}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu"]
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[1])}
+    done = subprocess.run([*args, "--python", sys.executable], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "No fault" in done.stdout
+
+
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_broken_pipe_keeps_the_exit_code(code):
     read, write = os.pipe()

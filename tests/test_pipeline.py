@@ -193,6 +193,11 @@ def test_nothing_trained_is_not_healthy():
     assert (got.exit_code, got.unknown_because) == (3, ("nothing was trained: timed out",))
 
 
+def test_a_keras_that_cannot_be_imported_is_not_healthy():
+    got = report(keras={"imported": False, "error_type": "ImportError", "error": "No module named 'optree'"})
+    assert (got.exit_code, got.unknown_because) == (3, ("Keras could not be imported: No module named 'optree'",))
+
+
 def test_a_run_out_of_time_is_not_healthy():
     plain = machine("laptop-cpu")
     plain["training"]["runs"][1].update(status="timed_out", reason="out of time")

@@ -13,7 +13,7 @@ from typing import Any, NoReturn  # noqa: E402
 import click  # noqa: E402
 
 from gpucheck import __version__  # noqa: E402
-from gpucheck.cli.parameters import EXAMPLES, Commands  # noqa: E402
+from gpucheck.cli.parameters import EXAMPLES, Commands, defaults  # noqa: E402
 
 
 @click.group(
@@ -29,6 +29,7 @@ def cli(context: click.Context) -> None:
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
     context.obj = STARTED
+    context.default_map = defaults(context)
 
 
 def main() -> NoReturn:

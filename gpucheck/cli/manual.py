@@ -24,9 +24,7 @@ def explain(what: str, style: str, color: str, verbose: bool) -> None:
       gpucheck explain train.log
       kubectl logs trainer-0 | gpucheck explain -
     """
-    from gpucheck import plugin
-
-    rules = {rule.code: rule for rule in plugin.load_rules()}
+    rules = {rule.code: rule for rule in _all_rules()}
     if what in rules:
         _explain_code(rules[what], style, color)
     else:
@@ -37,7 +35,9 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     from gpucheck import manual, plugin
     from gpucheck.reports import page
 
-    parsed, row = manual.page(rule.code, rule.doc), plugin.load_rows()[rule.row]
+    from gpucheck.lint.pages import ROWS
+
+    parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **ROWS}[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
 
 
@@ -62,9 +62,10 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -
 def rules(style: str, color: str) -> None:
     """List the troubleshooting table: row, code, severity, one line."""
     from gpucheck import plugin
+    from gpucheck.lint.pages import ROWS
     from gpucheck.reports import table
 
-    show(table.render(plugin.load_rules(), plugin.load_rows(), style, **look(color)))
+    show(table.render(_all_rules(), {**plugin.load_rows(), **ROWS}, style, **look(color)))
 
 
 @click.command()
@@ -94,12 +95,18 @@ def completion(shell: str) -> None:
     show(kind(click.get_current_context().find_root().command, {}, "gpucheck", "_GPUCHECK_COMPLETE").source() + "\n")
 
 
+def _all_rules() -> Any:
+    """The rules that judge a machine, and those that judge a training script."""
+    from gpucheck.lint.pages import load_rules as load_lint_rules
+    from gpucheck.plugin import load_rules
+
+    return (*load_rules(), *load_lint_rules())
+
+
 def _completions(incomplete: str) -> list[Any]:
     from click.shell_completion import CompletionItem
 
-    from gpucheck.plugin import load_rules
-
-    codes = [CompletionItem(rule.code) for rule in load_rules() if rule.code.startswith(incomplete)]
+    codes = [CompletionItem(rule.code) for rule in _all_rules() if rule.code.startswith(incomplete)]
     return codes or [CompletionItem(incomplete, type="file")]
 
 

@@ -15,6 +15,7 @@ Examples:
   gpucheck --allow-cpu                  a machine without an accelerator is fine
   gpucheck --python .venv/bin/python    examine another environment
   gpucheck --format json --output report.json
+  gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable
 """
 
@@ -24,9 +25,15 @@ class Commands(click.Group):
 
     modules: ClassVar[dict[str, str]] = {
         "check": "check",
+        "run": "run",
+        "env": "env",
+        "snapshot": "snapshot",
+        "compare": "compare",
+        "config": "config",
         "explain": "manual",
         "rules": "manual",
         "schema": "manual",
+        "lint": "lint",
         "completion": "manual",
     }  # command -> file of this package that holds it under its own name
 
@@ -57,6 +64,52 @@ class Commands(click.Group):
         return found + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else found
 
 
+def defaults(context: click.Context) -> dict[str, Any] | None:
+    """What is configured for the command that was asked for, as click's defaults; None for one that doesn't look.
+
+    Raises:
+        click.UsageError: a setting that can't be used, with its place.
+    """
+    name = context.invoked_subcommand
+    command = context.command.get_command(context, name) if name and isinstance(context.command, click.Group) else None
+    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    if "--allow-cpu" not in options:
+        return None
+    from gpucheck.settings import collect
+
+    try:
+        configured = collect(os.environ, _here()).values
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    found: dict[str, Any] = {}
+    for key, (value, source) in configured.items():
+        option = options.get({"level": "--quick", "expectations": "--expect"}.get(key, f"--{key}"))
+        if option is None or option.name is None or (key == "format" and name != "check"):
+            continue  # another command's
+        try:
+            found[option.name] = _converted(key, value, option, context)
+        except click.BadParameter as error:
+            raise click.UsageError(f"{source}: {key}: {error.message}") from None
+    return {str(name): found} if found else None
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return os.sep
+
+
+def _converted(key: str, value: Any, option: click.Parameter, context: click.Context) -> Any:
+    if key == "level":
+        if value not in ("quick", "default", "full"):
+            raise click.BadParameter(f"{value!r} is not one of 'quick', 'default', 'full'.")
+        return None if value == "default" else value
+    if option.multiple:
+        return [option.type.convert(item, option, context) for item in value]
+    return option.type.convert(value, option, context)
+
+
 class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """A finite, positive number of seconds."""
 
@@ -84,3 +137,25 @@ class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if found is None:
             self.fail(f"{value!r} is not a program that can be run", param, ctx)
         return os.path.abspath(found)
+
+
+class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A file of expectations, read and checked; what pyproject.toml holds comes as it is."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read it; what is wrong in it is told with the line."""
+        if not isinstance(value, (str, os.PathLike)):
+            return value
+        from gpucheck.expectations.read import Problem, parse
+
+        try:
+            with open(value, encoding="utf-8") as file:
+                return parse(file.read(), os.fspath(value))
+        except Problem as error:
+            self.fail(str(error), param, ctx)
+        except UnicodeDecodeError:
+            self.fail(f"{value}: not UTF-8", param, ctx)
+        except OSError as error:
+            self.fail(f"cannot read {value}: {error.strerror or error}", param, ctx)

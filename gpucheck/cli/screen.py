@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -13,14 +13,15 @@ from gpucheck.model import ExitCode
 from gpucheck.output import OutputFile, write
 
 
-def look(color: str) -> dict[str, Any]:
-    """Width, colour and character set for standard output."""
-    tty = sys.stdout.isatty()
+def look(color: str, stream: TextIO | None = None) -> dict[str, Any]:
+    """Width, colour and character set for standard output, or another stream."""
+    stream = stream or sys.stdout
+    tty = stream.isatty()
     wanted = color == "always" or (
         color == "auto" and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and tty
     )
     columns = shutil.get_terminal_size((80, 24)).columns if tty or os.environ.get("COLUMNS") else 80
-    encoding = (sys.stdout.encoding or "ascii").lower().replace("-", "")
+    encoding = (stream.encoding or "ascii").lower().replace("-", "")
     return {"width": max(40, min(columns, 120)), "color": wanted, "ascii": not encoding.startswith("utf")}
 
 
@@ -34,13 +35,16 @@ def show(text: str, exit_code: int = 0) -> None:
 
 
 @contextlib.contextmanager
-def output(path: str | None) -> Iterator[OutputFile | None]:
-    """The output file, opened before the run: an unwritable place is known at once, a half-written file never seen."""
+def output(path: str | None, *, in_place: bool = False, exit_code: int = ExitCode.UNKNOWN) -> Iterator[OutputFile | None]:
+    """The output file, opened before the run: an unwritable place is known at once, a half-written file never seen.
+
+    ``exit_code`` is for a disk that is full after the run; ``in_place`` as for OutputFile.
+    """
     if path in (None, "-"):
         yield None
         return
     try:
-        file = OutputFile(path)
+        file = OutputFile(path, in_place)
     except OSError as error:
         raise click.UsageError(f"cannot write {path}: {error.strerror or error}") from None
     try:
@@ -49,7 +53,7 @@ def output(path: str | None) -> Iterator[OutputFile | None]:
         if not file.failed:
             raise
         click.echo(f"gpucheck: cannot write {path}: {error.strerror or error}", err=True)
-        raise SystemExit(ExitCode.UNKNOWN) from None
+        raise SystemExit(exit_code) from None
     finally:
         file.discard()
 

@@ -75,12 +75,13 @@ def gpu_count(seen: Seen) -> Iterator[Item]:
     wanted = seen.expected.gpu.count
     if wanted is None:
         return
-    count, evidence = _usable(seen)
+    count, evidence = usable_gpus(seen)
     words = seen.why_not(Cuda) if count is None else str(count)
     yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
 
 
-def _usable(seen: Seen) -> tuple[int | None, tuple[Evidence, ...]]:
+def usable_gpus(seen: Seen) -> tuple[int | None, tuple[Evidence, ...]]:
+    """How many GPUs this process can use (None: could not be seen), and what says so."""
     cuda, gpus = seen.get(Cuda), seen.get(Gpus)
     if cuda is not None and cuda.device_count is not None:
         return cuda.device_count, saw(cuda, "device_count")
@@ -99,7 +100,7 @@ def gpu_models(seen: Seen) -> Iterator[Item]:
     source, items = (gpus, gpus.gpus) if gpus is not None and gpus.gpus else (cuda, cuda.devices if cuda is not None else ())
     field = "gpus" if source is gpus else "devices"
     if source is None or not items:
-        if _usable(seen)[0] != 0:
+        if usable_gpus(seen)[0] != 0:
             yield Item("GPUs", "of a certain kind", seen.why_not(Gpus), None)
         return
     for place, gpu in enumerate(items):
@@ -233,6 +234,11 @@ _VERSIONS: dict[str, tuple[str, Callable[[Seen], Version]]] = {
     "keras": ("Keras", _keras),
     "python": ("Python", _python),
 }
+
+
+def versions_seen(seen: Seen) -> dict[str, str | None]:
+    """Every version by its name in the file: None where it could not be seen, ``ABSENT`` where it is not there."""
+    return {name: look(seen)[0] for name, (_, look) in _VERSIONS.items()}
 
 
 def training(seen: Seen) -> Iterator[Item]:

@@ -10,6 +10,7 @@ from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
 from gpucheck.expectations.toml import Path, Problem
 from gpucheck.plugin import modules
 
+__all__ = ("Problem", "convert", "parse")
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 

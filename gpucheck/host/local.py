@@ -58,6 +58,7 @@ class LocalHost:
         for process in processes:
             process.kill()
         for process in processes:
+            process.reap()
             process.close()
 
     def activity(self) -> str | None:

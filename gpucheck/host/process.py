@@ -128,6 +128,16 @@ class Process:
         else:
             self._signal()  # what it started may have outlived it
 
+    def reap(self) -> None:
+        """After ``kill``: take in what it had started, which becomes ours where this process is an init (a container's first)."""
+        if sys.platform == "win32" or self.abandoned:
+            return
+        deadline = time.monotonic() + REAP_SECONDS
+        with contextlib.suppress(ChildProcessError):  # none left: the usual case
+            while time.monotonic() < deadline:
+                if os.waitpid(-self._popen.pid, os.WNOHANG)[0] == 0:
+                    time.sleep(0.002)
+
     def how(self) -> str:
         """How it ended, in words."""
         if self.abandoned:

@@ -66,7 +66,7 @@ class Evaluator:
 
     def value(self, node: ast.expr) -> Value:
         """Follow an expression and return what it stands for."""
-        handler = getattr(self, f"_of_{type(node).__name__}", None)
+        handler = getattr(self, "_of_" + type(node).__name__, None)
         if handler is not None:
             found: Value = handler(node)
             return found

@@ -1,4 +1,4 @@
-"""The third of the trace that follows calls of the file's own functions and methods."""
+"""The third of the trace that binds names and follows calls of the file's own functions and methods."""
 
 import ast
 from typing import Any
@@ -15,8 +15,10 @@ from gpucheck.lint.values import (
     Function,
     Items,
     Scope,
+    Store,
     Value,
     merge,
+    options,
 )
 
 DEEPEST_CALL = 12
@@ -37,10 +39,34 @@ class Caller(Evaluator):
     frames: list[Frame]
     defined: dict[int, Function]  # functions of this file by the id of their node
     followed: set[int]
+    generators: dict[int, bool]
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Follow statements; whether the last one followed leaves the block."""
         raise NotImplementedError
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to whatever stands left of the equals sign."""
+        if isinstance(target, ast.Name):
+            if isinstance(value, Constant):
+                value.names.add(target.id)
+            self.scope.set(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = any(isinstance(item, ast.Starred) for item in target.elts)
+            for index, item in enumerate(target.elts):
+                self.bind(item, UNKNOWN if starred else self.element(value, index))
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN)
+        elif isinstance(target, ast.Attribute):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, Constant(target.attr), value))
+            for one in options(of):
+                if isinstance(one, Call):
+                    known = one.attributes.get(target.attr)
+                    one.attributes[target.attr] = merge(known, value) if self.path else value
+        elif isinstance(target, ast.Subscript):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))
 
     def define(self, node: Any) -> Function:
         """A function of this file; it is followed when it is called, or at the end."""
@@ -94,13 +120,18 @@ class Caller(Evaluator):
         bound.update({name: value for name, value in call.keywords.items() if name in bound})
         return bound
 
+    def yields(self, node: Any) -> bool:
+        """Whether a function is a generator."""
+        if id(node) not in self.generators:
+            self.generators[id(node)] = not isinstance(node, ast.Lambda) and any(map(_yields, node.body))
+        return self.generators[id(node)]
+
     def called(self, call: Call) -> Value:
         """What a call returns: of a function of this file what it returns, of anything else the call itself."""
         function = call.function
         if isinstance(function, Function):
-            generator = any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for inner in ast.walk(function.node))
-            if generator:
-                return UNKNOWN
+            if self.yields(function.node):
+                return UNKNOWN  # its body runs later, or around a with block
             call.result = self.follow(function, call)
             return call.result
         if isinstance(function, Class):
@@ -127,10 +158,10 @@ class Caller(Evaluator):
     def each(self, value: Value) -> Value:
         """What a loop's variable is bound to."""
         if isinstance(value, Call) and value.name == "builtins.enumerate" and value.args:
-            return Items((UNKNOWN, self.each(value.args[0])))
+            return Items((Element(value, None), self.each(value.args[0])))
         if isinstance(value, Call) and value.name == "builtins.zip" and not value.starred:
             return Items(tuple(self.each(item) for item in value.args))
-        return self.element(value, None)
+        return Element(UNKNOWN, None) if value is UNKNOWN else self.element(value, None)
 
     def attribute(self, of: Value, name: str) -> Value:
         """An attribute of a value."""
@@ -151,3 +182,11 @@ class Caller(Evaluator):
                 found = merge(found, self.attribute(option, name))
             return found or UNKNOWN
         return Attribute(of, name)
+
+
+def _yields(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        return True
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        return False
+    return any(map(_yields, ast.iter_child_nodes(node)))

@@ -122,7 +122,7 @@ def keras_3(script: Script) -> bool:
         return False
     new = re.compile(r"keras\.(ops|distribution|random|config|dtype_policies|saving\.load_weights|export)\b")
     backend = any(getattr(store.key, "value", None) == "KERAS_BACKEND" for store in script.stores)
-    return backend or any(new.match(name) for name in script.names())
+    return backend or any(new.match(name) for name in script.names)
 
 
 def standalone_keras(script: Script) -> bool:

@@ -1,5 +1,6 @@
 """One name for each thing, however a file imports it: ``tf.keras.models.Sequential`` is ``keras.Sequential``."""
 
+import functools
 import re
 
 _KERAS = re.compile(r"^(?:tensorflow\.(?:python\.|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
@@ -16,6 +17,7 @@ _SAME = (
 )
 
 
+@functools.lru_cache(4096)
 def canonical(path: str) -> str:
     """The canonical form of a dotted name. ``tensorflow.compat.v1`` stays what it is: it behaves differently."""
     if not path.startswith(("tensorflow", "keras", "tf_keras")):

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpucheck.lint import source
+from gpucheck.lint.pages import words
 from gpucheck.lint.script import Finding, Script
 from gpucheck.plugin import Rule
 
-RELEVANT = ("tensorflow", "keras")  # a file that has neither word has nothing for the rules
+FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
 DEEP = 3000  # frames: the trace needs several for each level of nesting
 
 
@@ -78,7 +79,8 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         Unreadable: it can't be parsed or followed.
     """
     tree = source.parse(program.text)
-    if not any(word in program.text for word in RELEVANT):
+    rules = [rule for rule in rules if any(word in program.text for word in words(rule))]
+    if not rules or not any(word in program.text for word in FRAMEWORKS):
         return []
     with _deep():
         try:

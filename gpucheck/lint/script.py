@@ -1,11 +1,11 @@
 """A parsed program and what the trace saw it do: everything that a rule is handed."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from gpucheck.lint.trace import trace
-from gpucheck.lint.values import Call, Import, Items, Place, Read, Store, Value, options
+from gpucheck.lint.values import Call, Event, Import, Items, Name, Place, Read, Store, Value, options
 
 
 class Finding(NamedTuple):
@@ -32,18 +32,24 @@ class Script:
         self.events = found.events
         self.complete = found.complete
         self._tests = found.tests
+        self._named: dict[str, list[Call]] = {}
+        self._methods: dict[str, list[Call]] = {}
+        self.names = frozenset(_names(self.events))  # of everything imported that is read or called
         self.calls = [event for event in self.events if isinstance(event, Call)]
         self.stores = [event for event in self.events if isinstance(event, Store)]
         self.reads = [event for event in self.events if isinstance(event, Read)]
         self.imports = [event for event in self.events if isinstance(event, Import)]
+        for call in self.calls:
+            self._named.setdefault(call.name, []).append(call)
+            self._methods.setdefault(call.method, []).append(call)
 
-    def named(self, *names: str) -> Iterator[Call]:
+    def named(self, *names: str) -> list[Call]:
         """Calls of these canonical names."""
-        return (call for call in self.calls if call.name in names)
+        return _in_order(self._named, names)
 
-    def methods(self, *names: str) -> Iterator[Call]:
+    def methods(self, *names: str) -> list[Call]:
         """Calls of methods of these names on a value that is not a module."""
-        return (call for call in self.calls if call.method in names)
+        return _in_order(self._methods, names)
 
     def tests(self, place: Place) -> Iterator[ast.expr]:
         """The conditions of the ifs that a place stands in."""
@@ -55,19 +61,7 @@ class Script:
 
     def mentions(self, *names: str) -> bool:
         """Whether any of these canonical names is read or called anywhere."""
-        return any(name in names for name in self.names())
-
-    def names(self) -> Iterator[str]:
-        """The canonical name of everything imported that is used as an attribute or is called."""
-        for event in self.events:
-            if isinstance(event, Call) and event.name:
-                yield event.name
-            elif isinstance(event, Read):
-                for value in options(event.value):
-                    yield getattr(value, "path", "")
-            elif isinstance(event, Import):
-                yield event.module
-                yield from (f"{event.module}.{name}" for name in event.names)
+        return not self.names.isdisjoint(names)
 
     def passed_on(self, value: Value) -> bool:
         """Whether a value is an argument of a call that could not be followed, or is stored where it can't be."""
@@ -79,6 +73,22 @@ class Script:
             elif isinstance(event, Store) and any(value is one for one in held(event.value)) and not isinstance(event.of, Call):
                 return True
         return False
+
+
+def _in_order(index: dict[str, list[Call]], names: tuple[str, ...]) -> list[Call]:
+    found = [call for name in names for call in index.get(name, ())]
+    return sorted(found, key=lambda call: call.place.order) if len(names) > 1 else found
+
+
+def _names(events: Iterable[Event]) -> Iterator[str]:
+    for event in events:
+        if isinstance(event, Call):
+            yield event.name
+        elif isinstance(event, Read):
+            yield from (one.path for one in options(event.value) if isinstance(one, Name))
+        elif isinstance(event, Import):
+            yield event.module
+            yield from (f"{event.module}.{name}" for name in event.names)
 
 
 HARMLESS = {

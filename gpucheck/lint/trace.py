@@ -23,7 +23,6 @@ from gpucheck.lint.values import (
     Operation,
     Place,
     Scope,
-    Store,
     Value,
     constant,
     merge,
@@ -66,6 +65,7 @@ class _Tracer(Caller):
         self.frames: list[Frame] = []
         self.defined: dict[int, Function] = {}  # functions of this file by the id of their node
         self.followed: set[int] = set()
+        self.generators: dict[int, bool] = {}
         self.stars: list[str] = []  # modules from which everything was imported
         self.steps = 0
         self.tests: dict[int, ast.expr] = {}
@@ -98,7 +98,7 @@ class _Tracer(Caller):
         if self.steps > MOST_STEPS:
             self.complete = False
             return True
-        handler = getattr(self, f"_on_{type(node).__name__}", None)
+        handler = getattr(self, "_on_" + type(node).__name__, None)
         if handler is not None:
             return bool(handler(node))
         for child in ast.iter_child_nodes(node):
@@ -139,29 +139,6 @@ class _Tracer(Caller):
         new = self.value(node.value)
         joined = isinstance(old, Items) and isinstance(new, Items) and isinstance(node.op, ast.Add)
         self.bind(node.target, Items(old.items + new.items) if joined else Operation((old, new)))  # type: ignore[attr-defined]
-
-    def bind(self, target: ast.expr, value: Value) -> None:
-        """Assign a value to whatever stands left of the equals sign."""
-        if isinstance(target, ast.Name):
-            if isinstance(value, Constant):
-                value.names.add(target.id)
-            self.scope.set(target.id, value)
-        elif isinstance(target, (ast.Tuple, ast.List)):
-            starred = any(isinstance(item, ast.Starred) for item in target.elts)
-            for index, item in enumerate(target.elts):
-                self.bind(item, UNKNOWN if starred else self.element(value, index))
-        elif isinstance(target, ast.Starred):
-            self.bind(target.value, UNKNOWN)
-        elif isinstance(target, ast.Attribute):
-            of = self.value(target.value)
-            self.events.append(Store(target, self.place(), of, Constant(target.attr), value))
-            for one in options(of):
-                if isinstance(one, Call):
-                    known = one.attributes.get(target.attr)
-                    one.attributes[target.attr] = merge(known, value) if self.path else value
-        elif isinstance(target, ast.Subscript):
-            of = self.value(target.value)
-            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))
 
     def _on_Delete(self, node: ast.Delete) -> None:
         for target in node.targets:

@@ -28,7 +28,7 @@ def ptxas(host: Host, tensorflow: str, found: dict[str, Found]) -> Located:
     present = list(_present(host, [*paths, *_filled(libraries.PTXAS_SEARCH, tensorflow)]))
     for path in present:
         version = _version(host, path, found)
-        if version is None or (version not in libraries.PTXAS_BAD and versions.at_least(version, libraries.PTXAS_MIN)):
+        if _accepted(version):
             return Located(path, version, tuple(other for other in present if other != path))
     return Located(None, None, tuple(present))
 
@@ -40,12 +40,47 @@ def libdevice(host: Host, tensorflow: str) -> Located:
     return Located(present[0] if present else None, None, tuple(present[1:]))
 
 
+def unsearched(
+    host: Host, found: dict[str, Found], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
+) -> Iterator[tuple[str, str | None]]:
+    """Toolkits, wheels and conda environments that have what XLA lacks, the newest toolkit first, with their ptxas' version."""
+    if not (lacks_ptxas or lacks_libdevice):
+        return
+    toolkits = sorted(host.glob("/usr/local/cuda-*"), key=lambda folder: versions.parse(folder.rpartition("-")[2]), reverse=True)
+    named = (host.env.get(name, "").rstrip("/") for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CONDA_PREFIX"))
+    wheels = (f"{site}/{libraries.TOOLS_FOLDER}" for site in path)
+    for folder in dict.fromkeys([*wheels, *filter(None, named), *toolkits, "/usr/lib/cuda"]):
+        ptxas = next(_present(host, [f"{folder}/bin/ptxas"]), None)
+        bitcode = next(_present(host, [f"{folder}/nvvm/libdevice/libdevice.10.bc"]), None)
+        version = _version(host, ptxas, found) if ptxas else None
+        if lacks_ptxas and (ptxas is None or not _accepted(version)):
+            continue
+        if bitcode is not None or not lacks_libdevice:
+            yield folder, version
+
+
+def _accepted(version: str | None) -> bool:
+    return version is None or (version not in libraries.PTXAS_BAD and versions.at_least(version, libraries.PTXAS_MIN))
+
+
 def _data_folder(host: Host) -> str:
     folder = _DATA_FOLDER
-    for flag in host.env.get("XLA_FLAGS", "").split():
+    for flag in _flags(host.env.get("XLA_FLAGS", "")):
         if flag.startswith("--xla_gpu_cuda_data_dir="):
-            folder = flag.partition("=")[2].strip("'\"").rstrip("/") or folder
+            folder = flag.partition("=")[2].rstrip("/") or folder
     return folder
+
+
+def _flags(text: str) -> list[str]:
+    """XLA's own splitting: at blanks, except inside a value in quotes."""
+    if "'" not in text and '"' not in text:
+        return text.split()
+    import shlex
+
+    try:
+        return shlex.split(text)
+    except ValueError:  # a quote without its partner
+        return text.split()
 
 
 def _filled(templates: Iterable[str], tensorflow: str) -> Iterator[str]:

@@ -56,6 +56,8 @@ class Libraries(Fact, frozen=True, kw_only=True):
     cudnn_parts_missing: tuple[str, ...] = ()  # cuDNN 9's own parts that do not lie beside the winning libcudnn.so.9
     ptxas: Tool = Tool()
     libdevice: Tool = Tool()
+    # Folders with what XLA lacks of ptxas and libdevice, each with its ptxas' version; looked for only where it lacks one.
+    xla_folders: tuple[Tool, ...] = ()
     other_versions: tuple[str, ...] = ()  # libcudart of other CUDA majors: "/usr/local/cuda-13.0/lib64/libcudart.so.13"
 
 
@@ -105,6 +107,12 @@ def read(host: Host) -> Libraries:
         cudnn_parts_missing=_cudnn_parts_missing(host, resolved),
         ptxas=Tool(path=ptxas.path, version=ptxas.version, elsewhere=ptxas.elsewhere),
         libdevice=Tool(path=libdevice.path, version=libdevice.version, elsewhere=libdevice.elsewhere),
+        xla_folders=tuple(
+            Tool(path=one, version=version)
+            for one, version in _cuda_tools.unsearched(
+                host, found, path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
+            )
+        ),
         other_versions=_other_versions(host, loader, needed, (*extra, *(f"{site}/nvidia/cu13/lib" for site in path))),
     )
 

@@ -31,6 +31,7 @@ class Limits(Fact, frozen=True, kw_only=True):
     kernel_cache: str | None = None  # CUDA's cache of compiled kernels: CUDA_CACHE_PATH, else ~/.nv/ComputeCache
     kernel_cache_writable: bool | None = None  # the folder, or the nearest that exists above it
     kernel_cache_disabled: bool = False  # CUDA_CACHE_DISABLE=1
+    kernel_cache_other: str | None = None  # a folder it could be instead; looked for only where it can't be written
 
 
 @probe(level=Level.QUICK)
@@ -44,6 +45,7 @@ def read(host: Host) -> Limits:
     shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - asked for its size only
     home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
     cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
+    cache_writable = None if cache is None else _creatable(host, cache)
     return Limits(
         cpu_count=processors,
         cpu_affinity_count=allowed,
@@ -61,8 +63,9 @@ def read(host: Host) -> Limits:
         home=home,
         home_writable=None if home is None else host.writable(home),
         kernel_cache=cache,
-        kernel_cache_writable=None if cache is None else _creatable(host, cache),
+        kernel_cache_writable=cache_writable,
         kernel_cache_disabled=host.env.get("CUDA_CACHE_DISABLE", "").strip() == "1",
+        kernel_cache_other=_other_cache(host) if cache_writable is False else None,
     )
 
 
@@ -176,6 +179,26 @@ def _default_cache(host: Host, home: str | None) -> str | None:
         data = host.env.get("APPDATA")
         return f"{data}\\NVIDIA\\ComputeCache" if data else None
     return f"{home.rstrip('/')}/.nv/ComputeCache" if home and host.platform == "linux" else None
+
+
+def _other_cache(host: Host) -> str | None:
+    """A folder of this user's own that outlives the process: there, or possible to make. CUDA runs what lies in it."""
+    user = host.user()
+    if user is None or host.platform != "linux":
+        return None
+    own = host.env.get("XDG_CACHE_HOME", "").rstrip("/")
+    above = [own] if own.startswith("/") else []
+    for folder in [*above, "/var/tmp", "/tmp"]:  # noqa: S108 - the owner is checked
+        path = f"{folder}/cuda-cache-{user}"
+        status = host.stat(path)
+        if host.link(path) is not None:
+            continue  # it can lead anywhere tomorrow
+        if status is None:
+            if host.writable(folder):
+                return path
+        elif status.kind == "folder" and status.uid == user and not status.mode & 0o022 and host.writable(path):
+            return path
+    return None
 
 
 def _creatable(host: Host, path: str) -> bool:

@@ -38,7 +38,9 @@ def _area(name: str, part: _Part, report: Report) -> Area:
     blamed = [finding for finding in report.findings if _first(finding) in (part.probe, *part.others)]
     if blamed and sound is not False:
         words += f"; see {', '.join(dict.fromkeys(finding.code for finding in blamed))}"
-    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed) or (sound is False and _cited(part, report)):
+    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed) or (
+        sound is False and _cited(part, report)
+    ):
         return Area(name, "FAIL", words)
     if blamed:
         return Area(name, "WARN", words)

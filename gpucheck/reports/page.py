@@ -111,9 +111,12 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     Lines of prose are joined; a blank line or a list marker begins a new paragraph. What follows a colon to the end of its
     line and begins with a program is a command. Of the example only its sentence is shown: the rest is for the test suite.
     """
+    text = page.sections[section]
+    if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
+        bad, _, good = text.removeprefix("bad:\n").partition("\ngood:\n")
+        return [("This is found:", _dedented(bad)), ("This is not:", _dedented(good))]
     if section == "Example":
         return [(page.example.summary, [])]
-    text = page.sections[section]
     if section in LITERAL:
         return [(line.strip(), []) for line in text.splitlines() if line.strip()]
     found: list[tuple[str, list[str]]] = []
@@ -130,6 +133,10 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
             found[-1] = (f"{found[-1][0]} {prose}".rstrip(), [*found[-1][1], *commands])
         begin = False
     return found
+
+
+def _dedented(code: str) -> list[str]:
+    return [line.removeprefix("    ") for line in code.rstrip().splitlines()]
 
 
 def _escape(prose: str) -> str:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
 from gpucheck.reports._areas import gpu_count
@@ -37,10 +36,10 @@ def render(report: Report) -> str:
     """The text exposition format. Help texts are the same in every file, as the collector demands."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Collector(report))
-    return generate_latest(registry).decode("utf-8")
+    return str(generate_latest(registry), "utf-8")
 
 
-class _Collector(Collector):
+class _Collector:
     """Hands one report's values over; of two samples with the same labels the first is kept."""
 
     TRAINING: ClassVar[tuple[str, ...]] = ("strategy", "devices", "precision", "compiled")

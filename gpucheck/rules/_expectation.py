@@ -42,8 +42,9 @@ def judge(
     ]
     more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be looked at" if unseen else ""
     summary = "; ".join(told) + more
+    start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # cuDNN stays
     return Finding(
-        summary=f"{summary[:1].upper()}{summary[1:]}.",
+        summary=f"{start}{summary[1:]}.",
         evidence=tuple(evidence for item in unmet for evidence in item.evidence),
         fix=(*fix(unmet), SNAPSHOT),
         affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),

@@ -63,6 +63,7 @@ class Ending(NamedTuple):
     kernel: str | None  # version of the loaded kernel module
     host: str | None  # of the container
     result: str | None  # what cuInit answered
+    casual: bool  # JAX says so in passing of every backend it tries
 
 
 def unserved(log: Log, *kinds: str) -> list[Event]:
@@ -81,6 +82,11 @@ def nvml(log: Log, *codes: str) -> list[Event]:
     """The times NVML gave one of these results, and no table of nvidia-smi followed."""
     shown = max((event.line for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")), default=0)
     return [event for event in unserved(log, "nvml-failed") if event.line > shown and event.fields.get("code") in codes]
+
+
+def place(event: Event) -> str | None:
+    """The GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
+    return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
 
 
 def xids(log: Log, diagnosis: str) -> list[tuple[Event, Xid]]:
@@ -103,14 +109,23 @@ def ending(log: Log) -> Ending | None:
     at_work = unserved(log, "gpu-libraries-missing")  # it is said after CUDA has started
     rumours = [] if at_work or refused or versions else unserved(log, "cuda-drivers-not-found")
     empty = nvml(log, NVML_NO_GPU)
+    passing = {event.line for event in log.events if event.kind == "backend-unavailable" and event.fields.get("fatal") == "no"}
     nodes = unserved(log, "device-node-missing") if hosts or absent or no_driver else []
     lines = sorted((*refused, *unfound, *no_driver, *rumours, *empty, *nodes), key=lambda event: event.line)
-    if not (lines or absent) or _named(log, indirect=(*nodes, *(too_old(log) if unfound or no_driver or absent else ()))):
+    on_tpu = any(event.kind.startswith("tpu-") for event in log.events) and (result == NO_LIBRARY or bool(rumours))
+    if (
+        on_tpu
+        or not (lines or absent)
+        or _named(log, indirect=(*nodes, *(too_old(log) if unfound or no_driver or absent else ())))
+    ):
         return None
 
     def end(code: str, *more: Event) -> Ending:
         told = [*lines[:3], *absent[:1], *more[:1]]
-        return Ending(code, told, _wanted(log), kernel, hosts[0].fields.get("host") if hosts else None, result)
+        host = hosts[0].fields.get("host") if hosts else None
+        return Ending(
+            code, told, _wanted(log), kernel, host, result, bool(lines) and all(event.line in passing for event in lines)
+        )
 
     if kernel is not None and (result == NO_LIBRARY or unfound):
         # a container sees its host's /proc, and nvidia-smi may have run on the host

@@ -41,7 +41,9 @@ class Fault(NamedTuple):
     scenario: Mapping[str, object] = {}  # of the fake driver
     env: Mapping[str, str | None] = {}  # None: taken out
     args: tuple[str, ...] = ()
-    machine: Machine | None = None  # None: the one that runs the tests
+    machine: Machine | None = (
+        None  # None: the one that belongs to the scenario, or without namespaces the one that runs the tests
+    )
     build: Callable[["Trial"], None] | None = None  # whatever else has to be broken
     limit_seconds: float | None = None  # of the whole run; None: the level's
     also: tuple[str, ...] = ()  # codes that must be among the findings too
@@ -81,7 +83,7 @@ class Trial:
 
     def shell(self, line: str) -> None:
         """A line of shell before the command, such as a ulimit."""
-        self.wrapper += ["sh", "-c", f'{line}; exec "$@"', "sh"]
+        self.wrapper += ["/bin/sh", "-c", f'{line}; exec "$@"', "sh"]
 
 
 class Result(NamedTuple):
@@ -154,8 +156,11 @@ class Bench:
 
     def _run(self, fault: Fault, trial: Trial) -> Result:
         command = self.command(trial, *LEVEL_ARGS[fault.level], *fault.args)
-        if fault.machine is not None:
-            command = [*fault.machine.enter(trial.folder), *command]
+        machine = fault.machine or (None if self.no_machines else machines.around(fault.scenario))
+        if machine is not None:
+            command = [*machine.enter(trial.folder), *command]
+        elif os.path.exists("/proc/driver/nvidia/version"):
+            raise Unavailable("this machine has a real driver, which shows beside the fake one")
         limit = fault.limit_seconds or LIMIT_SECONDS[fault.level]
         began = time.monotonic()
         process = subprocess.Popen(

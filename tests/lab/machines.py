@@ -6,23 +6,20 @@ all that is asked of them. CUDA toolkits of the machine that runs the tests are 
 
 import os
 import pathlib
-import shutil
 import subprocess
+from collections.abc import Mapping
 from typing import NamedTuple
 
-UNSHARE = (
-    ("unshare", "--mount")
-    if hasattr(os, "geteuid") and os.geteuid() == 0
-    else ("unshare", "--user", "--map-root-user", "--mount")
-)
+UNSHARE = ("--mount",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ("--user", "--map-root-user", "--mount")
 NODES = ("nvidiactl", "nvidia-uvm", "nvidia0")
 
 # The new root has the old one's folders, without the files by which a container is known.
 SCRIPT = """
 set -e
 trap 'echo "the machine could not be made" >&2' EXIT
-root=$1 parts=$2 here=$PWD
+root=$1 parts=$2 here=$PWD path=$PATH
 shift 2
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t tmpfs lab "$root"
 cd /
 for name in *; do
@@ -47,8 +44,15 @@ for name in usr/local/cuda* opt/cuda; do
 done
 grep -q libcud etc/ld.so.cache 2>/dev/null && mount --bind /dev/null etc/ld.so.cache
 . "$parts/more.sh"
-exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$here" "$@"
+exec chroot "$root" /bin/sh -c 'cd "$0" && PATH=$1 && shift && exec "$@"' "$here" "$path" "$@"
 """
+
+
+def around(scenario: Mapping[str, object]) -> "Machine":
+    """The machine that belongs to a fake driver's scenario."""
+    count, version = int(str(scenario.get("gpus", 1))), str(scenario.get("driver_version", ""))
+    nodes = (*NODES, *(f"nvidia{number}" for number in range(1, count)))
+    return Machine(gpus=count, nodes=nodes, module=version if version[:1].isdigit() else "580.159.04")
 
 
 class Machine(NamedTuple):
@@ -101,8 +105,8 @@ class Machine(NamedTuple):
         lines = [f": > dev/{name}; mount --bind /dev/null dev/{name}" for name in self.nodes]
         lines += [": > .dockerenv"] if self.container else []
         (parts / "more.sh").write_text("\n".join([*lines, self.more, ""]))
-        drop = ["setpriv", "--bounding-set", ",".join(f"-{name}" for name in self.without)] if self.without else []
-        return [*UNSHARE, "sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
+        drop = ["/usr/bin/setpriv", "--bounding-set", ",".join(f"-{name}" for name in self.without)] if self.without else []
+        return ["/usr/bin/unshare", *UNSHARE, "/bin/sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
 
     @staticmethod
     def _function(bus: pathlib.Path, address: str, device: str, kind: str, driver: str | None, vendor: str = "0x10de") -> None:
@@ -116,7 +120,7 @@ class Machine(NamedTuple):
 
 def refusal(folder: pathlib.Path) -> str | None:
     """Why no such machine can be made here; None if it can."""
-    if shutil.which("unshare") is None:
+    if not os.path.exists("/usr/bin/unshare"):
         return "no unshare: no mount namespace can be made"
     try:
         tried = subprocess.run([*Machine().enter(folder), "true"], capture_output=True, text=True, timeout=30)

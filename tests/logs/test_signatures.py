@@ -226,6 +226,7 @@ MEANT = {
         ("I cuda_diagnostics.cc:190] libcuda reported version is: 580.159.4", {"library": "580.159.4"}),
         ("I cuda_diagnostics.cc:196] kernel reported version is: 396.64.0", {"kernel": "396.64.0"}),
         ("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.65.06  Release Build", {"kernel": "580.65.06"}),
+        ("| NVIDIA-SMI 570.86.15  Driver Version: 570.86.15  CUDA Version: 12.8 |", {"kernel": "570.86.15", "cuda": "12.8"}),
     ),
     "driver-versions-agree": (
         ("I cuda_diagnostics.cc:303] kernel version seems to match DSO: 396.64.0", {"version": "396.64.0"}),
@@ -882,6 +883,33 @@ MEANT = {
             {"name": "NVIDIA H200"},
         ),
     ),
+    "wsl-inside": (
+        ("Linux DESKTOP-1 5.15.167.4-microsoft-standard-WSL2 #1 SMP x86_64 GNU/Linux", {}),
+        ("LD_LIBRARY_PATH=/usr/lib/wsl/lib:/usr/local/cuda/lib64", {}),
+    ),
+    "gpu-on-bus": (
+        (
+            "01:00.0 VGA compatible controller: NVIDIA Corporation AD102 [GeForce RTX 4090] (rev a1)",
+            {"device": "01:00.0", "name": "AD102 [GeForce RTX 4090]"},
+        ),
+        (
+            "0000:19:00.0 3D controller [0302]: NVIDIA Corporation GH100 [H100 SXM5 80GB]",
+            {"device": "0000:19:00.0", "name": "GH100 [H100 SXM5 80GB]"},
+        ),
+    ),
+    "driver-hung": (
+        ("[ 4716.7] INFO: task nvidia-smi:18213 blocked for more than 122 seconds.", {"process": "nvidia-smi", "pid": "18213"}),
+        ('time="x" level=error msg="nvidia-smi timed out after 30s"', {"process": "nvidia-smi"}),
+        ("timeout: sending signal TERM to command 'nvidia-smi'", {"process": "nvidia-smi"}),
+    ),
+    "cuda-diagnostics": (
+        ("I cuda_diagnostics.cc:169] retrieving CUDA diagnostic information for host: DESKTOP-WIN10", {}),
+        ("I0000 00:00:1.1 4 cuda_diagnostics.cc:176] retrieving CUDA diagnostic information for host: gpu-host", {}),
+    ),
+    "ecc-history": (
+        ("Aggregate\n    SRAM Uncorrectable : 0\n    DRAM Uncorrectable : 2", {"count": "2"}),
+        ("Aggregate\n  Single Bit\n    Total : 0\n  SRAM Uncorrectable Parity : 1", {"count": "1"}),
+    ),
     "xla-flag-unknown": (
         (
             "F0000 00:00:1.1 7 parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1",
@@ -1097,6 +1125,14 @@ NOT_MEANT = {
     "xid": ('$ dmesg -T | grep -i "xid.*74\\|nvlink"', "Fluxid=12", "Xid errors: none"),
     "xla-compiled": ("XLA service 0x7f initialized for platform CUDA",),
     "xla-device": ("StreamExecutor device (0): Host, Default Version",),
+    "wsl-inside": ("WSL is not installed", "Linux version 6.8.0-45-generic"),
+    "gpu-on-bus": (
+        "00:02.0 VGA compatible controller: Intel Corporation UHD Graphics",
+        "01:00.1 Audio device: NVIDIA Corporation",
+    ),
+    "driver-hung": ("INFO: task kworker/u8:1:991 blocked for more than 120 seconds.", "nvidia-smi finished in 0.3 s"),
+    "cuda-diagnostics": ("I cuda_diagnostics.cc:183] hostname: gpu-host",),
+    "ecc-history": ("Aggregate\n    SRAM Uncorrectable : 0\n    DRAM Uncorrectable : 0", "Aggregate throughput : 12"),
     "xla-flag-unknown": ("XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda",),
 }
 

@@ -109,6 +109,13 @@ def test_no_nvidia_gpu_needs_a_readable_bus():
     assert outcome("no-nvidia-gpu", HOST, NOTHING, {"pci": {"readable": False}}).status is Status.SKIPPED
 
 
+@pytest.mark.parametrize("status", ["hung", "crashed"])
+def test_a_driver_that_hangs_is_more_than_a_bus_without_a_gpu(status):
+    silent = {"driver": {"status": status}, "cuda": {"status": status}, "gpus": None, "pci.gpus": []}
+    assert outcome("no-nvidia-gpu", HOST, NOTHING, silent).status is Status.SKIPPED
+    assert codes(HOST, NOTHING, silent, quick=True) == ["driver-unresponsive"]
+
+
 def test_a_rocm_build_is_left_alone():
     rocm = {"packages.flavours": [{"name": "tensorflow-rocm", "version": "2.18.1", "folder": "/x"}]}
     assert outcome("rocm-gpu-unsupported", HOST, NOTHING, EMPTY_BUS, AMD, rocm).status is Status.SKIPPED

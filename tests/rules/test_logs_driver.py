@@ -1,12 +1,9 @@
 """Logs about the driver and CUDA's start: which half of the driver is missing, old, hidden or of another version."""
 
 import pytest
-from one_rule import RULES
+from one_rule import told_by
 
-from gpucheck.logs import parse
 from gpucheck.model import Severity
-from gpucheck.pipeline import fold, judge_log
-from gpucheck.plugin import load_rows
 
 OPENED = "I tensorflow/stream_executor/platform/default/dso_loader.cc:53] Successfully opened dynamic library libcuda.so.1"
 DRIVER = "E tensorflow/compiler/xla/stream_executor/cuda/cuda_driver.cc:268] failed call to cuInit:"
@@ -73,6 +70,10 @@ NAMED = [
         2024-06-01 10:00:00.2: I external/local_xla/xla/stream_executor/cuda/cuda_diagnostics.cc:145] kernel driver does not appear to be running on this host (node7): /proc/driver/nvidia/version does not exist
         """,
     ),
+    ("driver-not-loaded", "kernel: Lockdown: modprobe: unsigned module loading is restricted; see man kernel_lockdown.7\nkernel: Loading of module with unavailable key is rejected"),
+    ("driver-not-loaded", "Error! Bad return status for module build on kernel: 6.8.0-40-generic (x86_64)\nConsult /var/lib/dkms/nvidia/550.90.07/build/make.log for more information."),
+    ("driver-not-loaded", "nvidia-persistenced[911]: Failed to query NVIDIA devices. Please ensure that the NVIDIA device files (/dev/nvidia*) exist"),
+    ("driver-not-loaded", "{\"log\":\"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\\n\",\"stream\":\"stderr\",\"time\":\"2024-05-01T10:00:00Z\"}"),
     # -- versions --
     ("driver-library-mismatch", "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.127"),
     (
@@ -93,6 +94,7 @@ NAMED = [
     ("driver-library-mismatch", "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch: unknown"),
     ("driver-library-mismatch", "UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Error 804: forward compatibility was attempted on non supported HW"),
     ("driver-library-mismatch", "NVMLError_LibRmVersionMismatch: RM has detected an NVML/RM version mismatch."),
+    ("driver-library-mismatch", f"{DRIVER} CUDA_ERROR_UNKNOWN: unknown error\n{DIAGNOSTICS}190] libcuda reported version is: 410.78.0\n{DIAGNOSTICS}194] kernel reported version is: 390.87.0"),
     # -- too old --
     (
         "driver-too-old",
@@ -124,6 +126,7 @@ NAMED = [
         E0000 00:00:1750000000.2 99 cuda_platform.cc:51] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)
         """,
     ),
+    ("driver-missing", "cudaGetDeviceCount returned 35\n-> CUDA driver version is insufficient for CUDA runtime version\n$ nvidia-smi\nbash: nvidia-smi: command not found"),
     # -- half of it --
     (
         "driver-library-missing",
@@ -177,6 +180,9 @@ NAMED = [
     ("cuda-init-failed", "RuntimeError: Unexpected error from cudaGetDeviceCount(). Error 805: MPS client failed to connect to the MPS control daemon or the MPS server"),
     ("cuda-init-failed", "W0000 xla_bridge.py:987] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_DEVICE_NOT_LICENSED: device doesn't have valid Grid license"),
     ("cuda-init-failed", "THCudaCheck FAIL file=../aten/src/THC/THCGeneral.cpp line=50 error=999 : unknown error\nRuntimeError: cuda runtime error (999) : unknown error at ../aten/src/THC/THCGeneral.cpp:50"),
+    ("cuda-init-failed", "docker: Error response from daemon: nvidia-container-cli: initialization error: cuda error: unknown error: unknown."),
+    ("cuda-init-failed", "CUDA error: CUDA_ERROR_MPS_SERVER_NOT_READY: the MPS server is not ready to accept new MPS client requests"),
+    ("cuda-init-failed", f"{DRIVER} CUDA_ERROR_UNKNOWN: unknown error\n{DIAGNOSTICS}190] libcuda reported version is: 384.81.0\n{DIAGNOSTICS}369] driver version file contents: \"\"\"NVRM version: NVIDIA UNIX x86_64 Kernel Module  384.81  Sat Sep  2 02:43:11 PDT 2017"),
     # -- variables, forks --
     ("cuda-environment-malformed", "E0000 00:00:1791800000.7 4157 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: CUDA_ERROR_INVALID_DEVICE: invalid device ordinal"),
     ("cuda-used-after-fork", "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"),
@@ -206,23 +212,18 @@ QUIET = [
     "| NVIDIA-SMI 535.129.03             Driver Version: 535.129.03   CUDA Version: 12.2     |\n|   0  NVIDIA A100-SXM4-40GB          On  | 00000000:07:00.0 Off |                    0 |\n|  No running processes found                                                           |",
     "[    5.1] nvidia: loading out-of-tree module taints kernel.\n[    5.2] nvidia-nvlink: Nvlink Core is being initialized, major device number 511\n[    5.3] NVRM: loading NVIDIA UNIX x86_64 Kernel Module  570.86.15  Thu Jan 23 03:31:22 UTC 2025",
     "I0000 00:00:1 1 cuda_executor.cc:1015] successful NUMA node read from SysFS had negative value (-1), but there must be at least one NUMA node, so returning NUMA node zero.",
+    # machines without a GPU
+    "I0000 xla_bridge.py:900] Unable to initialize backend 'cuda': FAILED_PRECONDITION: No visible GPU devices.",
+    "I0000 cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.\nEpoch 2/9",
     "driver's CUDA version is 12.2 which is older than the ptxas CUDA version (12.5.40). Because the driver is older than the ptxas version, XLA is disabling parallel compilation, which may slow down compilation.",
     "CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node 2 train.py\nstep 100 loss 2.31",
     "INFO:jax._src.xla_bridge:Unable to initialize backend 'rocm': NOT_FOUND: Could not find registered platform with name: \"rocm\".",
 ]  # fmt: skip
 
 
-def findings(text):
-    """What nothing else explains, first cause first, of a log with its indentation taken away."""
-    lines = [line.strip() for line in text.strip().split("\n")]
-    judgements = judge_log(parse(lines, "train.log"), RULES.values())
-    assert [item.outcome for item in judgements if item.outcome.status == "crashed"] == []
-    return [item for item in fold(judgements, load_rows()) if not item.explained_by]
-
-
 @pytest.mark.parametrize(("code", "text"), NAMED)
 def test_the_cause_is_named(code, text):
-    first, *others = findings(text)
+    first, *others = told_by(text)
     assert (first.code, first.severity) == (code, Severity.ERROR)
     assert [item.code for item in others if item.severity is Severity.ERROR] == []
     assert first.evidence
@@ -231,18 +232,18 @@ def test_the_cause_is_named(code, text):
 
 @pytest.mark.parametrize(("code", "text"), NO_GPU_AND_PERHAPS_NONE_WANTED)
 def test_no_gpu_is_no_error_where_nothing_asks_for_one(code, text):
-    assert [(item.code, item.severity) for item in findings(text)] == [(code, Severity.WARNING)]
+    assert [(item.code, item.severity) for item in told_by(text)] == [(code, Severity.WARNING)]
 
 
 @pytest.mark.parametrize("text", QUIET)
 def test_what_is_harmless_or_over_is_no_error(text):
-    assert [item.code for item in findings(text) if item.severity is Severity.ERROR] == []
+    assert [item.code for item in told_by(text) if item.severity is Severity.ERROR] == []
 
 
 def test_versions_are_the_logs_own():
-    (old,) = findings("The NVIDIA driver on your system is too old (found version 11040).")
+    (old,) = told_by("The NVIDIA driver on your system is too old (found version 11040).")
     assert "knows CUDA up to 11.4" in old.summary
-    (apart,) = findings(f"{DIAGNOSTICS}303] kernel version 470.182.3 does not match DSO version 470.223.2 -- cannot find")
+    (apart,) = told_by(f"{DIAGNOSTICS}303] kernel version 470.182.3 does not match DSO version 470.223.2 -- cannot find")
     assert "module is version 470.182.3 and the driver's libraries are 470.223.2" in apart.summary
-    (needed,) = findings("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update")
+    (needed,) = told_by("nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update")
     assert "too old for CUDA 12.8" in needed.summary

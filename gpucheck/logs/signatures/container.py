@@ -18,6 +18,15 @@ SIGNATURES = (
         r"|[Uu]nknown runtime specified nvidia\S*|(?:unresolvable|failed to inject) CDI devices? [^\n]{0,80})",
         fixed(reason="runtime"),
     ),
+    # the device plugin's hint, and the program that the toolkit would have brought
+    *each(
+        "container-gpu-denied",
+        ("if this is a gpu node", '"nvidia-smi": executable file', "`nvidia-smi` not found", "'nvidia-smi' not found"),
+        r"(?P<message>If this is a GPU node, did you[^\n]{0,80}"
+        r"|[\"`']nvidia-smi[\"`']:? (?:executable file )?not found in \$PATH)",
+        fixed(reason="not-passed"),
+        reach=0,
+    ),
     *each(
         "container-gpu-denied",
         ("nvidia driver was not detected", "find any nv files", "no nvidia gpu devices"),

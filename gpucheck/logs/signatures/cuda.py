@@ -88,7 +88,7 @@ SIGNATURES = (
         _init,
     ),
     Signature("cuinit-failed", "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
-    Signature("cuinit-failed", "cuda initialization", r"CUDA initialization: (?P<message>CUDA unknown error)", _init, reach=0),
+    Signature("cuinit-failed", "cuda unknown error", r"\b(?P<message>CUDA unknown error)\b", _init, reach=0),
     *each(
         "cuinit-failed",
         ("no cuda gpus are available", "no visible gpu devices", "no supported devices found for platform cuda"),
@@ -160,7 +160,8 @@ SIGNATURES = (
     Signature(
         "kernel-image-missing",
         "is not compatible with the current",
-        r"CUDA capability (?P<capability>sm_\w+) is not compatible with the current (?P<framework>\w+) install\w*",
+        r"(?:(?P<gpu>[A-Z][\w -]{2,40}?) with )?CUDA capability (?P<capability>sm_\w+) is not compatible with the current "
+        r"(?P<framework>\w+) install\w*(?:.{0,80}?supports CUDA capabilities (?P<supported>sm_[\w ]+\d))?",
         lambda match: {**(named(match) or {}), "code": "209", "name": "CUDA_ERROR_NO_BINARY_FOR_GPU"},
     ),
     *each(
@@ -212,10 +213,10 @@ SIGNATURES = (
     Signature(
         "cuda-error", "failed. status:", r"(?P<call>cuda\w+)\(\).{0,30}? failed\. Status: (?P<message>[^\n]+)", _later, reach=0
     ),
-    Signature(
+    *each(
         "cuda-error",
-        "cuda error",
-        r"CUDA (?:runtime )?error(?: ?\((?P<code>\d+)\))?[:,] (?P<message>[A-Za-z][^\n]+)",
+        ("cuda error", "cuda runtime error"),
+        r"(?:CUDA|cuda)(?: runtime)? error(?: ?\((?P<code>\d+)\))?(?: [:,]|[:,]) (?P<message>[A-Za-z][^\n]+)",
         _later,
         reach=0,
     ),

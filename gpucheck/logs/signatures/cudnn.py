@@ -38,6 +38,13 @@ SIGNATURES = (
         "was built against version",
         r"Found (?P<library>cu(?!DNN)\w+|CUDA \w+) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
     ),
+    Signature(
+        "cuda-version-mismatch",
+        "mismatches the version",
+        r"detected CUDA version \(?(?P<found>[\d.]+\d)\)? mismatches the version that was used to compile \w+ ?"
+        r"\(?(?P<built>[\d.]+\d)",
+    ),
+    Signature("cuda-toolkit", "cuda compilation tools", r"Cuda compilation tools, release (?P<version>[\d.]+\d)", reach=0),
     Signature("cudnn-loaded", "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
     Signature("cudnn-failed", "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
     *each(

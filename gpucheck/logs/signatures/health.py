@@ -56,6 +56,12 @@ SIGNATURES = (
         r"(?:GPU (?P<device>\d+) )?(?:has |had )?uncorrectable memory errors",
         reach=0,
     ),
+    *each(
+        "ecc-uncorrectable",
+        ("double-bit ecc error", "double bit ecc error"),
+        r"(?i:detected|encountered)[^\n]{0,20} (?i:double[- ]bit ECC error)[^\n]{0,6}(?: in GPU (?P<device>\d+))?",
+        reach=0,
+    ),
     Signature("ecc-uncorrectable", "dbe", r"(?i:double[- ]bit ECC error|\bDBE\b[^\n]{0,20}detected)", reach=0),
     # -- clocks held back --
     *each(

@@ -31,6 +31,15 @@ SIGNATURES = (
         _backend,
         reach=0,
     ),
+    # only the chosen one's folder is imported; tensorflow's and common's are always
+    *each(
+        "keras-backend",
+        ("keras/src/backend/", "keras\\src\\backend\\"),
+        r"keras[/\\]src[/\\]backend[/\\](?P<name>jax|torch|numpy|openvino)[/\\]",
+        _backend,
+        reach=0,
+    ),
+    Signature("keras-backend", "keras_backend", r"\bKERAS_BACKEND['\"]?\]? ?= ?['\"]?(?P<name>[a-z]\w+)", _backend, reach=0),
     *each(
         "keras-backend-invalid",
         ("unable to import backend", "invalid backend", "keras_backend"),

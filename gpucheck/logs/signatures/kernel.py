@@ -10,7 +10,7 @@ _PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}
 def _module(match: "re.Match[str]") -> dict[str, str] | None:
     fields = named(match) or {}
     message = fields.get("message", "").lower()
-    if re.search(r"required key|key was rejected|unsigned", message):
+    if re.search(r"required key|key was rejected|unsigned|unavailable key", message):
         fields["reason"] = "signature"
     elif "not found in directory" in message:
         fields["reason"] = "not-built"
@@ -56,7 +56,7 @@ SIGNATURES = (
     *each(
         "gpu-init-failed",
         ("rminitadapter failed", "rm_init_adapter failed", "failed to copy vbios"),
-        rf"NVRM: (?:GPU {_PCI}: )?(?P<message>(?:RmInitAdapter|rm_init_adapter) failed[^\n]*|failed to copy vbios[^\n]*)",
+        rf"(?:GPU {_PCI}: )?(?P<message>(?:RmInitAdapter|rm_init_adapter) failed[^\n]*|failed to copy vbios[^\n]*)",
         reach=0,
     ),
     Signature(
@@ -81,9 +81,9 @@ SIGNATURES = (
     # -- the module --
     *each(
         "kernel-module-failed",
-        ("could not insert", "module nvidia", "install nvidia", "loading of unsigned module"),
+        ("could not insert", "module nvidia", "install nvidia", "loading of unsigned module", "unavailable key is rejected"),
         r"(?P<message>could not insert '?nvidia\S*: [^\n]+|Module nvidia\S* not found in directory \S+"
-        r"|Loading of unsigned module is rejected"
+        r"|Loading of (?:unsigned module|module with unavailable key) is rejected"
         r"|insmod: ERROR: [^\n]*nvidia[^\n]*)",
         _module,
         reach=0,
@@ -96,10 +96,11 @@ SIGNATURES = (
     ),
     Signature(
         "kernel-module-failed",
-        "dkms",
-        r"(?i:bad return status for module build|dkms.{0,60}nvidia.{0,60}(?:error|failed))",
+        "bad return status",
+        r"(?i:bad return status for module build.{0,200}?nvidia)",
         fixed(reason="not-built"),
     ),
+    Signature("kernel-module-failed", "dkms", r"(?i:dkms.{0,60}nvidia.{0,60}(?:error|failed))", fixed(reason="not-built")),
     Signature(
         "gpu-on-bus",
         "nvidia corporation",
@@ -151,6 +152,7 @@ SIGNATURES = (
         r"|NVLink:?[^\n]{0,40}?(?:link training|training) failed",
         reach=0,
     ),
+    Signature("nvlink-down", "sxid", r"\bSXid \(" + _PCI + r"\): \d+, Fatal(?:, Link (?P<link>\d+))?", reach=0),
     Signature("nvlink-down", "<inactive>", r"Link (?P<link>\d+): <inactive>", reach=0),
     Signature("nvlink-down", "nvlink_uncorrectable", r"CUDA_ERROR_NVLINK_UNCORRECTABLE", reach=0),
 )

@@ -25,6 +25,9 @@ def _missing(match: "re.Match[str]") -> dict[str, str] | None:
         return None
     fields = {**(named(match) or {}), "soname": _soname(match["soname"])}
     if "error" in fields:
+        # a library that is there can miss one that it needs in turn
+        needed = re.match(r"(lib[\w.+-]+\.so[\d.]*): cannot open shared", fields["error"])
+        fields["soname"] = needed[1] if needed else fields["soname"]
         fields["error"] = fields["error"].rpartition(".so")[2].lstrip(".0123456789: ") or fields["error"]
     return None if _OPTIONAL.search(fields["soname"]) else fields
 
@@ -46,7 +49,10 @@ def _not_libc(match: "re.Match[str]") -> dict[str, str] | None:
 
 
 _DLERROR = r"" + _FILE + r": (?P<error>cannot open shared object file(?:: [\w ]+)?)"
-_DYNAMIC = r"Could not (?:load|open) dynamic library '(?P<soname>[^']+)'(?:;? ?dlerror: (?P<error>[^;\n]+))?"
+_DYNAMIC = (
+    r"Could not (?:load|open) dynamic library '(?P<soname>[^']+)'(?:;? ?dlerror: (?P<error>[^;\n]+))?"
+    r"(?:; LD_LIBRARY_PATH: (?P<searched>[^\s;]+))?"
+)
 
 SIGNATURES = (
     Signature(
@@ -74,7 +80,8 @@ SIGNATURES = (
         "library-missing",
         ("open cuda library", "could not locate", "could not find", "could not load library"),
         r"(?:Couldn't open CUDA library|Could not (?:locate|find"
-        r"|load library)) '?(?P<soname>lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b",
+        r"|load library)) '?(?P<soname>(?:lib)?cu[\w.-]+?\.so(?:\.\d+)*|lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b"
+        r"(?:\.? Error: (?P<error>[^\n]+))?",
         _missing,
         reach=0,
     ),

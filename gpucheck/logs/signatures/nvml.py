@@ -19,10 +19,25 @@ def _result(match: "re.Match[str]") -> dict[str, str] | None:
     return fields
 
 
+def _named(name: str) -> dict[str, str] | None:
+    result = codes.nvml(name)
+    return (
+        None if result is None or result.code in _UNANSWERED else {"code": result.code, "name": name, "message": result.message}
+    )
+
+
 SIGNATURES = (
     Signature("nvml-failed", "initialize nvml", r"(?:Failed|Unable) to initialize NVML: (?P<message>[^\n.]+)", _result, reach=0),
     Signature("nvml-failed", "nvml error", r"(?i:nvml error): (?P<message>[\w /]+)", _result, reach=0),
     Signature("nvml-failed", "nvmlerror_", r"(?P<name>NVMLError_\w+)(?:: (?P<message>[^\n]+))?", _result, reach=0),
+    Signature(  # Go's bindings leave the prefix out
+        "nvml-failed",
+        "nvml",
+        r"(?i:nvml)[^\n]{0,60}?[: ](?P<name>ERROR_[A-Z_]+)",
+        lambda match: _named("NVML_" + match["name"]),
+        reach=0,
+    ),
+    Signature("nvml-failed", "failed to query nvidia devices", r"Failed to query NVIDIA devices", fixed(code="9"), reach=0),
     Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
     *each(
         "nvml-failed",

@@ -15,6 +15,19 @@ def _none_found(match: "re.Match[str]") -> dict[str, str] | None:
     return fields
 
 
+def _installed(match: "re.Match[str]") -> dict[str, str] | None:
+    """TensorFlow among the packages that pip laid down, and whether CUDA's libraries came with it."""
+    listed = re.search(r"(?:^| )(tensorflow)-(\d[\w.]*)", match["packages"])
+    if listed is None:
+        return None
+    return {"package": listed[1], "version": listed[2], "cuda": "yes" if "nvidia-cudnn-cu" in match["packages"] else "no"}
+
+
+def _satisfied(match: "re.Match[str]") -> dict[str, str] | None:
+    fields = named(match) or {}
+    return {**fields, "cuda": "yes" if "and-cuda" in fields.pop("extra", "") else "no"}
+
+
 _PACKAGE = r"(?P<package>\b[A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])? ?(?P<version>(?:[=<>!~]=?|===)[^\s(;]+)?"
 
 SIGNATURES = (
@@ -73,6 +86,29 @@ SIGNATURES = (
         r"tensorflow-gpu\S? package has been removed|tensorflow[-_]gpu[/-][\w.]*(?:setup\.py|tar\.gz)"
         r"|for tensorflow-gpu \(setup\.py\).{0,40}error"
         r"|install\w* [\w= -]*\btensorflow-gpu==?(?:2\.1[2-9]|2\.[2-9]\d)",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "package-installed",
+        "successfully installed",
+        r"Successfully installed (?P<packages>[^\n]{0,1500})",
+        _installed,
+        reach=1,
+    ),
+    Signature(
+        "package-installed",
+        "requirement already satisfied: tensorflow",
+        r"Requirement already satisfied: (?P<package>tensorflow)(?P<extra>\[[\w,-]+\])?(?:[=<>!~][^\s]*)? in (?P<path>\S+)"
+        r"(?:[^(\n]*\((?P<version>\d[\w.]*)\))?",
+        _satisfied,
+        reach=1,
+    ),
+    Signature("package-installed", "tensorflow    ", r"^(?P<package>tensorflow) {4,}(?P<version>\d+\.\d[\w.]*)", reach=0),
+    Signature(
+        "pip-unreachable",
+        "newconnectionerror",
+        r"NewConnectionError|Failed to establish a new connection|Temporary failure in name resolution",
         fixed(),
         reach=0,
     ),

@@ -44,6 +44,13 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
+        "wsl-inside",
+        ("/usr/lib/wsl/", "microsoft-standard-wsl"),
+        r"/usr/lib/wsl/\S*|\S*microsoft-standard-WSL\S*",
+        fixed(),
+        reach=0,
+    ),
+    *each(
         "rocm",
         (
             "hipinit",
@@ -61,6 +68,26 @@ SIGNATURES = (
         r"|/dev/kfd\b[^\n]{0,40}|ROCM device count[^\n]{0,40}"
         r"|tensorflow-rocm\b)",
         _rocm,
+        reach=0,
+    ),
+    *each(
+        "musl",
+        ("error relocating", "error loading shared library", "musllinux"),
+        r"Error relocating \S+: \w+: symbol not found|Error loading shared library ld-linux|\bmusllinux_\d",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "amd-gpu",
+        "advanced micro devices",
+        r"(?P<device>[\da-f:.]{7,12}) (?:VGA|3D|Display)[^:]{0,30}: Advanced Micro Devices, Inc\. \[AMD/ATI\] "
+        r"(?P<name>[^\n(]{2,60})",
+        reach=0,
+    ),
+    Signature(
+        "architecture",
+        "platform: linux_",
+        r"platform: linux_(?P<machine>armv\w+|i686|ppc64le|riscv64|aarch64)",
         reach=0,
     ),
     Signature("architecture", "aarch64", r"(?P<machine>(?:manylinux\w*_|linux[_-])aarch64|\baarch64\b)", reach=0),

@@ -38,6 +38,14 @@ SIGNATURES = (
     ),
     *each(
         "ptxas-too-old",
+        ("does not support target", "not a recognized processor", "for option 'gpu-name'", "unsupported gpu architecture"),
+        r"does not support target '(?P<target>sm_\w+)'|'(?P<second>sm_\w+)' is not a recognized processor"
+        r"|[Uu]nsupported gpu architecture '(?P<third>(?:sm|compute)_\w+)'",
+        lambda match: {"target": target} if (target := match["target"] or match["second"] or match["third"]) else None,
+        reach=0,
+    ),
+    *each(
+        "ptxas-too-old",
         ("using ptxas", "ptxas at", "ptxas version"),
         r"(?:using ptxas|ptxas at \S+ (?:with|has) version|ptxas version:?) (?P<version>[\d.]+\d),? (?:which|and) "
         r"(?:is older than|is too old|is in range)",

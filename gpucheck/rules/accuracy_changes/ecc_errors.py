@@ -33,8 +33,8 @@ from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import starts, xids
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import place, starts, xids
 from gpucheck.rules._training import failure, short, title
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
@@ -49,7 +49,7 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
     scope=Scope.HARDWARE,
     explains=(
         *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),
-        *("training-failed", "training-crashed"),
+        *("training-failed", "training-crashed", "nccl-failed"),
     ),
 )
 def check(
@@ -170,9 +170,9 @@ def in_log(log: Log) -> Finding | None:
     told = [*lost, *counts, *repairs, *(event for event, _ in reports)]
     if not told:
         return None
-    told = list({event.line: event for event in told}.values())
-    device = field(told, "device")
-    label = f"GPU {device}" if device and device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
+    told = sorted({event.line: event for event in reversed(told)}.values(), key=lambda event: event.line)
+    device = next((found for event in told if (found := place(event))), "")
+    label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
         known = next((known for event, known in reports if event is lost[0]), None)
         what = f"{known.meaning} (Xid {known.code})" if known else short(lost[0].text)

@@ -45,7 +45,7 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "training-crashed", "replica-count-mismatch"),
+    explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
 def check(
     environment: Environment,

@@ -47,7 +47,8 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite
-from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, ending, unserved
+from gpucheck.rules._log import told as still
+from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, UNKNOWN, ending, starts, unserved
 from gpucheck.rules._training import short
 
 _START = {
@@ -141,7 +142,11 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """The runtime's or the scheduler's refusal, else what follows from the log as a whole."""
+    of_host = {event.line for event in starts(log, UNKNOWN)}  # the toolkit asks the host's CUDA: it is that which does not start
     told = [event for event in unserved(log, "container-gpu-denied") if event.fields.get("reason") in _REFUSALS]
+    told = [event for event in told if event.line not in of_host]
+    if not still(log, "container-gpu-denied"):  # a job that waited for a GPU, and got one
+        told = [event for event in told if event.fields["reason"] != "scheduler"]
     end = ending(log)
     wanted = True
     if told:

@@ -133,7 +133,9 @@ def _fixes(wsl: Wsl, container: Container, cuda: Cuda) -> tuple[Fix, ...]:
 
 def in_log(log: Log) -> Finding | None:
     """A refusal at the start that names no cause, or an "unknown error" later; an Xid that tells of a GPU that did not start."""
-    told = [event for event in starts(log) if event.fields.get("code") not in _ELSEWHERE] or starts(log, "304", "999")
+    told = [event for event in starts(log) if event.fields.get("code") not in _ELSEWHERE] or starts(
+        log, "304", "999", *map(str, _MPS)
+    )
     reports = xids(log, "cuda-init-failed")
     if not told and not reports:
         return None

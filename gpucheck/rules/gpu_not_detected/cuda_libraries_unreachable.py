@@ -41,10 +41,13 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._loading import loading
+from gpucheck.rules._log import cite
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("gpus-not-listed",))
@@ -78,8 +81,13 @@ def check(
             *(item for fault in unreachable for item in fault.evidence(libraries)),
             *saw(libraries, "loader", "runpath", "library_path"),
         ),
-        fix=(*_fixes(interpreter, list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))),),
+        fix=tuple(_fixes(interpreter, folders(unreachable, packages))),
     )
+
+
+def folders(unreachable: list[common.Fault], packages: Packages) -> list[str]:
+    """The folders that the loader has to be told of, each once."""
+    return list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
 
 
 def _folder(fault: common.Fault, packages: Packages) -> str:
@@ -103,3 +111,30 @@ def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
         activate = common.word(f"{interpreter.prefix}/bin/activate")
         fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
     return [*fixes, common.cuda_tensorflow(interpreter)]
+
+
+def in_log(log: Log) -> Finding | None:
+    """pip laid the libraries down, or opened their neighbours, and the loader does not find them."""
+    found = loading(log)
+    if found is None or found.code != "cuda-libraries-unreachable":
+        return None
+    names = common.listing(found.sonames) if found.sonames else "CUDA's libraries"
+    one = len(found.sonames) == 1
+    site = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')"
+    folder = "cusolver" if found.sonames == ["libcusolver.so.11"] else "*"
+    export = (
+        f'export LD_LIBRARY_PATH="{site}/nvidia/cusolver/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
+        if folder == "cusolver"
+        else f'export LD_LIBRARY_PATH="$(echo {site}/nvidia/*/lib | tr " " ":")${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
+    )
+    return Finding(
+        summary=f"{names} {'is' if one else 'are'} installed beside the other CUDA libraries, but not found where TensorFlow looks.",
+        evidence=cite(*found.events),
+        fix=(
+            Fix(text="Let the loader look there, in the shell that starts Python", command=export),
+            Fix(
+                text="Or use a release that finds them by itself",
+                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
+            ),
+        ),
+    )

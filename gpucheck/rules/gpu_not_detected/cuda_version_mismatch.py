@@ -45,10 +45,13 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._loading import INSTALL, loading
+from gpucheck.rules._log import cite, told
 
 
 @rule(
@@ -101,3 +104,30 @@ def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tup
     ptxas = libraries.ptxas
     if ptxas.path and ptxas.version and "/site-packages/" not in ptxas.path and (number := versions.parse(ptxas.version)):
         yield number[0], saw(libraries, "ptxas.path", "ptxas.version")
+
+
+def in_log(log: Log) -> Finding | None:
+    """The program's own comparison; or it looks for the libraries of one CUDA where those of another are."""
+    spoken = told(log, "cuda-version-mismatch")
+    found = loading(log)
+    if spoken:
+        fields = spoken[0].fields
+        library = fields.get("library", "CUDA")
+        summary = f"{library} {fields['found']} is installed, and the program was built for {fields['built']}."
+    elif found is not None and found.majors is not None:
+        summary = (
+            f"The program needs the libraries of CUDA {found.majors[0]} ({common.listing(found.sonames)}), and only those of"
+            f" CUDA {found.majors[1]} are in sight."
+        )
+    else:
+        return None
+    return Finding(
+        summary=summary,
+        evidence=cite(*(spoken or (found.events if found else ()))),
+        fix=(
+            INSTALL,
+            Fix(text="Or install the toolkit of that CUDA major beside the other; several can stand side by side"),
+            Fix(text="Or take a release of the program that was built for the CUDA that is here"),
+        ),
+        severity=None if spoken or (found and found.failed) else Severity.WARNING,
+    )

@@ -38,11 +38,14 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
+from gpucheck.rules._loading import loading
+from gpucheck.rules._log import cite
 
 
 @rule(
@@ -104,4 +107,32 @@ def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries, p
             text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for",
             command=common.pip(interpreter, wanted),
         ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """cuDNN, or a part of it, is all that the loader misses."""
+    found = loading(log)
+    if found is None or found.code != "cudnn-missing":
+        return None
+    name = found.sonames[0]
+    part = "_" in name.partition(".so")[0].partition("64_")[0]
+    what = f"cuDNN is incomplete: {name} is not found" if part else f"cuDNN is not found ({name})"
+    major = next((digit for digit in ("9", "8") if f".so.{digit}" in name or f"_{digit}." in name), None)
+    pin = f'"nvidia-cudnn-cu12=={major}.*"' if major else "nvidia-cudnn-cu12"
+    return Finding(
+        summary=f"{what}, and the program needs it for every convolution.",
+        evidence=cite(*found.events),
+        fix=(
+            Fix(
+                text="Lay cuDNN down with pip, whole (for CUDA 12)",
+                command=f"python -m pip install --force-reinstall --no-deps {pin}",
+            ),
+            Fix(
+                text="Or let TensorFlow bring it, with the other libraries",
+                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
+            ),
+            Fix(text="If it is installed, let the loader see it", command="ldconfig -p | grep libcudnn"),
+        ),
+        severity=None if found.failed or part else Severity.WARNING,
     )

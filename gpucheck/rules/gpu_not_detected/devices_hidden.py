@@ -164,9 +164,15 @@ def in_log(log: Log) -> Finding | None:
         shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
         summary, told = f"{shown} hides every GPU from CUDA.", [*none[:1], *values]
     elif end is not None and end.code == "devices-hidden":
-        version = f" {end.kernel}" if end.kernel else ""
-        summary = f"The NVIDIA driver{version} works, and offers this process no GPU: they are hidden from it (CUDA error 100)."
-        told = end.events
+        if end.kernel:
+            summary = (
+                f"The NVIDIA driver {end.kernel} works, and offers this process no GPU: they are hidden from it (CUDA error 100)."
+            )
+        else:
+            summary = (
+                "CUDA's driver library answers, and offers this process no GPU: they are hidden from it, or were not given to it."
+            )
+        told, wanted = end.events, end.wanted or not end.casual
     elif beyond:
         summary, told = "The program asks for a GPU by a number that this process is not offered (CUDA error 101).", beyond
     else:

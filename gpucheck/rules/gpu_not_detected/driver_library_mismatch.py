@@ -139,11 +139,13 @@ def in_log(log: Log) -> Finding | None:
     """Two versions that differ, or NVML's or CUDA's word for it."""
     compat = starts(log, str(_CUDA_COMPAT_REFUSED))
     told = [*unserved(log, "driver-mismatch"), *nvml(log, str(_NVML_MISMATCH)), *starts(log, str(_CUDA_MISMATCH)), *compat]
+    reported = unserved(log, "driver-version")
+    kernel, library = field([*told, *reported], "kernel"), field([*told, *reported], "library")
+    if not told and starts(log) and kernel and library and _numbers(kernel) != _numbers(library):
+        told = reported
     if not told:
         return None
     told.sort(key=lambda event: event.line)
-    versions = [*told, *unserved(log, "driver-version")]
-    kernel, library = field(versions, "kernel"), field(versions, "library")
     path = Fix(
         text="If cuda-compat's libcuda.so.1 was loaded: take its folder out of LD_LIBRARY_PATH, or remove that package",
         command="echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat",
@@ -172,3 +174,11 @@ def in_log(log: Log) -> Finding | None:
         evidence=cite(*told),
         fix=(restart, container, path, compare) if compat else (restart, container, compare),
     )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """TensorFlow prints 384.81 as 384.81.0, and 580.159.04 as 580.159.4."""
+    numbers = [int(part) for part in version.split(".") if part.isdecimal()]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)

@@ -39,13 +39,13 @@ from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.log import Log
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
-from gpucheck.rules._start import nvml, unserved, xids
+from gpucheck.rules._start import nvml, place, unserved, xids
 from gpucheck.rules._training import short
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
@@ -177,12 +177,12 @@ def _unlisted(
 
 def _logged(log: Log | None) -> list[_Lost]:
     lost = []
-    for place, event in enumerate(log.events if log is not None else ()):
+    for index, event in enumerate(log.events if log is not None else ()):
         known = decoded(event, "gpu-lost")
         if log is not None and known is not None:
             device = event.fields.get("device")
             label = f"The GPU at {device}" if device else "A GPU of this machine"
-            lost.append(_Lost(label, f"{known.meaning} (Xid {known.code})", saw(log, f"events[{place}].text")))
+            lost.append(_Lost(label, f"{known.meaning} (Xid {known.code})", saw(log, f"events[{index}].text")))
     return lost
 
 
@@ -207,9 +207,9 @@ def in_log(log: Log) -> Finding | None:
     if not nvml(log, str(_NOT_FOUND)):
         told += [event for event in nvml(log, str(_UNKNOWN)) if event.fields.get("device")]
     if not told:
-        return None
-    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
-    devices = list(dict.fromkeys(device for event in told if (device := event.fields.get("device"))))
+        return _unreadable(unserved(log, "gpu-smi-error"))
+    told = sorted({event.line: event for event in reversed(told)}.values(), key=lambda event: event.line)
+    devices = list(dict.fromkeys(device for event in told if (device := place(event))))
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = f"{reports[0][1].meaning} (Xid {reports[0][1].code})" if reports else told[0].fields.get("message", told[0].text)
     return Finding(
@@ -220,4 +220,16 @@ def in_log(log: Log) -> Finding | None:
             *_fixes([], bool(nvml(log, str(_RESET_REQUIRED)))),
         ),
         affects=tuple(devices),
+    )
+
+
+def _unreadable(told: list[Event]) -> Finding | None:
+    """One sensor that fails looks the same in nvidia-smi's table as a GPU that is going."""
+    if not told:
+        return None
+    return Finding(
+        summary="nvidia-smi prints ERR! where a GPU does not answer, or one of its sensors does not.",
+        evidence=cite(*told),
+        fix=_fixes([], any_gpu=False),
+        severity=Severity.WARNING,
     )

@@ -45,12 +45,24 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
+from gpucheck.rules._kernels import unfit
+from gpucheck.rules._log import cite
 
 _BLACKWELL = (10, 0)
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("gpus-not-listed", "training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "training-failed",
+        "training-crashed",
+        "kernels-jit-compiled",
+        "ptxas-missing",
+    ),
+)
 def check(
     gpus: Gpus,
     cuda: Cuda,
@@ -112,4 +124,29 @@ def _fixes(container: Container, interpreter: Interpreter, version: str) -> tupl
             text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
             command=common.pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
         ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """A missing kernel or rejected PTX on a GPU that is newer than the program; where training went on, nothing."""
+    found = unfit(log)
+    if found is None or found.old:
+        return None
+    name = found.name or "This GPU"
+    has = f" (compute capability {found.capability[0]}.{found.capability[1]})" if found.capability else ""
+    return Finding(
+        summary=f"{name}{has} is too new for this program: it has no code for it, and what is compiled in its place is rejected.",
+        evidence=cite(*found.events),
+        fix=(
+            Fix(
+                text=f"TensorFlow: start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
+                command=f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+            ),
+            Fix(
+                text="PyTorch: install a build for the newest CUDA",
+                command="python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128",
+            ),
+            Fix(text="Keras: train without XLA, in your code: model.compile(..., jit_compile=False)"),
+        ),
+        severity=None if found.failed else Severity.WARNING,
     )

@@ -42,6 +42,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite, told
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
@@ -92,3 +93,24 @@ def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries) -
         ),
         tools,
     ]
+
+
+def in_log(log: Log) -> Finding | None:
+    """XLA's word for it; its first one is only a warning, after which much still works."""
+    missed = told(log, "libdevice-missing")
+    if not missed:
+        return None
+    fatal = any(event.fields.get("fatal") == "yes" for event in missed)
+    return Finding(
+        summary="libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found.",
+        evidence=cite(*missed),
+        fix=(
+            Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),
+            Fix(
+                text="Or name an installed toolkit",
+                command='export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"',
+            ),
+            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+        ),
+        severity=None if fatal else Severity.WARNING,
+    )

@@ -37,16 +37,26 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import unserved
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("gpus-not-listed", "tensorflow-import-failed", "training-failed", "training-crashed"),
+    explains=(
+        "gpus-not-listed",
+        "tensorflow-import-failed",
+        "training-failed",
+        "training-crashed",
+        "cuda-libraries-missing",
+        "cudnn-missing",
+    ),
 )
 def check(
     request: Request,
@@ -93,4 +103,26 @@ def _fixes(interpreter: Interpreter, packages: Packages, faults: list[common.Fau
     return (
         Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),
         common.cuda_install(interpreter, packages),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The loader's words for a file that is cut off, or made for another machine."""
+    told = unserved(log, "library-corrupt")
+    if not told:
+        return None
+    fields = told[0].fields
+    state = fields.get("error", "").rpartition(": ")[2] or "damaged"
+    names = list(dict.fromkeys(event.fields.get("soname", "") for event in told))
+    return Finding(
+        summary=f"{common.listing(names)} can't be loaded: {state}.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="See whether the disk is full", command="df -h"),
+            Fix(
+                text="Lay the files of the CUDA libraries and TensorFlow down again",
+                command='python -m pip install --force-reinstall --no-cache-dir "tensorflow[and-cuda]"',
+            ),
+            Fix(text="If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH"),
+        ),
     )

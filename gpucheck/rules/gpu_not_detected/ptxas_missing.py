@@ -41,6 +41,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite, told
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
@@ -90,3 +91,28 @@ def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries) -
         ),
         tools,
     ]
+
+
+def in_log(log: Log) -> Finding | None:
+    """XLA says that it can't run ptxas. Mostly the driver compiles in its place, more slowly."""
+    missed = [event for event in log.events if event.kind == "ptxas-missing"]
+    if not missed:
+        return None
+    if any(event.fields.get("fatal") == "yes" for event in told(log, "libdevice-missing")):
+        return None  # the same tools, and it is libdevice that ended the program
+    standing = told(log, "ptxas-missing")
+    fatal = [event for event in told(log, "traceback", "autotuner-failed", "killed") if event.line >= missed[0].line]
+    return Finding(
+        summary="ptxas, with which XLA compiles for the GPU, can't be run"
+        + (": it is not found." if fatal or standing else "; the driver compiled in its place."),
+        evidence=cite(*missed[:2], *fatal[:1]),
+        fix=(
+            Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),
+            Fix(
+                text="Or name the folder of an installed toolkit, before Python starts",
+                command='export PATH="/usr/local/cuda/bin:$PATH"',
+            ),
+            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+        ),
+        severity=None if fatal else Severity.WARNING,
+    )

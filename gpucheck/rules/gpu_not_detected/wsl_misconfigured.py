@@ -44,7 +44,7 @@ from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
-from gpucheck.rules._start import unserved
+from gpucheck.rules._start import nvml, starts, unserved
 from gpucheck.rules._training import short
 
 _SHUTDOWN = "wsl.exe --shutdown"
@@ -56,7 +56,17 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "driver-library-mismatch", "cuda-stub-loaded", "devices-hidden", "container-without-gpu"),
+    explains=(
+        *WITHOUT_CUDA,
+        "driver-library-mismatch",
+        "cuda-stub-loaded",
+        "devices-hidden",
+        "container-without-gpu",
+        "no-nvidia-gpu",
+        "driver-missing",
+        "driver-not-loaded",
+        "device-permission-denied",
+    ),
 )
 def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding | None:
     """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
@@ -136,11 +146,14 @@ def _absence(wsl: Wsl) -> Finding | None:
 def in_log(log: Log) -> Finding | None:
     """What the driver's libraries and the container toolkit say of WSL."""
     told = unserved(log, "wsl")
-    if not told:
+    inside = [event for event in log.events if event.kind == "wsl-inside"]
+    refused = (starts(log) + nvml(log, "9", "17")) if inside else []
+    if not told and not refused:
         return None
+    why = told[0].fields.get("message", told[0].text) if told else refused[0].fields.get("message", refused[0].text)
     return Finding(
-        summary=f"WSL gives no NVIDIA GPU: {short(told[0].fields.get('message', told[0].text))}.",
-        evidence=cite(*told),
+        summary=f"WSL gives no NVIDIA GPU: {short(why)}.",
+        evidence=cite(*told, *refused[:2], *inside[:1]),
         fix=(
             Fix(text="See which WSL this is (it has to be version 2), from a Windows prompt", command="wsl.exe -l -v"),
             Fix(text="Update it, from a Windows prompt", command="wsl.exe --update"),

@@ -29,11 +29,21 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.log import Log
 from gpucheck.rules._common import listing
+from gpucheck.rules._log import cite
 from gpucheck.rules._training import gpus_in_use, title
 
 GPU_IDLE = 0x1
 HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
+FIX = (
+    Fix(
+        text="Watch it under load",
+        command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
+    ),
+    Fix(text="Thermal: look at air flow, fans and the room; power brake: at power supplies and cables"),
+    Fix(text="On a cloud, give this machine back and take another one"),
+)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
@@ -64,14 +74,7 @@ def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
                 f"gpus[{place}].sm_clock_mhz",
             )
         ),
-        fix=(
-            Fix(
-                text="Watch it under load",
-                command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
-            ),
-            Fix(text="Thermal: look at air flow, fans and the room; power brake: at power supplies and cables"),
-            Fix(text="On a cloud, give this machine back and take another one"),
-        ),
+        fix=FIX,
         affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in slowed),
     )
 
@@ -79,3 +82,17 @@ def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
 def _reasons(gpu: Gpu) -> list[str]:
     mask = gpu.clock_event_reasons or 0
     return nvml.harmful_reasons(mask & ~HW_SLOWDOWN if mask & GPU_IDLE else mask)
+
+
+def in_log(log: Log) -> Finding | None:
+    """The words of nvidia-smi -q or dcgmi diag; a GPU held at its power limit works as it should."""
+    told = [event for event in log.events if event.kind == "gpu-throttled" and "power cap" not in event.fields.get("reason", "")]
+    if not told:
+        return None
+    reason = told[0].fields.get("reason", "heat").lower()
+    seconds = told[0].fields.get("seconds")
+    return Finding(
+        summary=f"A GPU is slowed down ({reason}{f', {seconds} s of it' if seconds else ''}).",
+        evidence=cite(*told),
+        fix=FIX,
+    )

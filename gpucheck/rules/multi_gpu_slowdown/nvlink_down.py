@@ -35,7 +35,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import starts, xids
+from gpucheck.rules._start import place, starts, xids
 from gpucheck.rules._training import failure, short, title
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
@@ -134,8 +134,8 @@ def in_log(log: Log) -> Finding | None:
     told = [event for event, _ in reports] + seen + starts(log, "220")
     if not told:
         return None
-    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
-    device, link = field(told, "device"), field(told, "link")
+    told = sorted({event.line: event for event in reversed(told)}.values(), key=lambda event: event.line)
+    device, link = next((found for event in told if (found := place(event))), None), field(told, "link")
     which = f"NVLink {link}" if link else "An NVLink"
     where = f" of the GPU at {device}" if device else ""
     why = f"{reports[0][1].meaning} (Xid {reports[0][1].code})" if reports else short(told[0].text)

@@ -31,6 +31,11 @@ def wrong_library(name: str, content: bytes):
     return build
 
 
+def own_interpreter(trial: Trial) -> None:
+    """The command as it is typed, without --python."""
+    trial.python = ""
+
+
 FAULTS = (
     # NVML's own codes, with CUDA failing as it does then.
     Fault("nvml-9-module-not-loaded", "driver-not-loaded", scenario=DEAD, machine=Machine(module=None, bound=None, nodes=())),
@@ -130,6 +135,18 @@ FAULTS += tuple(
     for function in ("nvmlInit_v2", "nvmlDeviceGetCount_v2", "gpu.0.nvmlDeviceGetMemoryInfo_v2", "cuInit", "cuDeviceGetCount")
     for deed in ("hang", "segv", "abort")
     if (function, deed) not in (("nvmlDeviceGetCount_v2", "abort"), ("cuDeviceGetCount", "abort"))
+)
+FAULTS += tuple(
+    Fault(
+        f"{deed}-in-nvmlInit-under-gpuchecks-own-interpreter",
+        "driver-unresponsive",
+        scenario={"nvmlInit_v2": deed},
+        args=HANGS,
+        limit_seconds=10.0,
+        verdict="fail",
+        build=own_interpreter,
+    )
+    for deed in ("hang", "segv", "abort")
 )
 FAULTS += (
     Fault(

@@ -1,0 +1,103 @@
+"""The command ``compare``: what is different between two looks at a machine."""
+
+import sys
+from typing import Any
+
+import click
+
+from gpucheck.cli.request import diagnose_here, request_options
+from gpucheck.cli.screen import look, show
+from gpucheck.model import Level, Report, Request
+
+EXAMPLES = """\b
+Examples:
+  gpucheck --format json --output good.json      while all is well
+  gpucheck compare good.json                     this machine against it
+  gpucheck compare good.json bad.json            two reports, of one machine or of two
+  gpucheck compare expected.toml --format markdown
+"""
+LARGEST_BYTES = 1 << 28
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("baseline", type=click.Path(allow_dash=True))
+@click.argument("current", type=click.Path(allow_dash=True), required=False)
+@request_options(level=Level.QUICK, expect=False)
+@click.option("--default", "deeper", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
+@click.pass_obj
+def compare(
+    started: float,
+    request: Request,
+    baseline: str,
+    current: str | None,
+    deeper: bool,
+    style: str,
+    color: str,
+    verbose: bool,
+) -> None:
+    """Show what is different from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
+
+    CURRENT is a JSON report; without it, this machine is looked at (with --quick, unless a deeper level is asked for). Exit
+    codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read.
+    """
+    from msgspec.structs import replace
+
+    from gpucheck.expectations import drift
+
+    if baseline == current == "-":
+        raise click.UsageError("only one of the two can come from standard input")
+    text = _read(baseline)
+    wanted = None if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
+    old = _report(text, baseline) if wanted is None else None
+    if current is not None:
+        new = _report(_read(current), current)
+    else:
+        new = diagnose_here(replace(request, level=Level.DEFAULT) if deeper else request, started)
+    names = (baseline, current or "this machine")
+    found = drift.between(old, new, *names) if old else drift.from_expectations(drift.seen_of(new, wanted), *names)
+    code = 1 if found.changes else 0
+    show(_render(found, style, color, verbose), code)
+    if found.not_compared and style != "json" and not verbose:
+        click.echo(f"gpucheck: {len(found.not_compared)} not compared (-v says what and why)", err=True)
+    raise SystemExit(code)
+
+
+def _render(found: Any, style: str, color: str, verbose: bool) -> str:
+    from gpucheck.reports import drift
+
+    if style == "json":
+        return drift.render_json(found)
+    return drift.render_markdown(found) if style == "markdown" else drift.render(found, verbose=verbose, **look(color))
+
+
+def _read(path: str) -> bytes:
+    try:
+        if path == "-":
+            return sys.stdin.buffer.read(LARGEST_BYTES)
+        with open(path, "rb") as file:
+            return file.read(LARGEST_BYTES)
+    except OSError as error:
+        raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def _report(text: bytes, name: str) -> Report:
+    from gpucheck.replay import Unreadable, replay
+
+    try:
+        return replay(text)
+    except Unreadable as error:
+        raise click.UsageError(f"{name}: {error}") from None
+
+
+def _expectations(text: bytes, name: str) -> Any:
+    from gpucheck.expectations.read import Problem, parse
+
+    try:
+        return parse(text.decode(), name)
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{name}: neither a JSON report nor a file of expectations") from None
+    except Problem as error:
+        raise click.UsageError(str(error)) from None

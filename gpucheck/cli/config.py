@@ -1,0 +1,85 @@
+"""The command ``config``: what is configured, and where each value comes from."""
+
+import os
+from typing import Any
+
+import click
+
+from gpucheck.cli.screen import show
+
+
+@click.command()
+@click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
+@click.pass_context
+def config(context: click.Context, style: str) -> None:
+    """Show the settings of a check that is started here, and where each comes from.
+
+    They come from [tool.gpucheck] of the nearest pyproject.toml, upwards from the current folder, and from GPUCHECK_*
+    variables. The command line wins, then the variables, then pyproject.toml.
+
+    \b
+    Example of a pyproject.toml:
+      [tool.gpucheck]
+      allow-cpu = true          # GPUCHECK_ALLOW_CPU=1, --allow-cpu
+      timeout = 60              # GPUCHECK_TIMEOUT=60, --timeout 60
+      level = "quick"           # GPUCHECK_LEVEL=quick, --quick
+      expect = "expected.toml"  # or a table [tool.gpucheck.expectations]
+    """
+    from gpucheck.cli.parameters import defaults
+    from gpucheck.settings import EXPECTATIONS, KEYS, collect
+
+    context.invoked_subcommand = "check"
+    parent = context.parent or context
+    parent.invoked_subcommand = "check"
+    defaults(parent)  # refuses what a check would refuse
+    found = collect(os.environ, os.getcwd())
+    usual = _usual(parent)
+    rows = {
+        name: (found.values[name].value, found.values[name].source) if name in found.values else (usual.get(name), "default")
+        for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in found.values else [])]
+    }
+    show(_json(rows, found.unknown) if style == "json" else _lines(rows, found.unknown))
+
+
+def _usual(group: click.Context) -> dict[str, Any]:
+    """What `check` takes where nothing is configured."""
+    command = group.command.get_command(group, "check") if isinstance(group.command, click.Group) else None
+    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    usual: dict[str, Any] = {"level": "default"}
+    for name, option in ((name.removeprefix("--"), param) for name, param in options.items() if name.startswith("--")):
+        plain = option.default if isinstance(option.default, (str, int, float, bool)) else None
+        if plain is None and getattr(option, "is_flag", False) and not option.secondary_opts:
+            plain = False
+        usual.setdefault(name, [] if option.multiple else plain)
+    return usual
+
+
+def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
+    from gpucheck.expectations import toml
+
+    told = {name: "-" if value is None else toml.value(_plain(value)) for name, (value, _) in rows.items()}
+    shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in told.items()}
+    width = max(map(len, shown.values()))
+    lines = [f"{name:12}  {words:{width}}  {rows[name][1]}" for name, words in shown.items()]
+    lines += [f"{name:12}  means nothing to gpucheck" for name in unknown]
+    return "\n".join(lines) + "\n"
+
+
+def _json(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
+    import json
+
+    settings = {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()}
+    return json.dumps({"settings": settings, "unknown_variables": list(unknown)}, indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    import msgspec
+
+    return _known(msgspec.to_builtins(value))
+
+
+def _known(value: Any) -> Any:
+    """Without what says nothing."""
+    if isinstance(value, dict):
+        return {name: kept for name, entry in value.items() if (kept := _known(entry)) not in (None, [], {})}
+    return [_known(entry) for entry in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,129 @@
+"""The command ``env``: print the variables that repair this environment, or make them last."""
+
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from gpucheck.cli.parameters import Interpreter, Seconds
+from gpucheck.cli.request import diagnose_here
+from gpucheck.cli.screen import show
+from gpucheck.model import ExitCode, Level, Report, Request
+
+if TYPE_CHECKING:
+    from gpucheck.repair.plan import Assignment
+
+EXAMPLES = """\b
+Examples:
+  eval "$(gpucheck env)"                              sh, bash, zsh
+  gpucheck env --shell fish | source
+  gpucheck env --shell powershell | Out-String | Invoke-Expression
+  gpucheck env --shell docker >> Dockerfile
+  gpucheck env --install                              with every activation of this virtual or conda environment
+  gpucheck run --repair -- python train.py            for one command only
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--shell",
+    type=click.Choice(["sh", "fish", "powershell", "dotenv", "docker"]),
+    default="sh",
+    show_default=True,
+    help="Whose syntax: a shell's, a .env file's, a Dockerfile's.",
+)
+@click.option("--apply-growth", is_flag=True, help="Also let TensorFlow take GPU memory as it needs it.")
+@click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
+@click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
+@click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment.")
+@click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Limit of each of the checks.")
+def env(shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
+    """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
+
+    Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
+    if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
+    """
+    from gpucheck.repair.plan import growth
+    from gpucheck.repair.prove import prove
+
+    if action == "uninstall":
+        _uninstall(python)
+        return
+    request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
+    proof = prove(lambda changed: diagnose_here(request, time.monotonic(), changed), os.environ)
+    assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
+    if action == "install":
+        _install(assignments, proof.report)
+    else:
+        _print(assignments, shell)
+    if proof.report.exit_code != ExitCode.HEALTHY:
+        _complain(proof.report, bool(assignments))
+    raise SystemExit(proof.report.exit_code)
+
+
+def _print(assignments: tuple["Assignment", ...], shell: str) -> None:
+    from gpucheck.repair.shells import SHELLS
+
+    show(SHELLS[shell](assignments, os.environ))
+
+
+def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
+    from gpucheck.repair import install
+
+    interpreter = report.facts.get("interpreter") or {}
+    prefix, kind = str(interpreter.get("prefix")), interpreter.get("environment")
+    wanted = install.lasting(assignments)
+    for one in assignments:
+        if one not in wanted:
+            _say(f"not made to last, it belongs to the job: {one.name} ({one.reason})")
+    with _Refusals():
+        if wanted:
+            changed = install.install(wanted, prefix, kind)
+            _say(*(f"written: {path}" for path in changed) or ["it stands there already"])
+        elif install.installed(prefix, kind):
+            _say("nothing more is needed; what was installed stays")
+        else:
+            _say("nothing is needed, and nothing was installed")
+
+
+def _uninstall(python: str | None) -> None:
+    from gpucheck.host.local import LocalHost
+    from gpucheck.probes import interpreter
+    from gpucheck.repair import install
+
+    with LocalHost(Request(level=Level.QUICK, python=python)) as host, _Refusals():
+        found = interpreter.read(host)
+        changed = install.uninstall(found.prefix, found.environment)
+    _say(*(f"restored: {path}" for path in changed) or ["nothing was installed"])
+
+
+class _Refusals:
+    """Inside, what can't be done becomes one line and an exit code."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        from gpucheck.repair.install import NoEnvironment
+
+        if isinstance(error, NoEnvironment):
+            raise click.UsageError(str(error)) from None
+        if isinstance(error, OSError):
+            _say(f"cannot write {error.filename}: {error.strerror or error}")
+            raise SystemExit(ExitCode.FAULT) from None
+
+
+def _complain(report: Report, printed: bool) -> None:
+    from gpucheck.reports._headline import headline, roots
+
+    first = next(iter(roots(report)), None)
+    code = f"{first.code}: " if first is not None and report.exit_code == ExitCode.FAULT else ""
+    _say(f"{'still not well with that' if printed else 'no variable repairs this'}: {code}{' '.join(headline(report).split())}")
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        if sys.stderr is not None:  # None: it was closed
+            click.echo(f"gpucheck: {line}", err=True)

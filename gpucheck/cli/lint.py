@@ -1,0 +1,31 @@
+"""``gpucheck lint``: what is wrong with a training script, without running it."""
+
+import click
+
+from gpucheck.cli.screen import look, show
+
+
+@click.command()
+@click.argument("paths", metavar="TRAIN.py...", nargs=-1, required=True, type=click.Path())
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "github"]), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def lint(paths: tuple[str, ...], style: str, color: str) -> None:
+    """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
+
+    Takes Python files, notebooks (.ipynb, with the extra "notebook") and folders of both. What it can't be sure of it does not
+    mention; a comment "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found, 1 findings, 2 a file that
+    can't be read.
+
+    \b
+    Examples:
+      gpucheck lint train.py
+      gpucheck lint . --format github
+      gpucheck explain memory-growth-set-late
+    """
+    from gpucheck.lint import reports, runner
+    from gpucheck.lint.pages import load_rules
+
+    result = runner.lint(paths, load_rules())
+    appearance = look(color)
+    show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)
+    raise SystemExit(result.exit_code)

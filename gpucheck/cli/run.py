@@ -1,0 +1,142 @@
+"""The command ``run``: check, then become the job."""
+
+import os
+import sys
+
+import click
+import msgspec
+from click.core import ParameterSource
+
+from gpucheck.cli.parameters import Seconds
+from gpucheck.cli.request import diagnose_here, request_options
+from gpucheck.cli.screen import look
+from gpucheck.model import Level, Report, Request, Verdict
+
+EXAMPLES = """\b
+Examples:
+  gpucheck run -- python train.py                     the quick checks, then training
+  gpucheck run --default -- python train.py           train a little on every device first
+  gpucheck run --repair -- python train.py            with the variables that `gpucheck env` would print
+  gpucheck run --cache 3600 --default -- ./job.sh     look again only an hour after the last pass
+  ENTRYPOINT ["gpucheck", "run", "--"]                in a Dockerfile
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@request_options(level=Level.QUICK)
+@click.option("--default", "level", flag_value="default", help="As deep as `gpucheck` alone: train on every device.")
+@click.option(
+    "--on-fail",
+    type=click.Choice(["stop", "warn"]),
+    default="stop",
+    show_default=True,
+    help="After a check that failed: don't start the command, or say so and start it.",
+)
+@click.option("--repair", is_flag=True, help="Give the command the variables that `gpucheck env` would print.")
+@click.option("--cache", "cache_seconds", type=Seconds(), metavar="SECONDS", help="Don't check again so soon after a pass.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.option("-v", "--verbose", is_flag=True, help="The whole report of a check that found something.")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.pass_obj
+def run(
+    started: float,
+    on_fail: str,
+    repair: bool,
+    cache_seconds: float | None,
+    color: str,
+    verbose: bool,
+    command: tuple[str, ...],
+    request: Request,
+) -> None:
+    """Check this machine (--quick, unless told otherwise), then become COMMAND.
+
+    The command takes this process' place: process number, signals, standard streams, working folder and exit code are its own.
+    A check that fails stops before it starts, with exit code 1 (3: no verdict), and a line on standard error. A healthy
+    machine is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed.
+    """
+    from gpucheck import handover
+
+    if request.strategies or (not request.smoke and request.level is Level.QUICK and not _typed("level")):
+        request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
+    try:
+        path = handover.locate(command[0], os.environ)
+        env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
+        handover.reap()
+        handover.become(path, command, env)
+    except handover.CannotStart as error:
+        _say(f"gpucheck: {error}\n")
+        raise SystemExit(error.exit_code) from None
+
+
+def _checked(
+    request: Request, started: float, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
+) -> dict[str, str]:
+    """The environment to start the command with, once the check has passed; SystemExit where it has not."""
+    env = dict(os.environ)
+    name = None
+    if cache_seconds is not None:
+        from gpucheck import passes
+
+        name = _name(request, repair)
+        changes = passes.recall(name, cache_seconds, env)
+        if changes is not None:
+            return _changed(env, changes)
+    report, repaired = _repaired(request, started, env) if repair else (diagnose_here(request, started), env)
+    if report.exit_code == 0 and name is not None:
+        changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
+        passes.remember(name, env, changes)
+    if report.verdict is not Verdict.PASS:
+        _tell(report, on_fail, color, verbose)
+    if report.exit_code != 0 and on_fail == "stop":
+        raise SystemExit(report.exit_code)
+    return repaired
+
+
+def _repaired(request: Request, started: float, env: dict[str, str]) -> tuple[Report, dict[str, str]]:
+    """The quick checks tell what to repair and prove it; a deeper check then looks at the repaired environment."""
+    from gpucheck.repair.plan import applied
+    from gpucheck.repair.prove import prove
+
+    quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())
+    proof = prove(lambda changed: diagnose_here(quick, started, changed), env)
+    repaired = applied(proof.assignments, env)
+    return (proof.report if request == quick else diagnose_here(request, started, repaired)), repaired
+
+
+def _name(request: Request, repair: bool) -> str:
+    from gpucheck import passes
+    from gpucheck.host.local import LocalHost
+
+    with LocalHost(request) as host:
+        return passes.key(request, os.environ, host.interpreter(), f"repair {repair}")
+
+
+def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:
+    for name, value in changes:
+        if value is None:
+            env.pop(name, None)
+        else:
+            env[name] = value
+    return env
+
+
+def _tell(report: Report, on_fail: str, color: str, verbose: bool) -> None:
+    from gpucheck.reports._headline import headline, roots
+
+    if verbose:
+        from gpucheck.reports import terminal
+
+        _say(terminal.render(report, verbose=True, **look(color, sys.stderr)))
+    first = next(iter(roots(report)), None)
+    code = f"{first.code}: " if first is not None and report.verdict is not Verdict.UNKNOWN else ""
+    outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started all the same"
+    _say(f"gpucheck: {outcome}: {code}{' '.join(headline(report).split())}\n")
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:  # None: it was closed
+        click.echo(text, err=True, nl=False, color=True)
+
+
+def _typed(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -1,0 +1,149 @@
+"""What is different between two looks at a machine, grouped by what it may break."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from gpucheck.expectations import SPEED_TOLERANCE, Expectations
+from gpucheck.expectations.items import Item, Seen, gpu_count, gpu_models, training, version
+from gpucheck.expectations.tracked import Tracked, tracked
+from gpucheck.model import Facts, Report
+
+GROUPS = {
+    "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",
+    "TensorFlow and Keras": "Another release trains with other code: results, speed and saved models may differ.",
+    "libraries": "TensorFlow loads these files by name: another copy may lack what it was built for.",
+    "Python and packages": "Packages that share the process decide whether TensorFlow can be imported.",
+    "hardware": "Other hardware has other limits: memory, kernels, and the way between the GPUs.",
+    "environment variables": "These change what CUDA, TensorFlow, Keras and NCCL do, without a word.",
+    "limits": "What a process is granted decides how fast it is fed, and when it is killed.",
+    "training speed": "The same job takes longer or ends differently: whatever else changed, this is what it costs.",
+}
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One difference. ``old`` and ``new`` are in words; None: not there."""
+
+    group: str
+    what: str
+    old: str | None
+    new: str | None
+    why: str  # it matters
+
+
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """Two looks compared."""
+
+    baseline: str  # what they are called
+    current: str
+    changes: tuple[Change, ...]
+    not_compared: tuple[str, ...]  # what only one of them looked at, with the reason where it is known
+
+
+def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
+    """Compare two reports.
+
+    What the first looked at and the second was not asked for (``--quick``) is not compared; what the second failed to see is a
+    change.
+    """
+    changes: list[Change] = []
+    left: list[str] = []
+    for probe, groups in PROBES.items():
+        if probe in old.facts and probe not in new.facts:
+            run = next((run for run in new.probes if run.name == probe), None)
+            reason = (run.problem if run is not None else None) or "not looked at"
+            if run is not None and run.status.value in ("failed", "timed_out"):
+                changes.append(_change(groups, f"what the probe {probe} sees", "an answer", f"none: {reason}"))
+            else:
+                left.append(f"{probe}: {reason}")
+        elif probe in new.facts and probe not in old.facts:
+            left.append(f"{probe}: not in {baseline}")
+    theirs, ours = tracked(old.facts), tracked(new.facts)
+    for key in dict.fromkeys([*theirs, *ours]):
+        was, now = theirs.get(key), ours.get(key)
+        known = was or now
+        if known is None or not all(probe in old.facts and probe in new.facts for probe in known.probes):
+            continue
+        if _differ(was, now):
+            changes.append(_change(key[0], key[1], was and was.words, now and now.words))
+    return _drift(changes, left, baseline, current)
+
+
+def from_expectations(seen: Seen, baseline: str, current: str) -> Drift:
+    """Hold a run against an expectations file: every expectation that is not met is a change."""
+    changes, left = [], []
+    for look, group in _LOOKS:
+        items = list(look(seen))
+        for item in items:
+            if item.met is None:
+                left.append(f"{item.what} ({item.expected}): {item.seen}")
+            elif not item.met:
+                place = group(item)
+                changes.append(_change(place, item.what, item.expected, item.seen))
+    return _drift(changes, left, baseline, current)
+
+
+def seen_of(report: Report, wanted: Expectations | None) -> Seen:
+    """A report's facts, to be held against expectations."""
+    from gpucheck.model import ProbeStatus, Reading, Request
+    from gpucheck.plugin import load_probes
+
+    kinds = {probe.name: probe.fact for probe in load_probes()}
+    readings = [
+        Reading(probe=name, status=ProbeStatus.OK, fact=msgspec.convert(fact, kinds[name]))
+        for name, fact in report.facts.items()
+        if name in kinds
+    ]
+    request = msgspec.convert(report.facts.get("request", {}), Request)
+    return Seen.all(msgspec.structs.replace(request, expectations=wanted), Facts(readings))
+
+
+PROBES = {
+    "driver": "driver and CUDA",
+    "kernel_module": "driver and CUDA",
+    "cuda": "driver and CUDA",
+    "tensorflow": "TensorFlow and Keras",
+    "keras": "TensorFlow and Keras",
+    "libraries": "libraries",
+    "packages": "Python and packages",
+    "interpreter": "Python and packages",
+    "system": "Python and packages",
+    "pci": "hardware",
+    "gpus": "hardware",
+    "environment": "environment variables",
+    "limits": "limits",
+    "training": "training speed",
+}  # probe -> the group that suffers if it sees nothing any more
+
+
+def _version_group(item: Item) -> str:
+    if item.what in ("TensorFlow", "Keras"):
+        return "TensorFlow and Keras"
+    return {"Python": "Python and packages", "cuDNN": "libraries"}.get(item.what, "driver and CUDA")
+
+
+_LOOKS: tuple[tuple[Callable[[Seen], Iterator[Item]], Callable[[Item], str]], ...] = (
+    (gpu_count, lambda item: "hardware"),
+    (gpu_models, lambda item: "hardware"),
+    (version, _version_group),
+    (training, lambda item: "training speed"),
+)
+
+
+def _differ(was: Tracked | None, now: Tracked | None) -> bool:
+    if was is None or now is None:
+        return was is not now
+    if was.number is not None and now.number is not None:
+        return abs(now.number - was.number) > SPEED_TOLERANCE * max(abs(was.number), abs(now.number))
+    return was.words != now.words
+
+
+def _change(group: str, what: str, old: str | None, new: str | None) -> Change:
+    return Change(group=group, what=what, old=old, new=new, why=GROUPS[group])
+
+
+def _drift(changes: list[Change], left: list[str], baseline: str, current: str) -> Drift:
+    order = list(GROUPS)
+    changes.sort(key=lambda change: order.index(change.group))  # stable: within a group as they were looked at
+    unique = tuple(dict.fromkeys(changes))
+    return Drift(baseline=baseline, current=current, changes=unique, not_compared=tuple(left))

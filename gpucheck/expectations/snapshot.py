@@ -1,0 +1,178 @@
+"""A known-good machine written down as an expectations file, with what was measured in its comments."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from gpucheck.expectations import (
+    FORMAT_VERSION,
+    SPEED_TOLERANCE,
+    Expectations,
+    GpuExpectations,
+    TrainingExpectations,
+    VersionExpectations,
+    toml,
+)
+from gpucheck.expectations.items import ABSENT, GIB, Seen, usable_gpus, versions_seen
+from gpucheck.model import Report, Request, Severity
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+
+START_FACTOR = 3  # a first step compiles and autotunes: it varies far more than the steps after it
+START_SECONDS_MIN = 10.0
+
+
+def expectations(seen: Seen, report: Report) -> Expectations:
+    """What that machine is, as expectations that it meets itself.
+
+    Args:
+        seen: the facts of the run.
+        report: the run; its passed training jobs and its warnings count.
+    """
+    count, _ = usable_gpus(seen)
+    return Expectations(
+        gpu=_gpus(seen, count),
+        versions=VersionExpectations(**{name: f"=={found}" for name, found in _versions(seen).items()}),
+        training=_training(report),
+        allowed_warnings=tuple(sorted({one.code for one in report.findings if one.severity is Severity.WARNING})),
+    )
+
+
+def _gpus(seen: Seen, count: int | None) -> GpuExpectations:
+    gpus, cuda = seen.get(Gpus), seen.get(Cuda)
+    items: tuple[Any, ...] = (gpus.gpus if gpus is not None else ()) or (cuda.devices if cuda is not None else ())
+    sizes = [item.memory_total_bytes for item in items if item.memory_total_bytes]
+    capabilities = [item.compute_capability for item in items if item.compute_capability]
+    return GpuExpectations(
+        count=count,
+        names=tuple(dict.fromkeys(item.name for item in items if item.name)),
+        memory_gib=min(sizes) * 10 // GIB / 10 if sizes else None,
+        compute_capability=".".join(map(str, min(capabilities))) if capabilities else None,
+    )
+
+
+def _versions(seen: Seen) -> dict[str, str]:
+    """The versions that a specifier can name."""
+    from packaging.version import InvalidVersion, Version
+
+    found = {}
+    for name, text in versions_seen(seen).items():
+        if text is None or text == ABSENT:
+            continue
+        try:
+            Version(text)
+        except InvalidVersion:
+            continue
+        found[name] = text
+    return found
+
+
+def _training(report: Report) -> TrainingExpectations:
+    passed = [run for run in report.training if run.status == "passed"]
+    whole = {run.strategy for run in report.training if run.status not in ("passed", "skipped")}
+    slowest: dict[str, dict[str, float]] = {}
+    starts = []
+    for run in passed:
+        if run.compiled:
+            continue
+        if run.first_step_seconds is not None:
+            starts.append(run.first_step_seconds)
+        if run.samples_per_second is not None:
+            speeds = slowest.setdefault(run.strategy, {})
+            speeds[run.precision] = min(run.samples_per_second, speeds.get(run.precision, run.samples_per_second))
+    minimum = {
+        strategy: {precision: _significant(speed * (1 - SPEED_TOLERANCE)) for precision, speed in speeds.items()}
+        for strategy, speeds in slowest.items()
+    }
+    return TrainingExpectations(
+        strategies=tuple(dict.fromkeys(run.strategy for run in passed if run.strategy not in whole)),
+        max_first_step_seconds=max(START_SECONDS_MIN, _significant(max(starts) * START_FACTOR)) if starts else None,
+        min_samples_per_second=minimum,
+    )
+
+
+def _significant(number: float) -> float:
+    return float(f"{number:.3g}")
+
+
+def render(wanted: Expectations, report: Report, seen: Seen) -> str:
+    """The file: every value with what was measured; what was not looked at is left as a comment."""
+    request = seen.request
+    lines = [
+        f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
+        "# Check it, or another machine that should be like it: gpucheck --expect THIS-FILE",
+        "# A line that is taken out is no longer expected.",
+        f"schema_version = {FORMAT_VERSION}",
+        "",
+        *_codes(wanted),
+        "",
+        "[gpu]",
+        *_lines(
+            wanted.gpu,
+            {
+                "count": "that this process can use",
+                "names": 'every GPU is one of these; patterns such as "NVIDIA H*" work',
+                "memory_gib": "GiB, minimum of every GPU",
+                "compute_capability": "minimum of every GPU",
+            },
+        ),
+        "",
+        "[versions]",
+        '# PEP 440 specifiers; loosen what may change: "==2.21.*", ">=580,<581".',
+        *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
+        "",
+        *_training_lines(wanted.training, report, request),
+        "# A known finding that shall not count until a day is over:",
+        "# [[mute]]",
+        '# code = "pcie-link-degraded"',
+        '# reason = "riser ordered, ticket 4711"',
+        "# until = 2030-12-31",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _codes(wanted: Expectations) -> Iterator[str]:
+    yield "# Warnings that do not fail a run with --strict" + ("; these were there." if wanted.allowed_warnings else ".")
+    yield f"allowed_warnings = {toml.value(wanted.allowed_warnings)}"
+
+
+def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:
+    for field in msgspec.structs.fields(part):
+        value = getattr(part, field.name)
+        note = f"  # {notes[field.name]}" if field.name in notes else ""
+        if value is None or value == ():
+            yield f"# {field.name}: nothing was seen"
+        else:
+            yield f"{field.name} = {toml.value(value)}{note}"
+
+
+def _training_lines(wanted: TrainingExpectations, report: Report, request: Request) -> Iterable[str]:
+    yield "[training]"
+    if not wanted.strategies:
+        yield f"# Nothing was trained in this run{' (--quick)' if request.level == 0 else ''}."
+        yield ""
+        return
+    yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
+    if wanted.max_first_step_seconds is not None:
+        starts = [run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and not run.compiled]
+        yield f"# The slowest first step took {max(starts):.3g} s; {START_FACTOR} times as long is allowed, at least"
+        yield f"# {START_SECONDS_MIN:g} s, because it compiles."
+        yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
+    yield ""
+    yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second."
+    yield "[training.min_samples_per_second]"
+    for strategy, speeds in wanted.min_samples_per_second.items():
+        measured = ", ".join(f"{_slowest(report, strategy, precision):,.4g} in {precision}" for precision in speeds)
+        yield f"{toml.key(strategy)} = {toml.value(speeds)}  # measured: {measured}"
+    yield ""
+
+
+def _slowest(report: Report, strategy: str, precision: str) -> float:
+    return min(
+        run.samples_per_second
+        for run in report.training
+        if (run.strategy, run.precision, run.status) == (strategy, precision, "passed")
+        and not run.compiled
+        and run.samples_per_second is not None
+    )

@@ -1,0 +1,126 @@
+"""Becoming another program: the last thing a gate does. Afterwards nothing of us is left in the process but its number."""
+
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # as shells say it (POSIX, Shell Command Language 2.8.2)
+_IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFZ", "SIGXFSZ")
+_TEXT_BYTES = 80  # of a file without #!, to tell a shell script from a program for another machine
+
+
+class CannotStart(Exception):
+    """The command can't be started; ``exit_code`` is what a shell would exit with."""
+
+    def __init__(self, exit_code: int, why: str) -> None:
+        super().__init__(why)
+        self.exit_code = exit_code
+
+
+def locate(program: str, env: Mapping[str, str]) -> str:
+    """The file that a shell would run for a command's first word.
+
+    Args:
+        program: a path, or a name to be looked for on PATH.
+        env: the environment whose PATH counts.
+
+    Raises:
+        CannotStart: there is none (127), or it can't be executed (126).
+    """
+    if sys.platform == "win32":
+        import shutil
+
+        found = shutil.which(program, path=env.get("PATH"))
+        if found is None:
+            raise CannotStart(NOT_FOUND, f"{program}: command not found")
+        return found
+    if "/" in program:
+        candidates = [program]
+    else:
+        candidates = [os.path.join(folder, program) for folder in env.get("PATH", os.defpath).split(":")] if program else []
+    refused = None
+    for path in candidates:
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+        if refused is None and os.path.exists(path):
+            if not os.path.isdir(path):
+                refused = f"{program}: permission denied"
+            elif "/" in program:
+                refused = f"{program}: is a directory"
+    if refused is not None:
+        raise CannotStart(NOT_EXECUTABLE, refused)
+    raise CannotStart(NOT_FOUND, f"{program}: {'no such file' if '/' in program else 'command not found'}")
+
+
+def become(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
+    """Replace this process by the program. On Windows, which can't, run it and exit as it did.
+
+    Process number, working folder, standard streams and inherited file descriptors stay; our own descriptors close
+    themselves (PEP 446). Every child must have been ended before.
+
+    Args:
+        path: the program's file, from ``locate``.
+        argv: the command line, the program's name first.
+        env: its whole environment.
+
+    Raises:
+        CannotStart: the system refuses to run the file. Signals are then no longer handled.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
+            stream.flush()
+    if sys.platform == "win32":
+        os._exit(_run(path, argv, env))
+    _restore_signals()
+    try:
+        os.execve(path, list(argv), dict(env))  # noqa: S606 - no shell is the point
+    except OSError as error:
+        import errno
+
+        if error.errno == errno.ENOEXEC and _is_text(path):
+            with contextlib.suppress(OSError):  # as execvp(3) and shells do for a script without #!
+                os.execve("/bin/sh", ["sh", path, *argv[1:]], dict(env))  # noqa: S606
+        code = NOT_FOUND if error.errno == errno.ENOENT else NOT_EXECUTABLE  # a script's interpreter is missing
+        raise CannotStart(code, f"{argv[0]}: {(error.strerror or str(error)).lower()}") from None
+
+
+def reap() -> None:
+    """As process 1, take in what has ended: nobody else will, and the program expects no children."""
+    if os.getpid() != 1:
+        return
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def _restore_signals() -> None:
+    """Our handlers fall away by themselves; a signal that arrives meanwhile must not wait for them."""
+    for name in _IGNORED_BY_PYTHON:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return b"\0" not in file.read(_TEXT_BYTES)
+    except OSError:
+        return False
+
+
+def _run(path: str, argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Windows: the console's interrupts go to the program too, and its answer to them counts, not ours."""
+    import subprocess
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return subprocess.Popen(list(argv), executable=path, env=dict(env)).wait()
+    except OSError as error:
+        raise CannotStart(NOT_EXECUTABLE, f"{argv[0]}: {error.strerror or error}") from None

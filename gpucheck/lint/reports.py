@@ -1,0 +1,96 @@
+"""What came of a lint run as text for a terminal, as JSON, and as annotations of GitHub Actions."""
+
+import json
+
+from gpucheck.lint.runner import Failure, Problem, Result
+
+SCHEMA_VERSION = "1.0"
+UNWRAPPED = 1_000_000  # cells: a position stands on one line with what is said of it, as compilers write it
+
+
+def render(result: Result, style: str, *, color: bool = False, ascii: bool = False) -> str:
+    """The result in a style: "terminal" (to which colour and character set apply), "json" or "github"."""
+    if style == "json":
+        return render_json(result)
+    return render_github(result) if style == "github" else render_terminal(result, color=color, ascii=ascii)
+
+
+def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
+    """One line for each finding, what to do below it; the last line counts."""
+    from gpucheck.reports._sheet import Sheet
+
+    sheet = Sheet(width=UNWRAPPED, color=color, ascii=ascii)
+    for problem in result.problems:
+        style = "fail" if problem.severity == "error" else "warn"
+        sheet.add((position(problem), "title"), ": ", (problem.code, style), f": {problem.message}")
+        sheet.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
+    for failure in result.failures:
+        sheet.add((position(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
+    sheet.add(_count(result))
+    return str(sheet)
+
+
+def position(place: Problem | Failure) -> str:
+    """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+    words = [place.file, *([f"cell {place.cell}"] if place.cell is not None else [])]
+    return ":".join([*words, *(str(number) for number in (place.line, place.column) if number is not None)])
+
+
+def _count(result: Result) -> str:
+    files = _plural(result.files, "file")
+    if result.problems:
+        concerned = len({problem.file for problem in result.problems})
+        text = f"{_plural(len(result.problems), 'finding')} in {concerned} of {files}"
+    else:
+        text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
+    return f"{text}, {len(result.failures)} not readable" if result.failures else text
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def render_json(result: Result) -> str:
+    """One JSON object; its fields are never renamed or removed within a major version."""
+    return (
+        json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "exit_code": result.exit_code,
+                "files": result.files,
+                "findings": [problem._asdict() for problem in result.problems],
+                "unreadable": [failure._asdict() for failure in result.failures],
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+        .encode("utf-8", "backslashreplace")  # a file name need not be valid text
+        .decode()
+        + "\n"
+    )
+
+
+def render_github(result: Result) -> str:
+    """Workflow commands that annotate the changed lines of a pull request."""
+    lines = [_annotation(one.severity, one, one.code, f"{one.message} {one.fix}") for one in result.problems]
+    lines += [_annotation("error", one, "unreadable", one.message) for one in result.failures]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
+    fields = {"file": place.file}
+    if place.cell is not None:  # lines of a cell are not lines of the file
+        title = f"{title} (cell {place.cell}, line {place.line})"
+    elif place.line is not None:
+        fields |= {"line": str(place.line), "col": str(place.column or 1)}
+        if isinstance(place, Problem):
+            fields["endLine"] = str(place.end_line)
+    fields["title"] = title
+    written = ",".join(f"{name}={_escape(text, property=True)}" for name, text in fields.items())
+    return f"::{severity} {written}::{_escape(message)}"
+
+
+def _escape(text: str, *, property: bool = False) -> str:
+    """As GitHub's toolkit escapes data and properties of workflow commands."""
+    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace(":", "%3A").replace(",", "%2C") if property else text

@@ -1,0 +1,74 @@
+"""KERAS_BACKEND is set after Keras was imported, where nothing reads it any more.
+
+Symptom:
+    keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
+    Using TensorFlow backend.
+Cause:
+    Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, and so do
+    KerasHub, KerasCV and KerasTuner.
+Fix:
+    1. Set it above every import of Keras and TensorFlow, right after import os.
+    2. Or outside the program: export KERAS_BACKEND=jax
+Verify:
+    print(keras.backend.backend()) names the backend that you chose.
+Unless:
+    The variable is meant for processes that are started later. Scripts that import subprocess or multiprocessing are left alone.
+Example:
+    bad:
+        import os
+        import keras
+        os.environ["KERAS_BACKEND"] = "jax"
+    good:
+        import os
+        os.environ["KERAS_BACKEND"] = "jax"
+        import keras
+References:
+    https://keras.io/getting_started/#configuring-your-backend
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Import, Store, Value, before, constant
+from gpucheck.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("KERAS_BACKEND",)
+VARIABLE = "KERAS_BACKEND"
+KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
+LATER = {"subprocess", "multiprocessing", "concurrent", "importlib"}  # may start or reload something that reads the variable
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """An assignment that certainly comes after an import, and not already before it."""
+    if script.modules() & LATER or script.mentions("sys.modules"):
+        return
+    settings = [found for event in script.events if (found := _setting(event))]
+    if not settings:
+        return
+    for event, value in settings:
+        late = next((one for one in script.imports if before(one.place, event.place) and _reads(one, value)), None)
+        if late is None or any(other.place.order < late.place.order for other, _ in settings):
+            continue
+        what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
+        yield at(
+            event.node,
+            f"{VARIABLE} is set after {what} was imported in line {getattr(late.node, 'lineno', 0)}: Keras has read it already.",
+            "Move the assignment above every import of Keras and TensorFlow.",
+        )
+
+
+def _setting(event: object) -> tuple[Store | Call, Value] | None:
+    if isinstance(event, Store) and constant(event.key) == VARIABLE and getattr(event.of, "path", "") == "os.environ":
+        return event, event.value
+    if isinstance(event, Call) and event.name in ("os.environ.setdefault", "os.putenv") and len(event.args) == 2:
+        return (event, event.args[1]) if constant(event.args[0]) == VARIABLE else None
+    return None
+
+
+def _reads(event: Import, value: Value) -> bool:
+    top = event.module.partition(".")[0]
+    if top in KERAS or event.module.startswith("tensorflow.keras") or (event.module == "tensorflow" and "keras" in event.names):
+        return True
+    # Before TensorFlow 2.16 its import left Keras 3 alone; with "tensorflow" nothing is lost either way.
+    return top == "tensorflow" and isinstance(constant(value), str) and constant(value) != "tensorflow"

@@ -1,0 +1,101 @@
+"""The script starts TensorFlow's GPUs and then forks: the child can't use them, and may hang.
+
+Symptom:
+    CUDA_ERROR_NOT_INITIALIZED: initialization error
+    F tensorflow/stream_executor/cuda/cuda_driver.cc: Failed setting context: CUDA_ERROR_NOT_INITIALIZED
+    A child process that never returns, without a message.
+Cause:
+    CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux multiprocessing forked by default until
+    Python 3.14, so a child that uses TensorFlow inherits a driver that does not work in it.
+Fix:
+    1. Start children afresh: multiprocessing.set_start_method("spawn"), as the first thing under if __name__ == "__main__":
+    2. Or start the children before anything uses TensorFlow.
+Verify:
+    The child computes on the GPU, and ends.
+Unless:
+    The child never touches TensorFlow. A function that can be seen not to is not reported.
+Example:
+    bad:
+        import multiprocessing
+        import tensorflow as tf
+        def work():
+            print(tf.reduce_sum(tf.ones(3)))
+        print(tf.config.list_logical_devices("GPU"))
+        multiprocessing.Process(target=work).start()
+    good:
+        import multiprocessing
+        import tensorflow as tf
+        def work():
+            print(tf.reduce_sum(tf.ones(3)))
+        multiprocessing.set_start_method("spawn")
+        print(tf.config.list_logical_devices("GPU"))
+        multiprocessing.Process(target=work).start()
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/
+    https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gpucheck.lint.devices import started
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Function, Name, Value, constant, options
+from gpucheck.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
+PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
+POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
+HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A fork that certainly comes after a start, of a child that uses TensorFlow."""
+    if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
+        return
+    for call in script.calls:
+        forks = call.name == "os.fork" or (_forks(call) and any(map(_uses_tensorflow, _targets(script, call))))
+        start = started(script, call.place) if forks else None
+        if start is not None:
+            what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
+            yield at(
+                call.node,
+                f"{what} in line {start.node.lineno} has started TensorFlow before this fork: the child cannot use the GPU.",
+                'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
+            )
+
+
+def _forks(call: Call) -> bool:
+    if call.name in PROCESS | POOL:
+        return "mp_context" not in call.keywords and "context" not in call.keywords and not call.starred
+    chosen = call.receiver
+    return (
+        call.method in ("Process", "Pool")
+        and isinstance(chosen, Call)
+        and chosen.name == "multiprocessing.get_context"
+        and constant(chosen.argument("method", 0)) in ("fork", None)
+        and not (chosen.args and constant(chosen.args[0]) is None)
+    )
+
+
+def _targets(script: Script, call: Call) -> Iterator[Value]:
+    """The functions that the children run."""
+    if call.name in PROCESS or call.method == "Process":
+        yield from options(call.argument("target", 1))
+        return
+    yield from options(call.argument("initializer", 1))
+    for other in script.methods(*HANDS_OUT):
+        if any(option is call for option in options(other.receiver)) and other.args:
+            yield from options(other.args[0])
+
+
+def _uses_tensorflow(target: Value) -> bool:
+    if not isinstance(target, Function):
+        return False
+    for node in ast.walk(target.node):
+        if isinstance(node, ast.Name):
+            known = target.closure.get(node.id)
+            if isinstance(known, Name) and known.path.startswith(("tensorflow", "keras.")):
+                return True
+    return False

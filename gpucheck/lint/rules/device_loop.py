@@ -1,0 +1,91 @@
+"""Replicas are built by hand: a loop over GPUs computes gradients, or copies a model, under tf.device.
+
+Symptom:
+    Several GPUs are not faster than one: they work one after the other.
+    Weights differ between the GPUs.
+Cause:
+    Python runs the loop's steps in sequence, gradients are gathered on one device, and nothing keeps batch normalisation,
+    optimizer state and metrics the same on all GPUs.
+Fix:
+    1. Let a strategy do it: strategy = tf.distribute.MirroredStrategy(), the model under with strategy.scope():, and the loop's
+       body as a function for strategy.run.
+Verify:
+    nvidia-smi shows all GPUs at work at the same time.
+Unless:
+    The copies are different models that are not meant to agree, or different layers: such loops are not reported unless they
+    compute gradients.
+Example:
+    bad:
+        import tensorflow as tf
+        towers = []
+        for i in range(4):
+            with tf.device(f"/GPU:{i}"):
+                with tf.GradientTape() as tape:
+                    loss = compute_loss(model, batches[i])
+                towers.append(tape.gradient(loss, model.trainable_variables))
+    good:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = make_model()
+        def step(batch):
+            with tf.GradientTape() as tape:
+                loss = compute_loss(model, batch)
+            return tape.gradient(loss, model.trainable_variables)
+        for batch in strategy.experimental_distribute_dataset(dataset):
+            strategy.run(step, args=(batch,))
+References:
+    https://www.tensorflow.org/guide/distributed_training#use_tfdistributestrategy_with_custom_training_loops
+    https://www.tensorflow.org/guide/gpu#using_multiple_gpus
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.lint.models import is_model
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Constant, Element, Operation, Value, options, parts
+from gpucheck.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("device(",)
+GRADIENTS = {"tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
+OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A device that depends on a loop's variable, with gradients, or with models whose weights are copied, under it."""
+    copied = any(True for _ in script.methods("set_weights"))
+    found: dict[int, Call] = {}
+    for call in script.calls:
+        if call.name in GRADIENTS or call.method == "compute_gradients" or (copied and is_model(call)):
+            for context in call.place.contexts:
+                if (
+                    isinstance(context, Call)
+                    and context.name == "tensorflow.device"
+                    and _each_gpu(context.argument("device_name", 0))
+                ):
+                    found[id(context)] = context
+    for context in found.values():
+        yield at(
+            context.node,
+            "This loop builds replicas by hand: the GPUs work one after the other, and nothing keeps them the same.",
+            "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run.",
+        )
+
+
+def _each_gpu(device: Value | None) -> bool:
+    every = list(_all(device))
+    words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
+    looped = any(isinstance(one, Element) and one.index is None for one in every)
+    return looped and not OTHER.search(words)
+
+
+def _all(value: Value | None) -> Iterator[Value]:
+    """What a device's name is made of: formats and conversions included."""
+    for part in parts(value):
+        yield part
+        if isinstance(part, Call) and (part.method == "format" or part.name in ("builtins.str", "builtins.range")):
+            for inner in (part.receiver, *part.args):
+                for option in options(inner):
+                    yield from _all(option) if not isinstance(option, Operation) else parts(option)

@@ -1,0 +1,92 @@
+"""The script configures GPUs through a TensorFlow 1 session, which TensorFlow 2 does not have or does not use.
+
+Symptom:
+    AttributeError: module 'tensorflow' has no attribute 'ConfigProto'
+    AttributeError: module 'tensorflow' has no attribute 'Session'
+    AttributeError: module 'keras.backend' has no attribute 'set_session'
+Cause:
+    tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. As tf.compat.v1.ConfigProto the options still
+    exist, but device_count only counts for the session that gets them: Keras runs without a session.
+Fix:
+    1. Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU
+    2. Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration
+    3. Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")
+    4. Instead of session.run: call the function, or model.fit.
+Verify:
+    The script runs, and tf.config.list_logical_devices() lists what you asked for.
+Unless:
+    It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported.
+Example:
+    bad:
+        import tensorflow as tf
+        config = tf.ConfigProto()
+        config.gpu_options.allow_growth = True
+        session = tf.Session(config=config)
+    good:
+        import tensorflow as tf
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+References:
+    https://www.tensorflow.org/guide/migrate
+    https://www.tensorflow.org/guide/gpu
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call
+from gpucheck.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session")
+REMOVED = {
+    "tensorflow.Session": "tf.Session",
+    "tensorflow.InteractiveSession": "tf.InteractiveSession",
+    "tensorflow.ConfigProto": "tf.ConfigProto",
+    "tensorflow.GPUOptions": "tf.GPUOptions",
+    "keras.backend.set_session": "keras.backend.set_session",
+    "keras.backend.tensorflow_backend.set_session": "keras.backend.set_session",
+}
+GRAPHS = (
+    "disable_eager_execution",
+    "disable_v2_behavior",
+    "compat.v1.Session",
+    "compat.v1.InteractiveSession",
+    "compat.v1.train.",
+)
+CAUGHT = {"", "AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+VERSIONED = {"__version__", "hasattr", "VERSION", "version", "Version", "StrictVersion", "LooseVersion", "parse_version"}
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A call of what is gone, unless the script asks for the version first; device_count where Keras trains."""
+    for call in script.calls:
+        if call.name in REMOVED and not CAUGHT & set(call.place.guards) and not _asks(script, call):
+            yield at(
+                call.node,
+                f"{REMOVED[call.name]} was removed in TensorFlow 2.",
+                "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices.",
+            )
+    eager = not any(word in name for name in script.names for word in GRAPHS)
+    if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
+        for call in script.named("tensorflow.compat.v1.ConfigProto"):
+            if "device_count" in call.keywords:
+                yield at(
+                    call.node,
+                    "device_count only counts for a session, and Keras trains without one: the devices stay as they are.",
+                    'Use tf.config.set_visible_devices([], "GPU") to leave GPUs alone.',
+                )
+
+
+def _asks(script: Script, call: Call) -> bool:
+    """Whether it stands under a condition about a version."""
+    words = {
+        word
+        for test in script.tests(call.place)
+        for node in ast.walk(test)
+        for word in ([node.attr] if isinstance(node, ast.Attribute) else [node.id] if isinstance(node, ast.Name) else [])
+    }
+    return bool(words & VERSIONED) or any(
+        "version" in word.lower() or (word.lower().startswith("tf") and word != "tf") for word in words
+    )

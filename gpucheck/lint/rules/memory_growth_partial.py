@@ -1,0 +1,70 @@
+"""Memory growth is set for the first GPU only, although the script leaves the others visible.
+
+Symptom:
+    ValueError: Memory growth cannot differ between GPU devices
+Cause:
+    TensorFlow has one setting for all GPUs that it uses. gpus[0] is all of them on a workstation with one GPU; on the first
+    machine with two the script fails when TensorFlow starts them.
+Fix:
+    1. Set it for each: for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)
+    2. Or use only that one: tf.config.set_visible_devices(gpus[0], "GPU")
+Verify:
+    The script starts on a machine with several GPUs.
+Unless:
+    It only ever runs where one GPU is visible: then say so with # gpucheck: ignore[memory-growth-partial]
+Example:
+    bad:
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        if gpus:
+            tf.config.experimental.set_memory_growth(gpus[0], True)
+    good:
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gpucheck.lint.devices import listed
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Place, constant
+from gpucheck.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("set_memory_growth",)
+RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
+VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Every setting is for the same position of the list, and nothing hides the other GPUs."""
+    settings = list(script.named("tensorflow.config.set_memory_growth"))
+    devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
+    positions = {device.index for device in devices if device is not None}
+    if not settings or None in devices or len(positions) != 1 or positions == {None}:
+        return
+    if script.mentions(*RESTRICTED) or any(constant(store.key) in VARIABLES for store in script.stores):
+        return
+    if any(constant(value) in VARIABLES for call in script.calls for value in call.args):
+        return
+    device, call = devices[0], settings[0]
+    kind = constant(device.of.argument("device_type", 0)) if device is not None and isinstance(device.of, Call) else None
+    if kind == "GPU" and not _single(script, call.place):
+        yield at(
+            call.node,
+            f"Memory growth is set for GPU {positions.pop()} only: where there are several, TensorFlow refuses to start them.",
+            "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.",
+        )
+
+
+def _single(script: Script, place: Place) -> bool:
+    """Whether it only happens where the script has counted one GPU."""
+    return any(
+        isinstance(test, ast.Compare) and any(isinstance(one, ast.Constant) and one.value in (1, 2) for one in ast.walk(test))
+        for test in script.tests(place)
+    )

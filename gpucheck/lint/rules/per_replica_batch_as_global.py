@@ -1,0 +1,102 @@
+"""A batch size that is meant for one replica is used for all of them together.
+
+Symptom:
+    Adding GPUs does not make training faster: each gets a fraction of the batch.
+    The loss of a custom loop is too large by the number of GPUs.
+Cause:
+    The dataset that is handed to fit or to experimental_distribute_dataset is batched by the global batch size, which the
+    strategy divides among the replicas; compute_average_loss divides by the global one too. A size per replica has to be
+    multiplied by strategy.num_replicas_in_sync first. Only distribute_datasets_from_function batches per replica.
+Fix:
+    1. global_batch_size = batch_size_per_replica * strategy.num_replicas_in_sync
+    2. Batch the dataset, and average the loss, by that.
+Verify:
+    With twice the GPUs an epoch has half the steps.
+Unless:
+    The name is misleading, and the number is the global batch size: then rename it.
+Example:
+    bad:
+        import tensorflow as tf
+        BATCH_SIZE_PER_REPLICA = 64
+        strategy = tf.distribute.MirroredStrategy()
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(BATCH_SIZE_PER_REPLICA)
+        dataset = strategy.experimental_distribute_dataset(dataset)
+    good:
+        import tensorflow as tf
+        BATCH_SIZE_PER_REPLICA = 64
+        strategy = tf.distribute.MirroredStrategy()
+        GLOBAL_BATCH_SIZE = BATCH_SIZE_PER_REPLICA * strategy.num_replicas_in_sync
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(GLOBAL_BATCH_SIZE)
+        dataset = strategy.experimental_distribute_dataset(dataset)
+References:
+    https://www.tensorflow.org/tutorials/distribute/input#batching
+    https://www.tensorflow.org/tutorials/distribute/custom_training
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.lint.datasets import chains
+from gpucheck.lint.models import MIRRORED, scope_of, trainings
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Attribute, Call, Constant, Items, Value, options
+from gpucheck.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("Strategy",)
+PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core|worker)|(replica|gpu|device)_?batch", re.IGNORECASE)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The name of the number says per replica, and nothing has been multiplied with it."""
+    for call in script.methods("experimental_distribute_dataset"):
+        if _several(list(options(call.receiver))):
+            yield from _batched(call.argument("dataset", 0))
+    for call, models in trainings(script):
+        around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
+        if _several(around):
+            yield from _batched(call.argument("x", 0))
+            yield from _sized(call, call.keywords.get("batch_size"), "fit")
+    if any(True for call in script.calls if call.name in MIRRORED and _several([call])):
+        for call in script.named("tensorflow.nn.compute_average_loss"):
+            yield from _sized(call, call.keywords.get("global_batch_size"), "compute_average_loss")
+
+
+def _batched(dataset: Value | None) -> Iterator[Finding]:
+    for chain in chains(dataset):
+        if chain.batch is not None:
+            yield from _sized(chain.batch, chain.batch.argument("batch_size", 0), "the dataset")
+
+
+def _sized(call: Call, size: Value | None, what: str) -> Iterator[Finding]:
+    name = _per_replica(size)
+    if name:
+        yield at(
+            call.node,
+            f"{name} sizes one replica's batch, but here {what} needs the global batch size.",
+            f"Use {name} * strategy.num_replicas_in_sync.",
+        )
+
+
+def _per_replica(size: Value | None) -> str | None:
+    names: set[str] = set()
+    if isinstance(size, Constant) and size.value != 1:
+        names = size.names
+    elif isinstance(size, Attribute):
+        names = {size.name}
+    if any("global" in name.lower() or "total" in name.lower() for name in names):
+        return None
+    return next((name for name in sorted(names) if PER_REPLICA.search(name)), None)
+
+
+def _several(strategies: list[Value]) -> bool:
+    """Whether they are strategies that may have more than one replica."""
+    if not strategies:
+        return False
+    for one in strategies:
+        if not (isinstance(one, Call) and one.name in MIRRORED):
+            return False
+        devices = one.argument("devices", 0)
+        if isinstance(devices, Items) and len(devices.items) == 1:
+            return False
+    return True

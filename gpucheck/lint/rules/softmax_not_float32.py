@@ -1,0 +1,111 @@
+"""The last softmax of a model computes in float16 or bfloat16, because a mixed precision policy is set.
+
+Symptom:
+    loss: nan
+    Accuracy stops rising earlier than in float32.
+Cause:
+    Under mixed_float16 or mixed_bfloat16 every layer computes in the short type unless told otherwise, the last one too.
+    Probabilities near 0 and 1 are rounded there, and the loss takes their logarithm.
+Fix:
+    1. Give the last layer dtype="float32".
+    2. Or leave out the softmax, and use a loss with from_logits=True on outputs of float32.
+Verify:
+    model.output.dtype is float32.
+Unless:
+    Never: the cost is not measurable. A softmax in the middle of a model, as in attention, is fine and not reported.
+Example:
+    bad:
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax")])
+        model.compile(loss="sparse_categorical_crossentropy")
+    good:
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax", dtype="float32")])
+        model.compile(loss="sparse_categorical_crossentropy")
+References:
+    https://www.tensorflow.org/guide/mixed_precision#building_the_model
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.lint.models import built
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Items, Name, Value, before, constant, options
+from gpucheck.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("mixed_float16", "mixed_bfloat16")
+SETTERS = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy",
+    "keras.mixed_precision.set_policy",
+    "keras.config.set_dtype_policy",
+)
+POLICIES = (
+    "keras.mixed_precision.Policy",
+    "keras.mixed_precision.DTypePolicy",
+    "keras.DTypePolicy",
+    "keras.dtype_policies.DTypePolicy",
+)
+SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.softmax")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The last layer of a model that is compiled, made while a mixed policy was certainly in force."""
+    for call in script.methods("compile"):
+        for model in built(call.receiver) or ():
+            last = _last(script, model)
+            policy = _policy(script, last) if last is not None else None
+            if last is not None and policy is not None and _softmax(last):
+                short = policy.removeprefix("mixed_")
+                yield at(
+                    last.node,
+                    f"The softmax at the end of the model computes in {short}, because the policy is {policy}.",
+                    'Give this layer dtype="float32".',
+                )
+
+
+def _last(script: Script, model: Call) -> Call | None:
+    """The last layer, if it is certain which one it is."""
+    found: Value | None = None
+    if model.name == "keras.Sequential":
+        layers = model.argument("layers", 0)
+        if isinstance(layers, Items) and layers.items:
+            found = layers.items[-1]
+        elif layers is not None:
+            return None
+        for call in script.methods("add", "pop"):
+            if any(option is model for option in options(call.receiver)):
+                if call.receiver is not model or call.method == "pop" or not before(model.place, call.place):
+                    return None
+                if call.place.path != model.place.path:
+                    return None
+                found = call.argument("layer", 0)
+    elif model.name == "keras.Model":
+        outputs = model.argument("outputs", 1)
+        found = outputs.function if isinstance(outputs, Call) else None
+    return found if isinstance(found, Call) and found.name.startswith("keras.layers.") else None
+
+
+def _softmax(layer: Call) -> bool:
+    if layer.starred or "dtype" in layer.keywords:
+        return False
+    if layer.name == "keras.layers.Softmax":
+        return True
+    given = {"keras.layers.Dense": ("activation", 1), "keras.layers.Activation": ("activation", 0)}.get(layer.name)
+    activation = layer.argument(*given) if given else None
+    return constant(activation) == "softmax" or (isinstance(activation, Name) and activation.path in SOFTMAX)
+
+
+def _policy(script: Script, layer: Call) -> str | None:
+    """The mixed policy that is certainly in force where a layer is made."""
+    earlier = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
+    if not earlier or not before(earlier[-1].place, layer.place):
+        return None
+    policy: Value | None = earlier[-1].argument("policy", 0) or earlier[-1].argument("dtype_policy", 0)
+    if isinstance(policy, Call) and policy.name in POLICIES:
+        policy = policy.argument("name", 0)
+    name = constant(policy)
+    return name if name in ("mixed_float16", "mixed_bfloat16") else None

@@ -1,0 +1,83 @@
+"""A dataset for a TPU may end in a smaller batch, because it is batched without drop_remainder.
+
+Symptom:
+    InvalidArgumentError: Compilation failure: Dynamic shape
+    ValueError: Expected static shape, got (None, ...)
+    The last step of every epoch takes minutes: it is compiled again.
+Cause:
+    XLA compiles a program for fixed shapes. Without drop_remainder=True the first dimension of a batch is unknown, and the last
+    batch of an epoch is smaller than the others.
+Fix:
+    1. dataset.batch(batch_size, drop_remainder=True)
+    2. Or repeat() before batch(), with steps_per_epoch given to fit.
+Verify:
+    dataset.element_spec shows a number, not None, as the first dimension.
+Unless:
+    The number of examples is a multiple of the batch size, and the dataset's shape is known in another way.
+Example:
+    bad:
+        import tensorflow as tf
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        strategy = tf.distribute.TPUStrategy(resolver)
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(1024)
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(dataset)
+    good:
+        import tensorflow as tf
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+        strategy = tf.distribute.TPUStrategy(resolver)
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(1024, drop_remainder=True)
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(dataset)
+References:
+    https://www.tensorflow.org/guide/tpu
+    https://docs.cloud.google.com/tpu/docs/intro-to-tpu
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.lint.datasets import Chain, chains
+from gpucheck.lint.models import scope_of, trainings
+from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Value, options
+from gpucheck.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("TPUStrategy",)
+TPU = "tensorflow.distribute.TPUStrategy"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """What a model of a TPU's scope is fitted to, or what a TPU's strategy distributes."""
+    for call, models in trainings(script):
+        around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
+        if _tpu(around) and "steps_per_epoch" not in call.keywords and not call.starred:
+            yield from _partial(call.argument("x", 0))
+    for call in script.methods("experimental_distribute_dataset"):
+        if _tpu(list(options(call.receiver))):
+            yield from _partial(call.argument("dataset", 0))
+
+
+def _tpu(strategies: list[Value]) -> bool:
+    return bool(strategies) and all(isinstance(one, Call) and one.name == TPU for one in strategies)
+
+
+def _partial(dataset: Value | None) -> Iterator[Finding]:
+    found = chains(dataset)
+    if found and all(map(_unsure, found)) and found[0].batch is not None:
+        yield at(
+            found[0].batch.node,
+            "The last batch may be smaller than the others, but a TPU needs the same shape in every step.",
+            "Add drop_remainder=True.",
+        )
+
+
+def _unsure(chain: Chain) -> bool:
+    batch = chain.batch
+    if batch is None or batch.method != "batch" or batch.starred or chain.has("repeat", "take", "with_options"):
+        return False
+    return batch.argument("drop_remainder", 1) is None

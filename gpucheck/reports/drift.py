@@ -1,0 +1,63 @@
+"""Drift for a person at a terminal, for a script, and for a bug tracker."""
+
+import msgspec
+
+from gpucheck.expectations.drift import Change, Drift
+from gpucheck.reports._sheet import Sheet
+from gpucheck.reports._words import clean, plural
+
+
+def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
+    """Group by group, old and new; nothing where nothing is different. ``verbose``: also what was not compared."""
+    sheet = Sheet(width=width, color=color, ascii=ascii)
+    for group, changes in groups(drift).items():
+        sheet.add((group, "title"))
+        sheet.add((changes[0].why, "quiet"), indent=2)
+        for change in changes:
+            sheet.add(f"{change.what}: {_old(change)} {'->' if ascii else '→'} {_new(change)}", indent=2, hang=4)
+        sheet.blank()
+    if verbose and drift.not_compared:
+        sheet.add(("not compared", "title"))
+        for words in drift.not_compared:
+            sheet.add(words, indent=2, hang=4)
+        sheet.blank()
+    if drift.changes:
+        sheet.add(f"{plural(len(drift.changes), 'difference')} between {drift.baseline} and {drift.current}.")
+    return str(sheet) if drift.changes or (verbose and drift.not_compared) else ""
+
+
+def render_json(drift: Drift) -> str:
+    """One object, as the structs name it."""
+    return msgspec.json.format(msgspec.json.encode(drift), indent=2).decode() + "\n"
+
+
+def render_markdown(drift: Drift) -> str:
+    """A table per group; nothing where nothing is different."""
+    lines = []
+    for group, changes in groups(drift).items():
+        lines += [f"### {group}", "", changes[0].why, "", "| what | baseline | now |", "| --- | --- | --- |"]
+        lines += [f"| {_cell(change.what)} | {_cell(_old(change))} | {_cell(_new(change))} |" for change in changes]
+        lines.append("")
+    if lines:
+        lines += [f"{plural(len(drift.changes), 'difference')} between `{drift.baseline}` and `{drift.current}`.", ""]
+    return "\n".join(lines)
+
+
+def groups(drift: Drift) -> dict[str, list[Change]]:
+    """The changes by group, in their order."""
+    found: dict[str, list[Change]] = {}
+    for change in drift.changes:
+        found.setdefault(change.group, []).append(change)
+    return found
+
+
+def _old(change: Change) -> str:
+    return change.old if change.old is not None else "absent"
+
+
+def _new(change: Change) -> str:
+    return change.new if change.new is not None else "absent"
+
+
+def _cell(text: str) -> str:
+    return clean(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "\\`")

@@ -1,0 +1,39 @@
+"""Which findings are muted, and until when."""
+
+import datetime
+
+from gpucheck.expectations import Mute
+from gpucheck.expectations.mute import mute
+from gpucheck.model import Diagnosis, Scope, Severity
+
+DAY = datetime.date(2030, 1, 31)
+
+
+def finding(code):
+    return Diagnosis(
+        code=code, row="r", severity=Severity.ERROR, scope=Scope.HOST, summary="s", evidence=(), first_check="f", fix=()
+    )
+
+
+def muted(*mutes, today=DAY):
+    (got,) = mute([finding("a")], [Mute(code=code, reason=reason, until=until) for code, reason, until in mutes], today)
+    return got.muted, got.mute_expired
+
+
+def test_the_last_day_belongs_to_it():
+    assert muted(("a", "why", DAY)) == ("why until 2030-01-31", None)
+    assert muted(("a", "why", DAY), today=DAY + datetime.timedelta(1)) == (None, "why until 2030-01-31")
+
+
+def test_another_code_is_not_touched():
+    assert muted(("b", "why", DAY)) == (None, None)
+
+
+def test_of_two_the_later_counts_in_any_order():
+    early = ("a", "old", datetime.date(2029, 1, 1))
+    assert muted(early, ("a", "new", DAY)) == muted(("a", "new", DAY), early) == ("new until 2030-01-31", None)
+
+
+def test_order_is_kept():
+    got = mute([finding("b"), finding("a")], [Mute(code="a", reason="x", until=DAY)], DAY)
+    assert [one.code for one in got] == ["b", "a"]

@@ -1,0 +1,97 @@
+"""A known-good machine written down: it meets its own snapshot, and the file says what was measured."""
+
+import time
+
+import pytest
+from fakes import facts, machine, readings
+
+from gpucheck import manual
+from gpucheck.expectations import Expectations, read, snapshot
+from gpucheck.expectations.drift import seen_of
+from gpucheck.model import Facts, Request, Verdict
+from gpucheck.pipeline import assemble, judge
+from gpucheck.plugin import load_rows, load_rules
+
+RULES = load_rules()
+
+
+def report(name, changes=None, expectations=None, **request):
+    plain = manual.apply(machine(name), tuple((changes or {}).items()))
+    plain.pop("request")
+    wanted = Request(expectations=expectations, allow_cpu=name == "laptop-cpu", **request)
+    given = readings(plain, wanted)
+    own = [one for one in given if one.probe != "request"]
+    return assemble(wanted, own, judge(Facts(given), RULES), load_rows(), time.monotonic())
+
+
+def written(name, changes=None):
+    good = report(name, changes)
+    seen = seen_of(good, Expectations())
+    return snapshot.render(snapshot.expectations(seen, good), good, seen)
+
+
+@pytest.mark.parametrize("name", ["h200", "hgx-h200", "laptop-cpu"])
+def test_a_machine_meets_its_own_snapshot(name):
+    got = report(name, expectations=read.parse(written(name), "expected.toml"))
+    assert (got.verdict, got.findings, got.unknown_because) == (Verdict.PASS, (), ())
+    assert [one for one in got.outcomes if one.code.endswith("-unexpected") and one.status.value != "clear"] == []
+
+
+def test_what_is_written():
+    got = read.parse(written("hgx-h200"), "expected.toml")
+    assert (got.gpu.count, got.gpu.names, got.gpu.memory_gib) == (8, ("NVIDIA H200",), 140.4)
+    assert got.gpu.compute_capability == "9.0"
+    assert (got.versions.driver, got.versions.cuda) == ("==580.159.04", "==13.0")
+    assert (got.versions.tensorflow, got.versions.keras, got.versions.python) == ("==2.21.0", "==3.15.1", "==3.12.3")
+    assert got.training.strategies == ("one_device", "mirrored")
+
+
+def test_the_speed_is_80_percent_of_the_slowest_and_the_comment_says_so():
+    text = written("hgx-h200", {"training.runs[2].samples_per_second": 3000.0})
+    assert read.parse(text, "x").training.min_samples_per_second["one_device"] == {"float32": 2400.0}
+    assert "# 80% of the slowest device's measured samples per second." in text
+    assert "# measured: 3,000 in float32" in text
+
+
+def test_another_machine_does_not_meet_it():
+    wanted = read.parse(written("hgx-h200"), "expected.toml")
+    got = report("h200", expectations=wanted)
+    assert {one.code for one in got.findings} >= {"gpu-count-unexpected"}
+    assert got.verdict is Verdict.FAIL
+
+
+def test_warnings_of_the_good_machine_are_allowed():
+    changes = {"limits.kernel_cache_writable": False}
+    codes = {one.code for one in report("h200", changes).findings}
+    assert codes
+    assert set(read.parse(written("h200", changes), "x").allowed_warnings) == codes
+
+
+def test_jobs_compiled_by_xla_and_failed_ones_are_left_out():
+    got = read.parse(written("h200", {"training.runs[0].compiled": True, "training.runs[1].status": "failed"}), "x")
+    assert got.training.strategies == ("one_device",)
+    assert got.training.min_samples_per_second == {}
+
+
+def test_names_of_any_kind_read_back():
+    name = 'Odd "GPU"\\ with\nlines and ünicode'
+    got = read.parse(written("h200", {"gpus.gpus[0].name": name}), "x")
+    assert got.gpu.names == (name,)
+
+
+def test_a_version_that_no_specifier_can_name_is_left_out():
+    text = written("h200", {"keras.version": None, "packages.keras.version": "from git"})
+    assert read.parse(text, "x").versions.keras is None
+    assert "# keras: nothing was seen" in text
+
+
+def test_a_quick_look_says_that_nothing_was_trained():
+    plain = {name: fact for name, fact in machine("h200").items() if name not in ("tensorflow", "keras", "training", "log")}
+    plain["request"]["level"] = 0
+    given = readings(plain)
+    own = [one for one in given if one.probe != "request"]
+    good = assemble(Request(level=0), own, judge(facts(plain), RULES), load_rows(), time.monotonic())
+    seen = seen_of(good, None)
+    text = snapshot.render(snapshot.expectations(seen, good), good, seen)
+    assert "Nothing was trained in this run (--quick)." in text
+    assert read.parse(text, "x").training == Expectations().training

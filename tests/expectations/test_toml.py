@@ -1,0 +1,98 @@
+"""Reading with line numbers, and writing what a foreign parser reads back."""
+
+import datetime
+import math
+
+import pytest
+
+from gpucheck.expectations import toml
+
+DOCUMENT = '''# comment with [brackets] and a = b
+top = 1
+"quoted key" = "a [string] with = # in it"
+many = [
+  1, 2, # comment ]
+  3,
+]
+text = """
+[not.a.table]
+no = 1
+"""
+inline = { a = { b = 2 } }
+
+[ gpu . "names" ]
+dotted.key = 1
+[[mute]]
+code = "a"
+[[mute]]
+code = "b"
+[mute.more]
+x = 1
+'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("top",), 2),
+        (("quoted key",), 3),
+        (("many",), 4),
+        (("many", 2), 4),
+        (("text",), 8),
+        (("inline", "a", "b"), 12),
+        (("gpu", "names"), 14),
+        (("gpu", "names", "dotted", "key"), 15),
+        (("mute", 0, "code"), 17),
+        (("mute", 1, "code"), 19),
+        (("mute", 1, "more", "x"), 21),
+        (("mute", 1, "missing"), 18),
+        (("not", "a", "table"), None),
+        (("no",), None),
+    ],
+)
+def test_line_of_a_path(path, line):
+    toml.load(DOCUMENT, "x")
+    assert toml.line(DOCUMENT, path) == line
+
+
+@pytest.mark.parametrize("text", ["x = [", "x = 1\nx = 2\n", "[a\n", 'x = "\n', "a" * 9, "x = " + "[" * 5000])
+def test_what_is_no_toml_is_a_problem_with_name_and_reason(text):
+    with pytest.raises(toml.Problem, match=r"^f\.toml(:\d+)?: not TOML: ."):
+        toml.load(text, "f.toml")
+
+
+def test_the_line_of_a_syntax_error():
+    with pytest.raises(toml.Problem, match=r"^f\.toml:3: not TOML"):
+        toml.load("a = 1\n\nb = = 2\n", "f.toml")
+
+
+VALUES = [
+    "", "plain", 'quote " backslash \\ ', "new\nline\ttab\r", "\x00\x1b\x7f\x80", "Grüße, 你好 🙂", "\u2028", "'''", '"""',
+    True, False, 0, -5, 10**15, 1.5, 1e300, 1e-9, 1e16, math.inf, [], ["a", 1], {"a": {"b": [1.0]}, "odd key\n": "x", "": 1}, {},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_what_is_written_reads_back(value):
+    assert toml.load(f"x = {toml.value(value)}\n", "x")["x"] == value
+
+
+def test_every_character_reads_back():
+    text = "".join(map(chr, [*range(0x300), *range(0x2000, 0x2100), 0xFFFE, 0x1F600]))
+    assert toml.load(f"x = {toml.string(text)}\n", "x")["x"] == text
+
+
+def test_a_lone_surrogate_is_replaced():
+    written = toml.string("a\udcff")
+    assert toml.load(f"x = {written}\n", "x")["x"] == "a\ufffd"
+
+
+def test_every_key_reads_back():
+    for name in ("plain-key_1", "with space", 'quote"', "", "ü", "a.b"):
+        assert toml.load(f"{toml.key(name)} = 1\n", "x") == {name: 1}
+
+
+def test_what_has_no_toml_is_refused():
+    for value in (None, datetime.date(2026, 1, 1), object(), [None]):
+        with pytest.raises(TypeError, match="no TOML"):
+            toml.value(value)

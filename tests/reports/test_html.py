@@ -1,0 +1,217 @@
+"""The page, read by a strict HTML parser, and by a browser where there is one."""
+
+import html
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import html5lib
+import msgspec
+import pytest
+from reports.cases import CASES, cusolver, eight_one_lost, eight_passed
+from reports.hostile import CONTROL, INJECTION, SECRETS, dirty, leaks, long, named, redacted, secretive
+
+from gpucheck.reports import _charts
+from gpucheck.reports import html as page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
+ALL = {**CASES, "long": long, "dirty": dirty, "named": lambda: named(INJECTION), "secretive": secretive}
+
+
+def parse(text):
+    return html5lib.HTMLParser(strict=True).parse(text)
+
+
+def texts(tree, tag):
+    return [" ".join("".join(element.itertext()).split()) for element in tree.iter(XHTML + tag)]
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_strict_parser(case):
+    text = page.render(ALL[case]())
+    tree = parse(text)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", text)
+    identifiers = [element.get("id") for element in tree.iter() if element.get("id")]
+    assert len(identifiers) == len(set(identifiers))
+    names = set(identifiers)
+    for element in tree.iter():
+        for attribute in ("aria-labelledby", "aria-controls"):
+            assert element.get(attribute) is None or element.get(attribute) in names
+        for attribute in ("href", "{http://www.w3.org/1999/xlink}href"):
+            target = element.get(attribute) or "data:,"
+            assert target == "data:," or target[1:] in names  # nothing is fetched
+
+
+@pytest.mark.parametrize("case", ALL)
+def test_nothing_is_fetched(case):
+    text = page.render(ALL[case]())
+    tree = parse(text)
+    assert not list(tree.iter(XHTML + "img")) + list(tree.iter(XHTML + "iframe")) + list(tree.iter(SVG + "image"))
+    assert all(element.get("src") is None for element in tree.iter())
+    assert len(list(tree.iter(XHTML + "script"))) == 1
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert "default-src 'none'" in text
+
+
+def test_what_the_machine_says_is_text():
+    tree = parse(page.render(named(INJECTION)))
+    assert " ".join(f"{INJECTION} has fallen off the bus.".split()) in texts(tree, "h3")
+    assert CONTROL not in page.render(dirty())
+
+
+def test_findings_evidence_and_commands():
+    made = cusolver()
+    tree = parse(page.render(made))
+    assert texts(tree, "h3") == [finding.summary for finding in made.findings if finding.explained_by is None]
+    commands = ["".join(element.itertext()) for element in tree.iter(XHTML + "pre")]
+    assert commands == [fix.command for finding in made.findings for fix in finding.fix if fix.command]
+    assert "libcusolver.so.11 path: not found by the loader" in texts(tree, "code")
+    assert any("tensorflow-lists-no-gpu" in text for text in texts(tree, "li"))
+
+
+def test_every_fact_is_there():
+    made = CASES["pass-h200"]()
+    tree = parse(page.render(made))
+    paths, values = texts(tree, "dt"), texts(tree, "dd")
+    assert dict(zip(paths, values, strict=True))["gpus[0].name"] == "NVIDIA H200"
+    assert "mapped_libraries.libcudnn.so.9" in paths
+    assert set(texts(tree, "summary")) >= set(made.facts)
+
+
+def test_training_charts_are_inline_and_told_in_words():
+    tree = parse(page.render(eight_passed()))
+    charts = list(tree.iter(SVG + "svg"))
+    assert [text.split(".")[0] for text in (chart.get("aria-label") for chart in charts)] == [
+        "Samples per second",
+        "Seconds per step",
+        "Loss",
+    ]
+    assert "mirrored GPU:0-7: samples/s 431,000" in charts[0].get("aria-label")
+    assert any(text == "431,000" for text in ("".join(element.itertext()) for element in charts[0].iter(SVG + "text")))
+    source = page.render(eight_passed())
+    assert "var(--accent)" in source
+    assert not re.search(r"#(?:0[0-9a-f]){3}\b", source)  # the colours that the page replaces
+
+
+def test_the_same_report_is_the_same_page():
+    assert page.render(eight_one_lost()) == page.render(eight_one_lost())
+
+
+def test_secrets():
+    assert set(leaks(html.unescape(page.render(secretive())))) == SECRETS.keys()
+    assert leaks(html.unescape(page.render(redacted()))) == []
+
+
+def test_nothing_trained_has_no_charts():
+    assert "<svg" not in page.render(CASES["quick"]())
+    assert "matplotlib" not in page.render(CASES["quick"]())
+
+
+def test_a_loss_that_is_not_finite():
+    made = CASES["pass-h200"]()
+    run = msgspec.structs.replace(made.training[0], loss=msgspec.structs.replace(made.training[0].loss, last=None))
+    text = page.render(msgspec.structs.replace(made, training=(run,)))
+    parse(text)
+    assert "not finite" in text
+
+
+def test_charts_take_any_name_and_number():
+    made = CASES["pass-h200"]()
+    run = msgspec.structs.replace(
+        made.training[0],
+        strategy="显存 $x^2$ <b>",
+        samples_per_second=float("inf"),
+        step_seconds=0.0,
+        first_step_seconds=float("nan"),
+    )
+    text = page.render(msgspec.structs.replace(made, training=(run,)))
+    charts = list(parse(text).iter(SVG + "svg"))
+    assert len(charts) == 2
+    assert "显存 $x^2$ <b> GPU:0" in ["".join(element.itertext()) for element in charts[0].iter(SVG + "text")]
+
+
+def test_without_matplotlib_a_sentence_stands_for_the_charts(tmp_path):
+    made = tmp_path / "report.json"
+    made.write_bytes(msgspec.json.encode(CASES["pass-h200"]()))
+    code = (
+        "import sys, msgspec; sys.modules['matplotlib'] = None; from gpucheck.model import Report;"
+        "from gpucheck.reports import html; print(html.render(msgspec.json.decode(open(sys.argv[1]).read(), type=Report)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(made)], capture_output=True, text=True, check=True)
+    assert html.escape(_charts.MISSING, quote=False) in html.unescape(done.stdout).replace("&quot;", '"')
+    assert "<svg" not in done.stdout
+
+
+def test_pyplot_is_never_imported():
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from reports.cases import CASES; from gpucheck.reports import html;"
+        "html.render(CASES['pass-h200']()); print('matplotlib.pyplot' in sys.modules)"
+    )
+    tests = str(pathlib.Path(__file__).resolve().parents[1])
+    done = subprocess.run([sys.executable, "-c", code, tests], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def browse(path, *options):
+    """What chromium makes of a page: its document after the scripts, and what it wrote to the console."""
+    done = subprocess.run(
+        [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={path.parent}/profile",
+         "--virtual-time-budget=2000", *options, "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+
+
+TRY = """
+<script>
+addEventListener("load", () => {
+  const query = document.getElementById("query"), told = {};
+  const shown = () => [...document.querySelectorAll("details.probe:not([hidden]) dl > div:not([hidden]) > dt")].map(e => e.textContent);
+  told.all = shown().length;
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "/", bubbles: true, cancelable: true}));
+  told.focused = document.activeElement === query;
+  query.value = "compute_capability h200"; query.dispatchEvent(new Event("input"));
+  told.none = shown();
+  query.value = "GPUS Uuid"; query.dispatchEvent(new Event("input"));
+  told.found = shown(); told.open = document.querySelectorAll("details.probe[open]").length;
+  told.count = document.getElementById("count").textContent;
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
+  told.again = shown().length;
+  told.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  told.width = innerWidth;
+  told.paper = getComputedStyle(document.body).backgroundColor;
+  parent.postMessage(JSON.stringify(told), "*");
+});
+</script>
+</body>"""
+
+
+FRAME = """<!DOCTYPE html><title>nothing</title><script>addEventListener("message", e => {{ document.title = e.data; }})</script>
+<iframe src="page.html" style="width:{width}px;height:800px;border:0"></iframe>"""  # a window is at least 500 pixels wide
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+@pytest.mark.parametrize(
+    ("width", "scheme", "paper"), [(1100, 1, "rgb(251, 250, 247)"), (1100, 0, "rgb(20, 23, 28)"), (360, 1, "rgb(251, 250, 247)")]
+)
+@pytest.mark.parametrize("case", ["fail-gpu-3", "dirty"])
+def test_in_a_browser(tmp_path, case, width, scheme, paper):
+    (tmp_path / "page.html").write_text(page.render(ALL[case]()).replace("</body>", TRY), encoding="utf-8")
+    path = tmp_path / "frame.html"
+    path.write_text(FRAME.format(width=width), encoding="utf-8")
+    document, console = browse(path, "--window-size=1200,900", f"--blink-settings=preferredColorScheme={scheme}")
+    assert console == []
+    told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, flags=re.DOTALL)[1]))
+    gpus = len(ALL[case]().facts["gpus"]["gpus"])
+    assert told["focused"]
+    assert told["all"] == told["again"] > 100
+    assert told["none"] == []
+    assert told["found"] == [f"gpus[{number}].uuid" for number in range(gpus)]
+    assert told["open"] == 1
+    assert told["count"] == ("1 value" if gpus == 1 else f"{gpus} values")
+    assert told["overflow"] <= 0  # no sideways scrolling
+    assert (told["width"], told["paper"]) == (width, paper)

@@ -1,0 +1,61 @@
+import re
+
+import pytest
+from reports.cases import CASES, cusolver
+from reports.hostile import INJECTION, dirty, leaks, long, many, named, redacted
+
+from gpucheck.reports import markdown
+
+
+def outside_code(text):
+    """The text without fences and code spans: what a renderer reads as markup."""
+    text = re.sub(r"(?ms)^ *(`{3,})\w*\n.*?^ *\1$", "", text)
+    return re.sub(r"(?s)(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", text)
+
+
+@pytest.mark.parametrize("make", [*CASES.values(), long, dirty, lambda: named(INJECTION)], ids=[*CASES, "long", "dirty", "named"])
+def test_nothing_of_the_machine_is_markup(make):
+    text = markdown.render(make())
+    text.encode("utf-8")
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
+    prose = outside_code(text)
+    assert set(re.findall(r"(?<!\\)<(/?[a-z!]+)", prose)) <= {"details", "/details", "summary", "/summary", "!"}
+    assert not re.search(r"@(?!<!-- -->)", prose)
+    assert not re.search(r"#\d", prose)
+    assert prose.count("<details>") == prose.count("</details>")
+
+
+def test_secrets():
+    assert leaks(markdown.render(redacted())) == []
+
+
+def test_commands_stand_alone_and_unchanged():
+    made = cusolver()
+    fences = re.findall(r"(?ms)^ *```sh\n(.*?)^ *```$", markdown.render(made))
+    commands = [fix.command for finding in made.findings for fix in finding.fix if fix.command]
+    assert [fence.strip() for fence in fences] == commands
+
+
+def test_a_command_with_backticks_stays_in_its_fence():
+    text = markdown.render(many(1, "```\nnot code"), facts=False)
+    assert "````sh\n   echo ```\n   not code\n   ````" in text
+
+
+def test_it_fits_into_an_issue():
+    made = long()
+    assert len(markdown.render(made)) > 0
+    whole = CASES["fail-gpu-3"]()
+    assert len(markdown.render(whole)) < 65_000
+    big = markdown.render(many(1, "x" * 200_000))
+    assert "Left out, being too long:" in big
+
+
+def test_tables_keep_their_columns():
+    for line in markdown.render(named("a|b `c`"), facts=False).splitlines():
+        if line.startswith("| one_device |"):
+            assert len(re.findall(r"(?<!\\)\|", line)) == 10
+
+
+def test_facts_by_flag():
+    assert "## Facts" in markdown.render(cusolver())
+    assert "## Facts" not in markdown.render(cusolver(), facts=False)

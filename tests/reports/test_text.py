@@ -1,0 +1,38 @@
+import pytest
+
+from gpucheck.reports._text import cut, fit, line, plain
+
+WIDE = "größe 显存 🔥"
+
+
+@pytest.mark.parametrize("limit", range(24))
+def test_cut_never_splits_a_character(limit):
+    short = cut(WIDE, limit)
+    assert len(short.encode("utf-8")) <= limit
+    assert short == WIDE or limit < 3 or short.endswith("…")
+    assert WIDE.startswith(short.rstrip("…"))
+
+
+def test_cut_leaves_what_fits():
+    assert cut(WIDE, len(WIDE.encode("utf-8"))) == WIDE
+
+
+@pytest.mark.parametrize("limit", [40, 64, 100, 200])
+def test_fit_counts_what_it_left_out(limit):
+    text = fit([WIDE] * 10, limit)
+    assert len(text.encode("utf-8")) <= limit
+    kept = text.splitlines()
+    if len(kept) < 10:
+        assert kept[-1] == f"… {10 - len(kept) + 1} more lines"
+    assert all(entry == WIDE for entry in kept[:-1])
+
+
+def test_fit_cuts_a_first_line_that_is_too_long():
+    text = fit(["x" * 500, "y"], 100)
+    assert len(text.encode("utf-8")) <= 100
+    assert text.startswith("xxxx")
+
+
+def test_control_characters_are_dropped():
+    assert plain("a\x00b\x1b[0m\x9b\u202ec\ufeff\udcff\ufffe\U0001ffff\r\nd\re\tf") == "ab[0mc\nd\ne\tf"
+    assert line(" a\r\n\tb  c\x07 ") == "a b c"

@@ -1,0 +1,179 @@
+"""--format, --report, --redact and --exit-style as a user types them."""
+
+import json
+import os
+import platform
+import stat
+import subprocess
+import sys
+
+import junitparser
+import msgspec
+import pytest
+from reports.cases import CASES
+from reports.hostile import leaks, secretive
+
+from gpucheck.cli.formats import FORMATS
+from gpucheck.plugin import modules
+
+
+def gpucheck(*args, env=None, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "gpucheck", *args],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
+        env={**{name: value for name, value in os.environ.items() if name != "GITHUB_STEP_SUMMARY"}, **(env or {})},
+    )
+
+
+@pytest.fixture
+def recorded(tmp_path):
+    """Replay arguments for a report of hostile.py or cases.py."""
+
+    def record(made):
+        path = tmp_path / "recorded.json"
+        path.write_bytes(msgspec.json.encode(made))
+        return ("--replay", str(path))
+
+    return record
+
+
+def test_every_format_has_its_file():
+    files = {name.rpartition(".")[2] for name in modules("gpucheck.reports")}
+    assert set(FORMATS) <= files
+
+
+def test_all_formats_in_one_run(tmp_path):
+    wanted = {style: tmp_path / f"report.{style}" for style in FORMATS}
+    done = gpucheck("--quick", "--allow-cpu", "--format", "npd", *(f"--report={style}={path}" for style, path in wanted.items()))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(path.stat().st_size for path in wanted.values())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in wanted.values())  # nothing aside
+    assert done.stdout == wanted["npd"].read_text(encoding="utf-8")
+    report = json.loads(wanted["json"].read_text(encoding="utf-8"))
+    xml = junitparser.JUnitXml.fromfile(str(wanted["junit"]))
+    assert next(iter(xml)).tests == len(report["outcomes"])
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--format", "pdf"], "is not one of"),
+        (["--report", "html"], "is not FORMAT=FILE"),
+        (["--report", "pdf=x"], "is not FORMAT=FILE"),
+        (["--report", "html="], "names no file"),
+        (["--report", "html=-"], "names no file"),
+        (["--report", "html=same", "--report", "json=./same"], "two reports would go into"),
+        (["--format", "json", "--output", "same", "--report", "html=same"], "two reports would go into"),
+        (["--report", "html=/no/such/folder/x"], "cannot write"),
+        (["--exit-style", "slurm"], "is not one of"),
+    ],
+)
+def test_bad_input(tmp_path, args, words):
+    done = gpucheck("--quick", *args, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "style", "extra"), [("jinja2", "html", "html"), ("prometheus_client", "prometheus", "prometheus")]
+)
+def test_a_missing_extra_is_told_before_the_run(tmp_path, module, style, extra):
+    (tmp_path / module).mkdir()
+    (tmp_path / module / "__init__.py").write_text(f"raise ModuleNotFoundError('missing', name={module!r})\n")
+    for args in (["--format", style], ["--report", f"{style}=file"]):
+        done = gpucheck("--quick", *args, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f'the format {style} needs {module}: pip install "keras-gpucheck[{extra}]"' in done.stderr
+        assert "Traceback" not in done.stderr
+        assert not (tmp_path / "file").exists()
+    assert gpucheck("--quick", "--allow-cpu", env={"PYTHONPATH": str(tmp_path)}).returncode == 0
+
+
+@pytest.mark.parametrize(("style", "fault", "usage"), [("default", 1, 2), ("nagios", 2, 3), ("npd", 1, 2), ("docker", 1, 1)])
+def test_exit_styles(recorded, style, fault, usage):
+    lost = recorded(CASES["fail-gpu-3"]())
+    assert gpucheck("--exit-style", style, *lost).returncode == fault
+    assert gpucheck("--exit-style", style, "--nonsense").returncode == usage
+    assert gpucheck(f"--exit-style={style}", "--quick", "--output", "/no/such/folder/x").returncode == usage
+    assert gpucheck("--exit-style", style, *recorded(CASES["pass-h200"]())).returncode == 0
+
+
+@pytest.mark.parametrize("style", ["markdown", "html"])
+def test_redaction_is_on_where_strangers_read(recorded, style):
+    arguments = recorded(secretive())
+    assert leaks(gpucheck("--format", style, *arguments).stdout) == []
+    assert "uuid" in leaks(gpucheck("--format", style, "--no-redact", *arguments).stdout)
+
+
+def test_redaction_by_flag_elsewhere(recorded):
+    arguments = recorded(secretive())
+    assert "uuid" in leaks(gpucheck("--format", "json", *arguments).stdout)
+    assert leaks(gpucheck("--format", "json", "--redact", *arguments).stdout) == []
+
+
+def test_a_real_run_with_secrets_around_it(tmp_path):
+    """Everything that this machine's own run could tell: environment, home, user, host."""
+    home = tmp_path / "home" / "zaphodine"
+    home.mkdir(parents=True)
+    env = {
+        "HOME": str(home),
+        "USER": "zaphodine",
+        "LOGNAME": "zaphodine",
+        "HOSTNAME": "heartofgold-42",
+        "HF_TOKEN": "hf_ABCDEFGHIJKLMNOPQRSTUV",
+        "MY_SECRET": "open-sesame-9",
+        "TF_SOMETHING_UNKNOWN": "open-sesame-8",
+        "CUDA_VISIBLE_DEVICES": "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6",
+        "LD_LIBRARY_PATH": f"{home}/lib:/data/zaphodine/lib",
+        "TF_CONFIG": '{"cluster": {"worker": ["heartofgold-42:2222", "10.20.30.40:2222"]}, "task": {"type": "worker", "index": 0}}',
+    }
+    done = gpucheck(
+        "--quick", "--allow-cpu", "--format", "markdown", f"--report=html={tmp_path}/x.html", "--timeout", "20", env=env
+    )
+    for text in (done.stdout, (tmp_path / "x.html").read_text(encoding="utf-8")):
+        assert "GPU-uuid-1" in text
+        for secret in ("zaphodine", "heartofgold", "hf_ABC", "open-sesame", "8932f937", "10.20.30.40"):
+            assert secret not in text
+        if len(platform.node()) > 5:
+            assert platform.node() not in text
+
+
+def test_the_step_summary_is_appended_to(tmp_path, recorded):
+    page = tmp_path / "summary.md"
+    page.write_text("before\n", encoding="utf-8")
+    done = gpucheck("--format", "github", *recorded(secretive()), env={"GITHUB_STEP_SUMMARY": str(page)})
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n# gpucheck: ")
+    assert leaks(text) == []
+    assert done.stdout.startswith("::")
+    assert gpucheck("--format", "json", *recorded(secretive()), env={"GITHUB_STEP_SUMMARY": str(page)}).returncode is not None
+    assert page.read_text(encoding="utf-8") == text  # only with the github format
+
+
+def test_an_unwritable_step_summary_is_told_and_changes_nothing(tmp_path, recorded):
+    done = gpucheck("--format", "github", *recorded(CASES["pass-h200"]()), env={"GITHUB_STEP_SUMMARY": str(tmp_path)})
+    assert done.returncode == 0
+    assert "cannot append to GITHUB_STEP_SUMMARY" in done.stderr
+
+
+def test_the_termination_message_is_written_into_the_mounted_file(tmp_path, recorded):
+    log = tmp_path / "termination-log"
+    log.write_text("x" * 10_000)
+    before = log.stat()
+    done = gpucheck("--report", f"termination={log}", *recorded(CASES["fail-gpu-3"]()))
+    assert done.returncode == 1
+    assert (log.stat().st_ino, stat.S_IMODE(log.stat().st_mode)) == (before.st_ino, stat.S_IMODE(before.st_mode))
+    assert 0 < log.stat().st_size <= 4096
+
+
+def test_a_wrong_call_leaves_the_termination_message(tmp_path):
+    log = tmp_path / "termination-log"
+    log.write_text("old")
+    assert gpucheck("--quick", "--report", f"termination={log}", "--report", "html=/no/such/folder/x").returncode == 2
+    assert log.read_text() == "old"
