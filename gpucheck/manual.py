@@ -97,7 +97,8 @@ def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[s
         ValueError: a path leads nowhere.
     """
     changed: dict[str, Any] = json.loads(json.dumps(facts))
-    for path, value in changes:
+    for path, shared in changes:
+        value = json.loads(json.dumps(shared))
         *way, last = path.replace("[", ".").replace("]", "").split(".")
         place: Any = changed
         try:

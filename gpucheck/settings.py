@@ -26,6 +26,7 @@ KEYS = {
 }
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 PYPROJECT_BYTES_MAX = 1 << 22
+_TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may hold settings of ours
 
 
 class Setting(NamedTuple):
@@ -75,8 +76,7 @@ def pyproject(folder: str) -> tuple[str, bytes] | None:
             if stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
                 with open(path, "rb") as file:
                     data = file.read(PYPROJECT_BYTES_MAX)
-                ours = b"tool.gpucheck" in data or (b"gpucheck" in data and re.search(rb"(?m)^\s*\[?\s*tool\s*[]=]", data))
-                return (path, data) if ours else None
+                return (path, data) if b"gpucheck" in data and re.search(_TABLE, data) else None
         except OSError:
             pass
         above = os.path.dirname(folder)

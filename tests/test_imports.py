@@ -35,9 +35,7 @@ WALLS = {
     "settings.py": (("expectations",), {"subprocess", "socket"}),
     "handover.py": ((), {"socket"}),
     "passes.py": (("model", "probes.environment"), {"subprocess", "socket"}),
-    "repair/install.py": (("repair",), {"subprocess", "socket"}),
-    "repair/prove.py": (("model", "plugin", "repair"), {"subprocess", "socket"}),
-    "repair": (("model", "plugin", "pipeline", "compat", "probes", "rules", "repair"), LOOKING),
+    "repair": (("model", "plugin", "pipeline", "compat", "probes", "rules", "repair"), {"subprocess", "socket"}),
     "output.py": ((), {"subprocess", "socket"}),
     "cli": (
         (
@@ -56,6 +54,9 @@ WALLS = {
             "output",
             "redact",
             "lint",
+            "handover",
+            "passes",
+            "repair",
         ),
         {"subprocess", "socket"},
     ),

@@ -81,7 +81,7 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     with _Refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)
-            _say(*(f"written: {path}" for path in changed) or ["it stands there already"])
+            _say(*([f"written: {path}" for path in changed] or ["it stands there already"]))
         elif install.installed(prefix, kind):
             _say("nothing more is needed; what was installed stays")
         else:
@@ -90,13 +90,16 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
 
 def _uninstall(python: str | None) -> None:
     from gpucheck.host.local import LocalHost
-    from gpucheck.probes import interpreter
+    from gpucheck.pipeline import observe
+    from gpucheck.plugin import load_probes
     from gpucheck.repair import install
 
     with LocalHost(Request(level=Level.QUICK, python=python)) as host, _Refusals():
-        found = interpreter.read(host)
-        changed = install.uninstall(found.prefix, found.environment)
-    _say(*(f"restored: {path}" for path in changed) or ["nothing was installed"])
+        (reading,) = observe(host, [probe for probe in load_probes() if probe.name == "interpreter"])
+        if reading.fact is None:
+            raise install.NoEnvironment(f"the interpreter did not answer: {reading.problem}")
+        changed = install.uninstall(reading.fact.prefix, reading.fact.environment)  # type: ignore[attr-defined]
+    _say(*([f"restored: {path}" for path in changed] or ["nothing was installed"]))
 
 
 class _Refusals:

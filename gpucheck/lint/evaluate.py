@@ -22,6 +22,7 @@ from gpucheck.lint.values import (
     merge,
 )
 
+DEEPEST_EXPRESSION = 250
 STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
 
 
@@ -33,6 +34,7 @@ class Evaluator:
     stars: list[str]
     path: tuple[tuple[int, int], ...]
     loops: int
+    depth: int  # of the expressions around this one
 
     def place(self) -> Place:
         """Here and now."""
@@ -66,10 +68,17 @@ class Evaluator:
 
     def value(self, node: ast.expr) -> Value:
         """Follow an expression and return what it stands for."""
-        handler = getattr(self, "_of_" + type(node).__name__, None)
-        if handler is not None:
+        if self.depth > DEEPEST_EXPRESSION:
+            return UNKNOWN
+        self.depth += 1
+        try:
+            handler = getattr(self, "_of_" + type(node).__name__, self._of_others)
             found: Value = handler(node)
             return found
+        finally:
+            self.depth -= 1
+
+    def _of_others(self, node: ast.expr) -> Value:
         return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
 
     def _of_Constant(self, node: ast.Constant) -> Value:

@@ -22,7 +22,8 @@ from gpucheck.lint.values import (
 )
 
 DEEPEST_CALL = 12
-MOST_EVENTS = 60_000  # beyond it calls are not followed any more
+MOST_EVENTS = 60_000  # beyond these, calls are not followed any more
+MOST_CALLS = 4_000
 
 
 class Frame:
@@ -39,6 +40,7 @@ class Caller(Evaluator):
     frames: list[Frame]
     defined: dict[int, Function]  # functions of this file by the id of their node
     followed: set[int]
+    calls_followed: int
     generators: dict[int, bool]
 
     def block(self, statements: list[ast.stmt]) -> bool:
@@ -78,7 +80,8 @@ class Caller(Evaluator):
         """Follow a function of this file and return what it returns; without a call its arguments are unknown."""
         node = function.node
         busy = any(frame.node is node for frame in self.frames)
-        too_much = len(self.frames) >= DEEPEST_CALL or len(self.events) > MOST_EVENTS
+        self.calls_followed += 1
+        too_much = len(self.frames) >= DEEPEST_CALL or len(self.events) > MOST_EVENTS or self.calls_followed > MOST_CALLS
         if busy or (too_much and call is not None):
             return UNKNOWN
         self.followed.add(id(node))
@@ -184,9 +187,12 @@ class Caller(Evaluator):
         return Attribute(of, name)
 
 
-def _yields(node: ast.AST) -> bool:
-    if isinstance(node, (ast.Yield, ast.YieldFrom)):
-        return True
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-        return False
-    return any(map(_yields, ast.iter_child_nodes(node)))
+def _yields(statement: ast.AST) -> bool:
+    left = [statement]
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            left += ast.iter_child_nodes(node)
+    return False

@@ -84,7 +84,7 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         return []
     with _deep():
         try:
-            script = Script(tree, notebook=bool(program.cells))
+            script = Script(tree, program.locate)
             found = sorted(
                 {(one, rule) for rule in rules for one in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
             )

@@ -1,11 +1,11 @@
 """A parsed program and what the trace saw it do: everything that a rule is handed."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gpucheck.lint.trace import trace
-from gpucheck.lint.values import Call, Event, Import, Items, Name, Place, Read, Store, Value, options
+from gpucheck.lint.values import Call, Event, Import, Name, Place, Read, Store, Value, options, parts
 
 
 class Finding(NamedTuple):
@@ -21,13 +21,14 @@ class Finding(NamedTuple):
 class Script:
     """One program: the events in the order in which they would happen."""
 
-    def __init__(self, tree: ast.Module, *, notebook: bool = False) -> None:
-        """Follow the program.
+    def __init__(self, tree: ast.Module, locate: Callable[[int], tuple[int | None, int]] = lambda line: (None, line)) -> None:
+        """Follow the program; ``locate`` finds the cell of a notebook that a line stands in.
 
         Raises:
             RecursionError: it is nested too deeply.
         """
-        self.notebook = notebook
+        self._locate = locate
+        self.notebook = locate(1)[0] is not None
         found = trace(tree)
         self.events = found.events
         self.complete = found.complete
@@ -43,6 +44,11 @@ class Script:
             self._named.setdefault(call.name, []).append(call)
             self._methods.setdefault(call.method, []).append(call)
 
+    def where(self, node: ast.AST) -> str:
+        """Where a node stands, in the words of a message."""
+        cell, line = self._locate(getattr(node, "lineno", 1))
+        return f"line {line}" if cell is None else f"cell {cell}, line {line}"
+
     def named(self, *names: str) -> list[Call]:
         """Calls of these canonical names."""
         return _in_order(self._named, names)
@@ -53,7 +59,7 @@ class Script:
 
     def tests(self, place: Place) -> Iterator[ast.expr]:
         """The conditions of the ifs that a place stands in."""
-        return (self._tests[key] for key, _ in place.path if key in self._tests)
+        return (self._tests[step] for step in place.path if step in self._tests)
 
     def modules(self) -> set[str]:
         """Top-level modules that are imported."""
@@ -68,9 +74,9 @@ class Script:
         for event in self.events:
             if isinstance(event, Call) and event.result is None and event.name not in HARMLESS:
                 given = (*event.args, *event.keywords.values())
-                if any(value is one for argument in given for one in held(argument)):
+                if any(id(value) in held(argument) for argument in given):
                     return True
-            elif isinstance(event, Store) and any(value is one for one in held(event.value)) and not isinstance(event.of, Call):
+            elif isinstance(event, Store) and id(value) in held(event.value) and not isinstance(event.of, Call):
                 return True
         return False
 
@@ -102,13 +108,9 @@ HARMLESS = {
 }
 
 
-def held(value: Value | None) -> Iterator[Value]:
-    """A value, or what a list or a choice of values holds."""
-    for option in options(value):
-        yield option
-        if isinstance(option, Items):
-            for item in option.items:
-                yield from held(item)
+def held(value: Value) -> set[int]:
+    """Identities of a value and of what it holds or was computed from."""
+    return {id(one) for one in parts(value)}
 
 
 def at(node: ast.AST, message: str, fix: str) -> Finding:

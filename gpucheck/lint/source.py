@@ -38,7 +38,7 @@ class Program(NamedTuple):
 
     def locate(self, line: int) -> tuple[int | None, int]:
         """The cell (None outside notebooks) and the line in it."""
-        inside = [(first, number) for first, number in self.cells if first <= line]
+        inside = [(first, number) for first, number in self.cells if first <= line]  # in order
         return (inside[-1][1], line - inside[-1][0] + 1) if inside else (None, line)
 
 

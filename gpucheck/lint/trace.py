@@ -30,14 +30,14 @@ from gpucheck.lint.values import (
 )
 
 LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit", "os.execv", "os.execvp"}
-MOST_STEPS = 150_000
+MOST_STEPS = 400_000  # statements
 
 
 class Trace(NamedTuple):
     """What the program does, in order."""
 
     events: tuple[Event, ...]
-    tests: dict[int, ast.expr]  # of each if, by the number that stands for it in a place's path
+    tests: dict[tuple[int, int], ast.expr]  # the condition of each way of an if, as it stands in a place's path
     complete: bool  # False: it was too much to follow it to the end
 
 
@@ -65,10 +65,12 @@ class _Tracer(Caller):
         self.frames: list[Frame] = []
         self.defined: dict[int, Function] = {}  # functions of this file by the id of their node
         self.followed: set[int] = set()
+        self.calls_followed = 0
+        self.depth = 0
         self.generators: dict[int, bool] = {}
         self.stars: list[str] = []  # modules from which everything was imported
         self.steps = 0
-        self.tests: dict[int, ast.expr] = {}
+        self.tests: dict[tuple[int, int], ast.expr] = {}
 
     def module(self, tree: ast.Module) -> None:
         """Follow the module, then what nobody called."""
@@ -151,12 +153,16 @@ class _Tracer(Caller):
     _on_Nonlocal = _on_Global
 
     def _on_If(self, node: ast.If) -> bool:
-        test = self.value(node.test)
-        self.tests[id(node)] = node.test
-        known = constant(test)
-        if isinstance(known, (bool, int)):
-            return self.block(node.body if known else node.orelse)
-        return self.branches(node, [node.body, node.orelse])
+        ways: list[list[ast.stmt]] = []
+        left: list[ast.stmt] = [node]
+        while len(left) == 1 and isinstance(left[0], ast.If):  # elif after elif is a list, not a tower
+            known = constant(self.value(left[0].test))
+            if isinstance(known, (bool, int)) and not ways:
+                return self.block(left[0].body if known else left[0].orelse)
+            self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = left[0].test
+            ways.append(left[0].body)
+            left = left[0].orelse
+        return self.branches(node, [*ways, left])
 
     def _on_Match(self, node: Any) -> bool:
         self.value(node.subject)

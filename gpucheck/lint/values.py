@@ -4,7 +4,7 @@ Values are compared by identity. Whatever is not known is ``UNKNOWN``, from whic
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 MOST_OPTIONS = 8  # a value that may be more things than this is unknown
@@ -217,18 +217,24 @@ def options(value: Value | None) -> Iterator[Value]:
         yield value
 
 
-def parts(value: Value | None) -> Iterator[Value]:
-    """A value and everything it was computed from by operators, attributes and elements."""
-    for option in options(value):
-        yield option
-        if isinstance(option, Operation):
-            for part in option.parts:
-                yield from parts(part)
-        elif isinstance(option, Items):
-            for item in option.items:
-                yield from parts(item)
-        elif isinstance(option, (Element, Attribute)):
-            yield from parts(option.of)
+def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda one: ()) -> Iterator[Value]:
+    """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
+    seen: set[int] = set()
+    left = list(options(value))
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner: tuple[Value, ...] = ()
+        if isinstance(one, Operation):
+            inner = one.parts
+        elif isinstance(one, Items):
+            inner = one.items
+        elif isinstance(one, (Element, Attribute)):
+            inner = (one.of,)
+        left += [option for part in (*inner, *more(one)) for option in options(part)]
 
 
 def constant(value: Value | None) -> Any:

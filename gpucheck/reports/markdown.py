@@ -13,7 +13,7 @@ from gpucheck.reports._text import line, plain
 from gpucheck.reports._words import devices, duration, evidence, significant, size
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
-MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#]|^\d+(?=[.)]))")  # an underscore inside a word is none
+MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
 
 
 def title(report: Report) -> str:
@@ -44,6 +44,7 @@ def render(report: Report, *, facts: bool = True) -> str:
 def escape(text: str) -> str:
     """Prose on one line in which nothing is markup or a mention."""
     escaped = MARKUP.sub(r"\\\1", line(text).replace("&", "&amp;"))
+    escaped = re.sub(r"^(\d+)([.)] )", r"\1\\\2", escaped)  # no numbered list
     return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escaped)  # a backslash does not stop GitHub from linking these
 
 

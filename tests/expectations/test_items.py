@@ -111,14 +111,18 @@ def test_a_strategy_that_was_not_tried_is_unknown():
 
 
 def test_a_failed_strategy_is_explained_by_what_made_it_fail():
-    got = report('[training]\nstrategies = ["mirrored"]', {"training.runs[1].status": "failed", "training.runs[1].reason": "Boom"})
+    got = report(
+        '[training]\nstrategies = ["mirrored"]', {"training.runs[1].status": "failed", "training.runs[1].reason": "Boom"}
+    )
     found = {one.code: one.explained_by for one in got.findings}
     assert found["training-unexpected"] == "training-failed"
     assert got.findings[0].code == "training-failed"
 
 
 def test_what_is_broken_comes_before_what_is_different():
-    got = report("[gpu]\ncount = 8", {"tensorflow.built_with_cuda": False, "tensorflow.devices": [{"name": "CPU:0", "kind": "CPU"}]})
+    got = report(
+        "[gpu]\ncount = 8", {"tensorflow.built_with_cuda": False, "tensorflow.devices": [{"name": "CPU:0", "kind": "CPU"}]}
+    )
     assert len(got.findings) > 1
     assert got.findings[0].row != "expectation"
     assert [one.code for one in got.findings if one.explained_by is None][-1] == "gpu-count-unexpected"

@@ -1,6 +1,7 @@
 """The fault lab under pytest: the faults that were selected run two at a time, and ``-s`` prints their table."""
 
 import concurrent.futures
+import shutil
 
 import pytest
 from lab.bench import NOTHING, Bench, Fault, Result, Unavailable
@@ -12,10 +13,13 @@ table: list[tuple[Fault, Result]] = []
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory):
     """The bench, built once."""
+    folder = tmp_path_factory.mktemp("lab")
     try:
-        return Bench(tmp_path_factory.mktemp("lab"))
+        yield Bench(folder)
     except Unavailable as error:
         pytest.skip(str(error))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)  # thousands of links: pytest would keep them for three sessions
 
 
 @pytest.fixture(scope="session")

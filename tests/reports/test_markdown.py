@@ -56,6 +56,14 @@ def test_tables_keep_their_columns():
             assert len(re.findall(r"(?<!\\)\|", line)) == 10
 
 
+def test_escapes_only_what_is_markup():
+    assert markdown.escape("17.5 ms, one_device: 2.41 → 1.52 (GPU:0-7)") == "17.5 ms, one_device: 2.41 → 1.52 (GPU:0-7)"
+    assert markdown.escape("1. a *b* _c_ [d](e) <f> `g` |h| @i #12 -j") == (
+        r"1\. a \*b\* \_c\_ \[d\](e) \<f\> \`g\` \|h\| @<!-- -->i #<!-- -->12 -j"
+    )
+    assert markdown.escape("- a") == r"\- a"
+
+
 def test_facts_by_flag():
     assert "## Facts" in markdown.render(cusolver())
     assert "## Facts" not in markdown.render(cusolver(), facts=False)

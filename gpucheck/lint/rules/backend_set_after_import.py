@@ -53,7 +53,7 @@ def check(script: Script) -> Iterator[Finding]:
         what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
         yield at(
             event.node,
-            f"{VARIABLE} is set after {what} was imported in line {getattr(late.node, 'lineno', 0)}: Keras has read it already.",
+            f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already.",
             "Move the assignment above every import of Keras and TensorFlow.",
         )
 

@@ -61,7 +61,7 @@ def check(script: Script) -> Iterator[Finding]:
             what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
             yield at(
                 call.node,
-                f"{what} in line {start.node.lineno} has started TensorFlow before this fork: the child cannot use the GPU.",
+                f"{what} in {script.where(start.node)} has started TensorFlow before this fork: the child cannot use the GPU.",
                 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
             )
 

@@ -44,7 +44,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Constant, Element, Operation, Value, options, parts
+from gpucheck.lint.values import Call, Constant, Element, Value, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -75,17 +75,14 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _each_gpu(device: Value | None) -> bool:
-    every = list(_all(device))
+    every = list(parts(device, _written))
     words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
     looped = any(isinstance(one, Element) and one.index is None for one in every)
     return looped and not OTHER.search(words)
 
 
-def _all(value: Value | None) -> Iterator[Value]:
-    """What a device's name is made of: formats and conversions included."""
-    for part in parts(value):
-        yield part
-        if isinstance(part, Call) and (part.method == "format" or part.name in ("builtins.str", "builtins.range")):
-            for inner in (part.receiver, *part.args):
-                for option in options(inner):
-                    yield from _all(option) if not isinstance(option, Operation) else parts(option)
+def _written(value: Value) -> tuple[Value, ...]:
+    """What formats and conversions put into a device's name."""
+    if isinstance(value, Call) and (value.method == "format" or value.name in ("builtins.str", "builtins.range")):
+        return (value.receiver, *value.args)
+    return ()

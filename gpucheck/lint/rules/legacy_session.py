@@ -56,7 +56,17 @@ GRAPHS = (
     "compat.v1.train.",
 )
 CAUGHT = {"", "AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-VERSIONED = {"__version__", "hasattr", "VERSION", "version", "Version", "StrictVersion", "LooseVersion", "parse_version"}
+VERSIONED = {
+    "__version__",
+    "hasattr",
+    "VERSION",
+    "version",
+    "Version",
+    "StrictVersion",
+    "LooseVersion",
+    "executing_eagerly",
+    "parse_version",
+}
 
 
 def check(script: Script) -> Iterator[Finding]:

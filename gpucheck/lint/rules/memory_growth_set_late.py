@@ -55,6 +55,6 @@ def check(script: Script) -> Iterator[Finding]:
         what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
         yield at(
             call.node,
-            f"Memory growth is set after {what} in line {start.node.lineno} has started the GPUs, which is too late.",
+            f"Memory growth is set after {what} in {script.where(start.node)} has started the GPUs, which is too late.",
             'Move it right behind "import tensorflow".',
         )

@@ -36,7 +36,7 @@ References:
     https://github.com/tensorflow/tensorflow/issues/63362
 """
 
-from gpucheck.model import Finding, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda

@@ -60,7 +60,6 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
         "training-failed",
         "training-crashed",
         "kernels-jit-compiled",
-        "ptxas-missing",
     ),
 )
 def check(

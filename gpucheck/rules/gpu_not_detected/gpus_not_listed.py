@@ -33,6 +33,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import CPU_IS_ENOUGH
 
 _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
@@ -73,4 +75,28 @@ def check(
             ),
             common.cuda_install(interpreter, packages),
         ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """A program counts no GPU and no line says why; an error only where another line shows that there is one."""
+    counted = [event for event in log.events if event.kind == "gpus-listed"]
+    if not counted or any(event.fields.get("count", "0") != "0" for event in counted):
+        return None
+    if any(event.kind in ("gpu-created", "xla-device") for event in log.events):
+        return None
+    there = [event for event in log.events if event.kind in ("gpu-on-bus", "gpu-found")]
+    there += [event for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")]
+    return Finding(
+        summary="The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU.",
+        evidence=cite(counted[0], *there[:1]),
+        fix=(
+            Fix(
+                text="Let TensorFlow say which library it fails to open",
+                command="TF_CPP_MAX_VLOG_LEVEL=1 python -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
+                " | grep -iE 'could not load|dlerror|ignoring visible'",
+            ),
+            *(() if there else (CPU_IS_ENOUGH,)),
+        ),
+        severity=None if there else Severity.WARNING,
     )

@@ -31,7 +31,9 @@ from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.keras import Keras
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
+from gpucheck.rules._log import cite, told
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
@@ -77,4 +79,30 @@ def check(environment: Environment, packages: Packages, keras: Keras | None) -> 
             ),
         ),
         severity=Severity.ERROR if broken else None,
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """Keras names its backend, or does not know the one that it was told to take."""
+    invalid = told(log, "keras-backend-invalid")
+    other = [event for event in log.events if event.kind == "keras-backend" and event.fields["name"] != tables.BACKENDS[0]]
+    absent = [event for event in told(log, "module-missing") if other and event.fields["module"] == other[0].fields["name"]]
+    lines = [*invalid, *absent, *other]
+    if not lines:
+        return None
+    name = next((event.fields["name"] for event in lines if event.fields.get("name")), "another one")
+    if absent:
+        summary = f"Keras was told to run on {name}, which is not installed."
+    elif invalid:
+        summary = f"Keras can't run on {name}: it has no such backend."
+    else:
+        summary = f"Keras runs on {name} here, not on TensorFlow."
+    return Finding(
+        summary=summary,
+        evidence=cite(*lines),
+        fix=(
+            Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow"),
+            Fix(text='If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json'),
+        ),
+        severity=Severity.ERROR if invalid or absent else None,
     )

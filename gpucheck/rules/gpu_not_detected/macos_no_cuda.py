@@ -28,11 +28,15 @@ References:
 
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._pip import refused
+from gpucheck.rules._start import unserved
 
 _METAL = "tensorflow-metal"
 
@@ -40,7 +44,13 @@ _METAL = "tensorflow-metal"
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "tensorflow-cpu-build", "platform-unsupported"),
+    explains=(
+        *WITHOUT_CUDA,
+        "tensorflow-cpu-build",
+        "platform-unsupported",
+        "driver-missing",
+        "no-nvidia-gpu",
+    ),
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """A Mac on which TensorFlow lists no GPU."""
@@ -55,5 +65,25 @@ def check(request: Request, system: System, packages: Packages | None, tensorflo
         fix=(
             Fix(text="Train on a Linux machine with an NVIDIA GPU"),
             Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+        ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """A Mac on which something asks for CUDA."""
+    mac, missed = unserved(log, "macos"), refused(log)
+    asked = unserved(log, "cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
+    asked = [event for event in asked if event.fields.get("count", "0") == "0"]
+    if missed is not None and missed.code == "macos-no-cuda":
+        asked = missed.events
+    if not mac or not asked or any("Metal" in event.text for event in mac):
+        return None
+    return Finding(
+        summary="This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it.",
+        evidence=cite(mac[0], *asked),
+        fix=(
+            Fix(text="Train on a Linux machine with an NVIDIA GPU"),
+            Fix(text="For the Mac's own GPU, install Apple's plug-in", command="python -m pip install tensorflow-metal"),
+            Fix(text="If training on the CPU is what you want, ignore it"),
         ),
     )

@@ -35,6 +35,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite
+from gpucheck.rules._pip import python_for, refused
 
 _RECOMMENDED = "3.12"
 
@@ -89,5 +91,31 @@ def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
                 command=f"uv venv --python {_RECOMMENDED} ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow",
             ),
             Fix(text="Or with conda", command=f"conda create -n tensorflow python={_RECOMMENDED}"),
+        ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
+    found = refused(log)
+    if found is None or found.code != "python-unsupported":
+        return None
+    what = f"{found.package}{found.asked}"
+    if found.python and found.needed:
+        summary = f"{what} needs Python {found.needed}, and this is Python {found.python}."
+    else:
+        offers = f": it offers {found.offered}" if found.offered and found.offered != "none" else ""
+        summary = f"pip finds no {what} for this Python{offers}."
+    python = python_for(found.asked) or _RECOMMENDED
+    return Finding(
+        summary=summary,
+        evidence=cite(*found.events),
+        fix=(
+            Fix(text="See which Python this is, and whether it is a 64-bit one", command="python -VV"),
+            Fix(
+                text="Make an environment with a Python that it supports (uv fetches it if need be)",
+                command=f'uv venv --python {python} ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python "{what}"',
+            ),
+            Fix(text="Or with conda", command=f"conda create -n tensorflow python={python}"),
         ),
     )

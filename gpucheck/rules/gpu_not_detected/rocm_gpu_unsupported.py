@@ -28,18 +28,27 @@ from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.rules._common import listing, lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import unserved
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
-    explains=(*WITHOUT_CUDA, "tensorflow-cpu-build", "cuda-stub-loaded"),
+    explains=(
+        *WITHOUT_CUDA,
+        "tensorflow-cpu-build",
+        "cuda-stub-loaded",
+        "driver-missing",
+        "no-nvidia-gpu",
+    ),
 )
 def check(
     request: Request,
@@ -68,5 +77,24 @@ def check(
         fix=(
             Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
             Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+        ),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
+    rocm = unserved(log, "rocm")
+    amd = unserved(log, "amd-gpu")
+    refused = unserved(log, "cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
+    if amd and refused and not unserved(log, "gpu-on-bus"):
+        rocm = [*rocm, *amd, *refused[:1]]
+    elif not rocm:
+        return None
+    return Finding(
+        summary="The GPU of this log is one of AMD's, which TensorFlow's CUDA package cannot use.",
+        evidence=cite(*rocm),
+        fix=(
+            Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
+            Fix(text="See what ROCm knows of it", command="rocminfo | grep -i gfx"),
         ),
     )

@@ -36,12 +36,15 @@ from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite
+from gpucheck.rules._start import unserved
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -107,4 +110,29 @@ def check(
             *saw(cuda, "device_count"),
         ),
         fix=(fix,),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """The program's own word that its build has no GPU code."""
+    told = unserved(log, "cpu-build")
+    if not told:
+        return None
+    fields = told[0].fields
+    torch, jax = "torch" in fields, fields.get("package") == "jaxlib"
+    name = "PyTorch" if torch else "JAX" if jax else "TensorFlow"
+    install = {
+        "PyTorch": "--force-reinstall torch --index-url https://download.pytorch.org/whl/cu126",
+        "JAX": '--upgrade "jax[cuda12]"',
+        "TensorFlow": '"tensorflow[and-cuda]==2.20.*"',
+    }[name]
+    raised = any(event.kind == "traceback" and event.line >= told[0].line for event in log.events)
+    return Finding(
+        summary=f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="Install the build for NVIDIA GPUs (Linux)", command=f"python -m pip install {install}"),
+            Fix(text="If the CPU is enough, ignore it"),
+        ),
+        severity=Severity.WARNING if jax and not raised else None,
     )

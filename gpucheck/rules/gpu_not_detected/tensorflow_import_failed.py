@@ -35,10 +35,12 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._loading import conflicting
+from gpucheck.rules._log import cite, told
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -146,3 +148,66 @@ def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[
         return (Fix(text="Look for the kernel's word on it, and give the process more memory", command="sudo dmesg | tail -50"),)
     room = (Fix(text="See whether the disk is full", command="df -h"),) if signal == "SIGBUS" else ()
     return (*room, *reversed(_fixes(interpreter, version, "")))
+
+
+def in_log(log: Log) -> Finding | None:
+    """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
+    failed = [event for event in told(log, "import-failed") if _ours(event)]
+    parts = [event for event in told(log, "module-missing") if event.fields["module"].startswith("tensorflow.")]
+    symbols = [event for event in told(log, "symbol-missing") if not conflicting(event) and _OURS.search(event.text)]
+    lacking = told(log, "cpu-instructions-missing")
+    illegal = [event for event in told(log, "killed") if event.fields.get("signal") == "SIGILL"]
+    clash = [event for event in told(log, "pip-conflict") if _OURS.match(event.fields.get("package", ""))]
+    clash = [
+        event for event in clash if re.match(r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb", event.fields.get("needs", ""))
+    ]
+    seen = sorted((*failed, *parts, *symbols, *lacking, *illegal), key=lambda event: event.line)
+    if not (seen or clash):
+        return None
+    first = (seen or clash)[0]
+    module = first.fields.get("module", "")
+    package = _PACKAGES.get(module, module.partition(".")[0])
+    if lacking or illegal:
+        named = next((f" ({event.fields['instructions']})" for event in lacking if event.fields.get("instructions")), "")
+        summary = f"TensorFlow ended: this processor lacks instructions that it was built to use{named}."
+    elif not seen:
+        fields = first.fields
+        summary = f"{fields['package']} {fields['version']} needs {fields['needs']}, and pip installed {fields['found']}."
+    else:
+        because = f" because of {package}" if package and package != "tensorflow" else ""
+        summary = f"TensorFlow can't be imported{because}: {_short(first.fields.get('message') or first.text)}."
+    wanted = {"numpy": '"numpy<2"', "protobuf": "--upgrade protobuf"}.get(package)
+    fixes = (
+        *((Fix(text=f"Install another {package}", command=f"python -m pip install {wanted}"),) if wanted else ()),
+        Fix(text="See which packages do not fit together", command="python -m pip check"),
+        Fix(
+            text="Start from a fresh virtual environment",
+            command="python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow",
+        ),
+        *(
+            (Fix(text="Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python"),)
+            if any("DLL" in event.text for event in failed)
+            else ()
+        ),
+    )
+    avx = Fix(
+        text="Use a machine whose processor has AVX (in a virtual machine: let it see the host's processor)",
+        command="grep -o -m1 -w avx /proc/cpuinfo",
+    )
+    return Finding(
+        summary=summary,
+        evidence=cite(*(seen or clash)),
+        fix=(avx,) if lacking or illegal else fixes,
+        severity=None if seen else Severity.WARNING,
+    )
+
+
+_OURS = re.compile(r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|libtensorflow")
+_LOADED = re.compile(r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)")
+
+
+def _ours(event: Event) -> bool:
+    """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
+    if _LOADED.search(event.text) or (event.fields.get("module") or "").startswith("torch"):
+        return False
+    return bool(_OURS.search(f"{event.fields.get('module', '')} {event.text}")) or "DLL load failed" in event.text

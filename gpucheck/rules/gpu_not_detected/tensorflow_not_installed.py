@@ -35,6 +35,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._log import cite, told
 
 
 @rule(
@@ -73,4 +74,23 @@ def check(
             *common.events(log, "module-missing"),
         ),
         fix=(fix,),
+    )
+
+
+def in_log(log: Log) -> Finding | None:
+    """Python's word for it, about the package itself and not about a part of it."""
+    missing = [event for event in told(log, "module-missing") if event.fields["module"] == "tensorflow"]
+    if not missing:
+        return None
+    return Finding(
+        summary="TensorFlow is not installed for the Python that ran this.",
+        evidence=cite(*missing),
+        fix=(
+            Fix(text="See which Python that is", command="python -c 'import sys; print(sys.executable, sys.version)'"),
+            Fix(
+                text="Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)",
+                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
+            ),
+            Fix(text="Or for the CPU", command="python -m pip install tensorflow"),
+        ),
     )

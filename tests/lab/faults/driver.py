@@ -150,6 +150,14 @@ FAULTS += tuple(
 )
 FAULTS += (
     Fault(
+        "everything-hangs-and-the-bus-shows-no-gpu",
+        "driver-unresponsive",
+        scenario={"nvmlInit_v2": "hang", "cuInit": "hang"},
+        args=HANGS,
+        limit_seconds=10.0,
+        machine=Machine(gpus=0),
+    ),
+    Fault(
         "everything-hangs",
         "driver-unresponsive",
         scenario={"nvmlInit_v2": "hang", "cuInit": "hang"},

@@ -1,0 +1,337 @@
+"""``gpucheck run``: what the command is given, and whether it is started at all."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from leftovers import VARIABLE, leftovers_after
+
+GPUCHECK = [sys.executable, "-m", "gpucheck"]
+PASSING = [*GPUCHECK, "run", "--quick", "--allow-cpu"]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no exec")
+
+
+def run(*args, **options):
+    given = {"capture_output": True, "text": True, "timeout": 60, **({} if "input" in options else {"stdin": subprocess.DEVNULL})}
+    return subprocess.run([*PASSING, *args], **{**given, **options})
+
+
+def python(text):
+    return ["--", sys.executable, "-c", text]
+
+
+def test_the_exit_code_is_the_commands_and_a_healthy_machine_is_not_mentioned():
+    done = run("--", "sh", "-c", "exit 7")
+    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
+
+
+def test_options_after_the_command_are_the_commands():
+    done = run("echo", "--quick", "-v", "--help")
+    assert (done.returncode, done.stdout) == (0, "--quick -v --help\n")
+
+
+@posix
+def test_the_process_is_the_same_one(tmp_path):
+    command = python("import os; print(os.getpid(), os.getcwd())")
+    process = subprocess.Popen([*PASSING, *command], stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    out, _ = process.communicate(timeout=60)
+    assert out.split() == [str(process.pid), str(tmp_path)]
+
+
+def test_standard_input_is_left_to_the_command():
+    assert run("--", "cat", input="one\ntwo\n").stdout == "one\ntwo\n"
+
+
+@posix
+def test_a_signal_reaches_the_command(tmp_path):
+    text = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(42)); print('ready', flush=True); time.sleep(60)"
+    process = subprocess.Popen([*PASSING, *python(text)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == 42
+    process.stdout.close()
+
+
+@posix
+def test_a_signal_kills_a_command_that_does_not_handle_it():
+    process = subprocess.Popen([*PASSING, "--", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=20) == -signal.SIGTERM
+    process.stdout.close()
+
+
+SIGNALS = """
+for line in open('/proc/self/status'):
+    name, _, value = line.partition(':')
+    if name in ('SigBlk', 'SigIgn', 'SigCgt'):
+        print(name, value.strip())
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
+def test_signals_and_descriptors_are_as_without_us(tmp_path):
+    """Told by a program that changes none of them: cat."""
+    commands = (["cat", "/proc/self/status"], ["ls", "/proc/self/fd"])
+    for command in commands:
+        alone = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+        after = run("--", *command).stdout
+        if command[0] == "cat":
+            alone, after = ([line for line in text.splitlines() if line.startswith("Sig")] for text in (alone, after))
+        assert after == alone
+    assert [int(number) for number in after.split()] == [0, 1, 2, 3]  # 3 is the folder that ls reads
+
+
+@posix
+def test_descriptors_that_were_handed_on_reach_the_command():
+    read, write = os.pipe()
+    done = run("--", "sh", "-c", f"echo hello >&{write}", pass_fds=(write,))
+    os.close(write)
+    with os.fdopen(read) as file:
+        assert (done.returncode, file.read()) == (0, "hello\n")
+
+
+@posix
+def test_an_ignored_signal_stays_ignored():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        done = run("--", "sh", "-c", "kill -TERM $$; echo alive")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (done.returncode, done.stdout) == (0, "alive\n")
+
+
+@posix
+def test_no_child_of_the_check_is_left(tmp_path):
+    text = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import leftovers; print(leftovers.leftovers({str(tmp_path)!r}))"
+    process = subprocess.Popen([*PASSING, *python(text)], stdout=subprocess.PIPE, text=True, env={**os.environ, VARIABLE: str(tmp_path)})
+    out, _ = process.communicate(timeout=60)
+    assert json.loads(out) == [process.pid]
+
+
+@posix
+def test_what_cannot_be_started_has_a_shells_exit_codes(tmp_path):
+    script = tmp_path / "no-permission"
+    script.write_text("#!/bin/sh\n")
+    lost = tmp_path / "lost"
+    lost.write_text("#!/no/such/interpreter\n")
+    lost.chmod(0o755)
+    binary = tmp_path / "binary"
+    binary.write_bytes(b"\x01\x00\x02")
+    binary.chmod(0o755)
+    for command, code, words in [
+        ("no-such-command", 127, "no-such-command: command not found"),
+        ("/no/such/file", 127, "no such file"),
+        (str(script), 126, "permission denied"),
+        (str(tmp_path), 126, "is a directory"),
+        (str(lost), 127, "no such file or directory"),
+        (str(binary), 126, "exec format error"),
+    ]:
+        done = run("--", command)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert words in done.stderr
+        assert done.stderr.count("\n") == 1
+        shell = subprocess.run(["sh", "-c", '"$0"', command], capture_output=True)
+        assert shell.returncode == code or command == str(binary)
+
+
+@posix
+def test_a_script_without_an_interpreter_is_the_shells(tmp_path):
+    script = tmp_path / "script"
+    script.write_text("echo $1; exit 5\n")
+    script.chmod(0o755)
+    done = run("--", str(script), "two words")
+    assert (done.returncode, done.stdout) == (5, "two words\n")
+
+
+def test_a_failing_check_stops_before_the_command(tmp_path):
+    marker = tmp_path / "started"
+    command = ["--", "touch", str(marker)]
+    done = subprocess.run([*GPUCHECK, "run", *command], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("gpucheck: not started: no-nvidia-gpu: ")
+    assert done.stderr.count("\n") == 1
+    assert not marker.exists()
+    warned = subprocess.run([*GPUCHECK, "run", "--on-fail", "warn", *command], capture_output=True, text=True, timeout=60)
+    assert warned.returncode == 0
+    assert warned.stderr.startswith("gpucheck: started all the same: no-nvidia-gpu: ")
+    assert marker.exists()
+
+
+def test_verbose_gives_the_whole_report_on_standard_error():
+    done = subprocess.run([*GPUCHECK, "run", "-v", "--", "true"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "\x1b" not in done.stderr
+    assert "no-nvidia-gpu" in done.stderr
+    assert done.stderr.count("\n") > 8
+    assert done.stderr.splitlines()[-1].startswith("gpucheck: not started: no-nvidia-gpu: ")
+
+
+def test_no_verdict_stops_with_3(tmp_path):
+    done = run("--default", "--timeout", "3", "--", "echo", "started", env=hanging(tmp_path))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("gpucheck: not started: No verdict: ")
+
+
+def hanging(folder):
+    (folder / "tensorflow").mkdir()
+    (folder / "tensorflow/__init__.py").write_text("import time; time.sleep(600)")
+    return {**os.environ, "PYTHONPATH": str(folder), VARIABLE: str(folder)}
+
+
+@posix
+def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path):
+    process = subprocess.Popen(
+        [*GPUCHECK, "run", "--default", "--allow-cpu", "--", "echo", "started"],
+        env=hanging(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(1.5)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (143, "", "")
+    assert leftovers_after(str(tmp_path), 5) == []
+
+
+UNSHARE = ["unshare", "--pid", "--fork", "--mount-proc", *([] if os.name == "posix" and os.geteuid() == 0 else ["--user", "--map-root-user"])]
+namespaces = pytest.mark.skipif(
+    shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0,
+    reason="no process namespace can be made here",
+)
+
+
+@namespaces
+def test_as_process_1_no_zombie_is_left(tmp_path):
+    """The interpreter that is examined leaves an orphan behind, as a TensorFlow that crashes may."""
+    package = tmp_path / "tensorflow"
+    package.mkdir()
+    orphan = "import os, time\nif os.fork():\n    os._exit(0)\ntime.sleep(600)"
+    package.joinpath("__init__.py").write_text(f"import subprocess, sys; subprocess.run([sys.executable, '-c', {orphan!r}]); raise ImportError")
+    text = "import os; print(os.getpid(), [name for name in os.listdir('/proc') if name.isdigit()])"
+    command = [*UNSHARE, *GPUCHECK, "run", "--default", "--allow-cpu", "--on-fail", "warn", *python(text)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.stdout == "1 ['1']\n", done.stderr
+
+
+@namespaces
+def test_as_process_1_signals_and_exit_codes_pass():
+    done = subprocess.run([*UNSHARE, *PASSING, "--", "sh", "-c", "exit 7"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (7, "")
+
+
+@pytest.fixture
+def cache(tmp_path):
+    """An environment of whose interpreter each start of a check is counted: ``(env, count)``."""
+    site = tmp_path / "site"
+    site.mkdir()
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "PYTHONPATH": str(site)}
+    package = site / "tensorflow"
+    package.mkdir()
+    marker = tmp_path / "checks"
+    package.joinpath("__init__.py").write_text(f"open({str(marker)!r}, 'a').write('x'); raise ImportError('not here')")
+    command = ["--default", "--on-fail", "warn", "--allow-cpu"]
+
+    def count():
+        return len(marker.read_text()) if marker.exists() else 0
+
+    return env, count, command
+
+
+def test_a_failing_check_is_never_remembered(cache):
+    env, count, options = cache
+    for _ in range(2):
+        run(*options, "--cache", "600", "--", "true", env=env)
+    assert count() == 2
+
+
+def seconds(*args, **options):
+    began = time.monotonic()
+    done = run(*args, **options)
+    return time.monotonic() - began, done
+
+
+def looked(tmp_path, *args, **env):
+    """Whether a check was made: the fake program that a check asks leaves a mark."""
+    marker = tmp_path / "looked"
+    marker.unlink(missing_ok=True)
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir(exist_ok=True)
+    smi = bin_folder / "nvidia-smi"
+    smi.write_text(f"#!/bin/sh\n: > '{marker}'\n")
+    smi.chmod(0o755)
+    done = run(
+        *args,
+        "--",
+        "true",
+        env={**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(tmp_path / "cache"), **env},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return marker.exists()
+
+
+@posix
+def test_a_pass_is_remembered_for_the_time_and_under_the_same_circumstances(tmp_path):
+    cached = ["--cache", "600"]
+    assert looked(tmp_path, *cached)
+    assert not looked(tmp_path, *cached)
+    assert looked(tmp_path)  # without the option
+    assert looked(tmp_path, *cached, CUDA_CACHE_MAXSIZE="1")  # another environment
+    assert not looked(tmp_path, *cached, UNRELATED="1")
+    assert looked(tmp_path, *cached, "--strict")  # another question
+    assert not looked(tmp_path, *cached)
+    time.sleep(0.2)
+    assert looked(tmp_path, "--cache", "0.1")
+
+
+@posix
+def test_a_remembered_pass_of_others_or_a_broken_one_is_not_believed(tmp_path):
+    cached = ["--cache", "600"]
+    assert looked(tmp_path, *cached)
+    (file,) = (tmp_path / "cache/gpucheck").iterdir()
+    good = file.read_bytes()
+    assert file.stat().st_mode & 0o777 == 0o600
+    for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at": ', b'"at": 9'), good[:-3]):
+        file.write_bytes(bad)
+        assert looked(tmp_path, *cached), bad
+    assert not looked(tmp_path, *cached)
+    file.chmod(0o666)
+    assert looked(tmp_path, *cached)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.parent.chmod(0o777)
+    assert looked(tmp_path, *cached)
+    file.parent.chmod(0o700)
+    elsewhere = tmp_path / "elsewhere"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert looked(tmp_path, *cached)
+
+
+@posix
+def test_no_place_to_remember_is_no_fault(tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    assert looked(tmp_path, "--cache", "600")
+    assert looked(tmp_path, "--cache", "600")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "Missing argument"),
+        (["--cache", "soon", "true"], "not a positive number of seconds"),
+        (["--on-fail", "shrug", "true"], "is not one of"),
+        (["--quick", "--strategy", "mirrored", "true"], "asks for training"),
+    ],
+)
+def test_bad_input_is_one_clear_message_and_exit_2(args, words):
+    done = subprocess.run([*GPUCHECK, "run", *args], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
