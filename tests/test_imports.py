@@ -27,7 +27,7 @@ WALLS = {
     "pipeline.py": (("model", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
     "redact.py": (("model", "probes.environment"), LOOKING),
-    "replay.py": (("model", "plugin", "pipeline"), LOOKING),
+    "replay.py": (("model", "plugin", "pipeline", "expectations"), LOOKING),
     "verdict.py": (("model", "probes"), LOOKING),
     "manual.py": (("model",), LOOKING),
     "schema.py": (("model", "plugin"), LOOKING),

@@ -153,19 +153,14 @@ def _without_magics(source: str) -> str:
     found: list[str] = []
     going_on = False
     for line in lines:
-        magic = going_on or bool(MAGIC.match(line))
-        going_on = magic and line.endswith("\\")
-        if magic:
-            indent = line[: len(line) - len(line.lstrip())]
-            found.append(f"{indent}pass" if indent and not _continued(found) else "")
+        begins = not going_on and bool(MAGIC.match(line))
+        indent = line[: len(line) - len(line.lstrip())]
+        if begins:
+            found.append(f"{indent}pass" if indent else "")
         else:
-            found.append(ASSIGNED_MAGIC.sub(r"\1None", line))
+            found.append("" if going_on else ASSIGNED_MAGIC.sub(r"\1None", line))
+        going_on = (begins or going_on) and line.endswith("\\")
     return "\n".join(found)
-
-
-def _continued(lines: list[str]) -> bool:
-    """Whether the line above continues something, so that no statement can stand here."""
-    return bool(lines) and lines[-1].endswith("\\")
 
 
 def parse(text: str) -> ast.Module:
@@ -199,7 +194,7 @@ def ignored(text: str) -> dict[int, set[str]]:
             if token.type == tokenize.COMMENT and (
                 match := re.search(r"#\s*gpucheck:\s*ignore(?:\[([\w\s,-]*)\])?(?![\w-])", token.string)
             ):
-                found[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) if match[1] is not None else set()
+                found[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) or {""} if match[1] is not None else set()
     except (tokenize.TokenError, SyntaxError):
         pass
     return found

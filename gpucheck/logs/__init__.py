@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from gpucheck.logs import harmless, signatures, suspects
 from gpucheck.logs import lines as raw
-from gpucheck.logs import signatures
 from gpucheck.logs.signatures import Signature
 from gpucheck.probes.log import Event, Log
 
 KEPT = 32  # events of a kind, from its first on; its last one comes on top
+HARMLESS = 40  # distinct harmless lines that are kept
 _SAME = 2  # of them about the same thing
 _FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not tell two events apart
 _TEXT = 400  # characters of a line that an event cites
@@ -35,12 +36,13 @@ def parse(lines: Iterable[str], source: str) -> Log:
         source: what the log is called in a report: a file's name, "standard input".
 
     Returns:
-        At most ``KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
+        At most ``KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last. Beside
+        them the lines that look most like failures, and those that look bad and are harmless.
     """
     reader = _Reader()
     for batch in _batches(lines):
         reader.read(batch)
-    return Log(source=source, events=reader.events(), lines=reader.lines)
+    return reader.log(source)
 
 
 class _Batch:
@@ -107,34 +109,55 @@ class _Reader:
         self._kinds: dict[str, _Kind] = {}
         self._shapes: dict[int, int] = {}
         self._latest: dict[int, _Batch] = {}
-        self.lines = 0
+        self._noise: set[int] = set()  # the shapes of harmless lines
+        self._harmless: dict[str, Event] = {}
+        self._harmless_lines = 0
+        self._suspects = suspects.Suspects()
+        self._lines = 0
 
     def read(self, batch: _Batch) -> None:
         """Understand every line of the batch that holds a signature's word."""
         if not batch.end:
             return
-        self.lines = batch.numbers[batch.end - 1]
+        self._lines = batch.numbers[batch.end - 1]
         for index, lowered in self._words.hits("\n".join(batch.texts[: batch.end]).lower()):
             # A thousand lines of a progress bar say no more than the first ones and the last. Xid numbers do.
             shape = hash(lowered if "xid" in lowered else lowered.translate(_IDENTIFIERS))
             count = self._shapes.get(shape, 0)
+            if count >= _ENOUGH and shape in self._noise:
+                self._harmless_lines += 1
+                continue
             if count >= _ENOUGH:
                 ahead = slice(index, index + _AHEAD)
                 self._latest[shape] = _Batch(batch.texts[ahead], batch.numbers[ahead], 1)
                 continue
             if count or len(self._shapes) < _SHAPES:
                 self._shapes[shape] = count + 1
-            self._understand(batch, index, lowered)
+            if self._understand(batch, index, lowered) and shape in self._shapes:
+                self._noise.add(shape)
 
-    def events(self) -> tuple[Event, ...]:
+    def log(self, source: str) -> Log:
         """What was kept, in order."""
         for batch in self._latest.values():
             self._understand(batch, 0, batch.texts[0].lower())
         self._latest.clear()
         kept = [event for kind in self._kinds.values() for event in (*kind.first, kind.last) if event is not None]
-        return tuple(sorted(kept, key=lambda event: event.line))
+        events = tuple(sorted(kept, key=lambda event: event.line))
+        over = harmless.taken_back(events)
+        for event in over:
+            self._harmless.setdefault(event.fields["reason"], event)
+        told = sorted(self._harmless.values(), key=lambda event: event.line)
+        return Log(
+            source=source,
+            events=events,
+            lines=self._lines,
+            suspects=self._suspects.best(),
+            harmless=tuple(told[:HARMLESS]),
+            harmless_lines=self._harmless_lines + len(over),
+        )
 
-    def _understand(self, batch: _Batch, index: int, lowered: str) -> None:
+    def _understand(self, batch: _Batch, index: int, lowered: str) -> bool:
+        """Keep what the line says; True if it is harmless."""
         window = _Window(batch, index)
         found: set[str] = set()
         for signature in self._words.candidates(lowered):
@@ -144,10 +167,20 @@ class _Reader:
             fields = signature.fields(match) if match is not None else None
             if fields is None:
                 continue
+            if signature.kind == suspects.KIND and harmless.KIND in found:
+                continue
             found.add(signature.kind)
             text = raw.plain(batch.texts[index])[:_TEXT]
             event = Event(kind=signature.kind, line=batch.numbers[index], text=text, fields=fields)
-            self._kinds.setdefault(signature.kind, _Kind()).add(event)
+            if signature.kind == harmless.KIND:
+                self._harmless.setdefault(fields["reason"], event)
+                self._harmless_lines += 1
+            elif signature.kind == suspects.KIND:
+                event = Event(kind=signature.kind, line=event.line, text=text)
+                self._suspects.add(int(fields["rank"]), event, window.line.translate(_IDENTIFIERS))
+            else:
+                self._kinds.setdefault(signature.kind, _Kind()).add(event)
+        return harmless.KIND in found
 
 
 class _Words:
@@ -191,6 +224,11 @@ class _Window:
         self._text = raw.clean(batch.texts[index]).text
         self._ends = [len(self._text)]
 
+    @property
+    def line(self) -> str:
+        """The line's message alone."""
+        return self._text[: self._ends[0]]
+
     def search(self, signature: Signature) -> "re.Match[str] | None":
         """A match that begins in the line itself."""
         while len(self._ends) <= signature.reach and self._next < len(self._batch.texts):
@@ -208,7 +246,7 @@ class _Window:
 
 @cache
 def _words() -> _Words:
-    return _Words(signatures.load())
+    return _Words((*signatures.load(), *harmless.SIGNATURES, *suspects.SIGNATURES))
 
 
 def _tree(words: Iterable[str]) -> dict[str, Any]:

@@ -23,6 +23,9 @@ class Log(Fact, frozen=True, kw_only=True):
     source: str  # "gpucheck's own child", a file's name, "standard input"
     events: tuple[Event, ...] = ()
     lines: int = 0
+    suspects: tuple[Event, ...] = ()  # of kind "suspect": the lines that look most like failures, best first; at most 8
+    harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40
+    harmless_lines: int = 0  # how many such lines there are, repetitions included
 
 
 @probe(level=Level.DEFAULT)

@@ -128,7 +128,8 @@ def _draw(figure: Any, bars: Bars, rows: list[tuple[TrainingRun, tuple[float | N
         )
         for run, values in rows
     )
-    return Chart(bars.title, words, _svg(figure, name, f"{bars.title}. {words}"))
+    title = f"{bars.title} (logarithmic)" if logarithmic else bars.title
+    return Chart(title, words, _svg(figure, name, f"{title}. {words}"))
 
 
 class _Sink:

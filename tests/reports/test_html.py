@@ -87,7 +87,7 @@ def test_training_charts_are_inline_and_told_in_words():
     charts = list(tree.iter(SVG + "svg"))
     assert [text.split(".")[0] for text in (chart.get("aria-label") for chart in charts)] == [
         "Samples per second",
-        "Seconds per step",
+        "Seconds per step (logarithmic)",
         "Loss",
     ]
     assert "mirrored GPU:0-7: samples/s 431,000" in charts[0].get("aria-label")

@@ -57,7 +57,7 @@ def check(script: Script) -> Iterator[Finding]:
             continue
         yield at(
             call.node,
-            f"The model of {script.where(models[0].node)} is built in the strategy's scope, but compiled outside it.",
+            f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
             "Indent compile into the with block that builds the model.",
         )
 

@@ -54,7 +54,9 @@ def check(script: Script) -> Iterator[Finding]:
         around = [scope for context in call.place.contexts for scope in scope_of(context) or []]
         if models and around and all(one in made for one in around) and _all_outside(models):
             for model in models:
-                yield at(model.node, f"The model is built outside the scope in which {script.where(call.node)} compiles it.", FIX)
+                yield at(
+                    model.node, f"The model is built outside the scope in which it is compiled ({script.where(call.node)}).", FIX
+                )
     unused = [one for one in made if not _used(script, one)]
     for call, models in trainings(script):
         for strategy in unused:
@@ -62,8 +64,8 @@ def check(script: Script) -> Iterator[Finding]:
                 for model in models:
                     yield at(
                         model.node,
-                        f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy of line"
-                        f" {strategy.node.lineno}, so it trains on one device.",
+                        f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy"
+                        f" ({script.where(strategy.node)}), so it trains on one device.",
                         FIX,
                     )
 

@@ -57,7 +57,7 @@ def check(script: Script) -> Iterator[Finding]:
             last = found[0].steps[-1]
             yield at(
                 last.node,
-                f"The dataset that fit reads in {script.where(call.node)} comes from files or a generator and is never prefetched.",
+                f"The dataset that fit reads ({script.where(call.node)}) comes from files or a generator, never prefetched.",
                 "End it with .prefetch(tf.data.AUTOTUNE).",
             )
 

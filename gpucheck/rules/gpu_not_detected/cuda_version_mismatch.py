@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
-from gpucheck.model import Evidence, Finding, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda

@@ -1,0 +1,73 @@
+"""What a lint run prints: for terminals, as JSON, for GitHub."""
+
+import json
+
+import pytest
+
+from gpucheck.lint.reports import render
+from gpucheck.lint.runner import Failure, Problem, Result
+
+FOUND = Problem("a/train.py", None, 3, 5, 4, "no-prefetch", "warning", "It waits — always.", "End it with .prefetch().")
+CELL = Problem("b,1:2.ipynb", 7, 2, 1, 2, "legacy-session", "error", "Gone 100%.\nReally.", "Leave it.")
+BROKEN = Failure("c.py", None, 9, 1, "syntax error: invalid syntax")
+ABSENT = Failure("d\udce4.py", None, None, None, "cannot be read: No such file or directory")
+ALL = Result(14, (FOUND, CELL), (BROKEN, ABSENT))
+
+
+def test_terminal():
+    assert render(ALL, "terminal", ascii=True) == (
+        "a/train.py:3:5: no-prefetch: It waits - always.\n    do  End it with .prefetch().\n"
+        "b,1:2.ipynb:cell 7:2:1: legacy-session: Gone 100%. Really.\n    do  Leave it.\n"
+        "c.py:9:1: unreadable: syntax error: invalid syntax\n"
+        "d?.py: unreadable: cannot be read: No such file or directory\n"
+        "2 findings in 2 of 14 files, 2 not readable\n"
+    )
+    assert "\x1b[33mno-prefetch\x1b[0m" in render(ALL, "terminal", color=True)
+    assert "\x1b[1;31mlegacy-session\x1b[0m" in render(ALL, "terminal", color=True)
+
+
+@pytest.mark.parametrize(
+    ("result", "line"),
+    [
+        (Result(1, (), ()), "no findings in 1 file\n"),
+        (Result(0, (), ()), "no .py or .ipynb file\n"),
+        (Result(2, (), (BROKEN,)), "no findings in 2 files, 1 not readable\n"),
+        (Result(1, (FOUND,), ()), "1 finding in 1 of 1 file\n"),
+        (Result(3, (FOUND, FOUND), ()), "2 findings in 1 of 3 files\n"),
+    ],
+)
+def test_the_last_line_counts(result, line):
+    assert render(result, "terminal").endswith(line)
+
+
+def test_a_position_is_never_broken():
+    far = FOUND._replace(file="x" * 400 + ".py")
+    assert render(Result(1, (far,), ()), "terminal").startswith("x" * 400 + ".py:3:5: no-prefetch: ")
+
+
+def test_json_fields_are_stable():
+    got = json.loads(render(ALL, "json"))
+    assert list(got) == ["schema_version", "exit_code", "files", "findings", "unreadable"]
+    assert (got["schema_version"], got["exit_code"], got["files"]) == ("1.0", 2, 14)
+    assert got["findings"][0] == {
+        "file": "a/train.py", "cell": None, "line": 3, "column": 5, "end_line": 4, "code": "no-prefetch", "severity": "warning",
+        "message": "It waits — always.", "fix": "End it with .prefetch().",
+    }  # fmt: skip
+    assert got["findings"][1]["cell"] == 7
+    assert got["unreadable"][0] == {"file": "c.py", "cell": None, "line": 9, "column": 1, "message": BROKEN.message}
+    assert got["unreadable"][1]["line"] is None
+
+
+def test_github_annotations_are_escaped():
+    assert render(ALL, "github").splitlines() == [
+        "::warning file=a/train.py,line=3,col=5,endLine=4,title=no-prefetch::It waits — always. End it with .prefetch().",
+        "::error file=b%2C1%3A2.ipynb,title=legacy-session (cell 7%2C line 2)::Gone 100%25.%0AReally. Leave it.",
+        "::error file=c.py,line=9,col=1,title=unreadable::syntax error: invalid syntax",
+        "::error file=d\udce4.py,title=unreadable::cannot be read: No such file or directory",
+    ]
+    assert render(Result(1, (), ()), "github") == ""
+
+
+@pytest.mark.parametrize(("result", "code"), [(ALL, 2), (Result(1, (FOUND,), ()), 1), (Result(1, (), ()), 0)])
+def test_exit_codes(result, code):
+    assert result.exit_code == code

@@ -1,0 +1,133 @@
+"""Linting files: order, silenced lines, what can't be read beside what can, and a thousand files of Keras itself."""
+
+import ast
+import pathlib
+import time
+from importlib.util import find_spec
+
+import pytest
+
+import gpucheck
+from gpucheck.lint.pages import load_rules, words
+from gpucheck.lint.runner import lint, lint_text
+from gpucheck.lint.script import Script
+from gpucheck.lint.source import Unreadable
+
+RULES = load_rules()
+LATE = "import tensorflow as tf\ntf.zeros(3)\nfor g in tf.config.list_physical_devices('GPU'):\n    {}\n"
+SET = "tf.config.experimental.set_memory_growth(g, True)"
+
+
+def test_findings_and_failures(tmp_path):
+    (tmp_path / "a.py").write_text("import tensorflow as tf\ntf.Session()\ntf.ConfigProto()\n")
+    (tmp_path / "b.py").write_text("print 'tensorflow'\n")
+    (tmp_path / "c.py").write_text("a = 1\n")
+    result = lint([str(tmp_path)], RULES)
+    assert result.files == 3
+    assert [(one.line, one.column, one.end_line, one.code, one.severity) for one in result.problems] == [
+        (2, 1, 2, "legacy-session", "error"),
+        (3, 1, 3, "legacy-session", "error"),
+    ]
+    assert [(pathlib.Path(one.file).name, one.line) for one in result.failures] == [("b.py", 1)]
+    assert result.exit_code == 2
+    assert lint([str(tmp_path / "a.py")], RULES).exit_code == 1
+    assert lint([str(tmp_path / "c.py")], RULES).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        (SET, 1),
+        (f"{SET}  # gpucheck: ignore[memory-growth-set-late]", 0),
+        (f"{SET}  # gpucheck: ignore", 0),
+        (f"{SET}  # gpucheck: ignore[no-prefetch]", 1),
+        ("tf.config.experimental.set_memory_growth(\n        g,\n        True)  # gpucheck: ignore[memory-growth-set-late]", 0),
+        (f"{SET}; a = '# gpucheck: ignore'", 1),
+    ],
+)
+def test_silenced_lines(statement, found):
+    assert len(lint_text(LATE.format(statement), RULES)) == found
+
+
+def test_a_rule_is_asked_where_its_words_stand():
+    assert [rule.code for rule in RULES if not words(rule)] == []
+    assert lint_text(LATE.format("pass"), RULES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + " + ".join(["a"] * 400),
+        "x = " + "[" * 80 + "]" * 80,
+        "if a: pass\n" + "elif b: pass\n" * 900 + "else: pass",
+        "x = a\n" + "x = x + x\n" * 60 + "tf.Session(x)\ns.run(x)",
+        "x = a\n" + "x = [x, x]\n" * 60 + "s.run(x)",
+        "d = '{}'\n" + "d = '{}{}'.format(d, d)\n" * 60 + "with tf.device(d):\n    tf.GradientTape()",
+        "d = tf.data.Dataset.range(3)\n" + "if a: d = d.map(f)\n" * 60 + "m = tf.keras.Sequential([])\nm.fit(d.batch(3))",
+        "".join(f"def f{n}(): f{n + 1}(); f{n + 1}(); f{n + 1}(); f{n + 1}()\n" for n in range(12)) + "def f12(): pass\nf0()",
+        "def f(): f()\nf()\nclass A(A if a else B): pass\nA().b.c = 1",
+        "f = lambda: f()\nf()\nclass C:\n    def __init__(self): C()\nC()",
+        "import *\n" if False else "from tensorflow import *\nfrom . import a\nfrom .. import b\nSession()",
+        "async def f():\n    async with a as b, c: await b\n    async for d in e: yield d\nmatch a:\n    case [1, *b]: pass",
+        "a, *b = c, d = [1, 2]\n(a := 3)\ndel a, b[0], c.d\na[0] += 1\na.b: int = 3\nx: int\nglobal q\nnonlocal_ = 1",
+        "try:\n    pass\nexcept* (A, B) as e:\n    raise\nelse:\n    pass\nfinally:\n    pass",
+        "while True:\n    break\nelse:\n    x\nfor a in b:\n    continue\nelse:\n    y\nassert a, b\nraise A from b",
+        "def f(a, /, b=1, *c, d, e=2, **g): return a\nf(1, *x, **y)\nf(*a)\nf()\nf(b=1, z=2)\nlambda *a, **k: a",
+    ],
+)
+def test_strange_programs(text):
+    start = time.perf_counter()
+    text = f"import tensorflow as tf\ns = tf.distribute.MirroredStrategy()\n{text}\n"
+    try:
+        script = Script(ast.parse(text))
+    except SyntaxError:
+        pytest.skip("syntax of a later Python")
+    assert script.complete
+    for rule in RULES:
+        list(rule.check(script))
+    assert time.perf_counter() - start < 5
+
+
+def test_too_deep_to_follow_is_told():
+    deep = "".join("    " * n + "if a:\n" for n in range(95)) + "    " * 95 + "tf.Session()\n"
+    assert [one.code for one in lint_text("import tensorflow as tf\n" + deep, RULES)] == ["legacy-session"]
+    with pytest.raises(Unreadable):
+        lint_text("import tensorflow as tf\ntf.Session\n" + "(" * 20_000, RULES)
+
+
+def test_own_source():
+    folder = pathlib.Path(gpucheck.__file__).parent
+    result = lint([str(folder), str(pathlib.Path(__file__).parent)], RULES)
+    assert result.files > 100
+    assert (result.problems, result.failures) == ((), ())
+
+
+def library(name):
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip(f"{name} is not installed")
+    return pathlib.Path(spec.submodule_search_locations[0])
+
+
+def test_keras_itself_is_quiet_and_quick():
+    start = time.perf_counter()
+    result = lint([str(library("keras") / "src")], RULES)
+    seconds = (time.perf_counter() - start) / result.files * 1000
+    assert result.files > 500
+    assert (result.problems, result.failures) == ((), ())
+    assert seconds < 60, f"{seconds:.1f} s for 1000 files"  # 3 s where nothing else runs
+
+
+def test_every_file_of_keras_can_be_followed():
+    found = []
+    for path in sorted((library("keras") / "src").rglob("*.py"))[::3]:
+        script = Script(ast.parse(path.read_text(encoding="utf-8")))
+        assert script.complete, path
+        found += [(path.name, rule.code) for rule in RULES for _ in rule.check(script)]
+    assert found == []
+
+
+def test_tensorflow_itself_is_quiet():
+    result = lint([str(library("tensorflow") / "python" / "distribute"), str(library("tensorflow") / "python" / "keras")], RULES)
+    assert result.files > 100
+    assert (result.problems, result.failures) == ((), ())

@@ -1,0 +1,185 @@
+"""Files as users have them: encodings, marks, Python 2, data with a .py at the end, notebooks, folders."""
+
+import sys
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from gpucheck.lint import source
+from gpucheck.lint.source import Unreadable
+
+
+def write(folder, name, data):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"a = 1\r\nb = 2\r\n", "a = 1\nb = 2\n"),
+        (b"a = 1\rb = 2\r", "a = 1\nb = 2\n"),
+        (b"\xef\xbb\xbfa = 1\n", "a = 1\n"),
+        ("a = 'ä'\n".encode("utf-16"), "a = 'ä'\n"),
+        (b"# -*- coding: latin-1 -*-\na = '\xe4'\n", "# -*- coding: latin-1 -*-\na = 'ä'\n"),
+        ("a = '模'\n".encode(), "a = '模'\n"),
+        (b"", ""),
+    ],
+)
+def test_encodings(tmp_path, data, text):
+    program = source.read(write(tmp_path, "train.py", data))
+    assert program == (text, ())
+    source.parse(program.text)
+
+
+@pytest.mark.parametrize(
+    ("data", "message", "line"),
+    [
+        (b"a = 1\nb = '\xe4'\n", "not valid utf-8", 2),
+        (b"# coding: nonsense\n", "encoding", 1),
+        (b"\xef\xbb\xbf# coding: latin-1\n", "encoding", 1),
+        (b"a\0b", "null bytes", None),
+    ],
+)
+def test_unreadable_encodings(tmp_path, data, message, line):
+    with pytest.raises(Unreadable, match=message) as caught:
+        source.read(write(tmp_path, "train.py", data))
+    assert (caught.value.cell, caught.value.line) == (None, line)
+
+
+def test_missing_special_and_huge_files(tmp_path, monkeypatch):
+    with pytest.raises(Unreadable, match="cannot be read"):
+        source.read(str(tmp_path / "none.py"))
+    with pytest.raises(Unreadable, match="not a regular file"):
+        source.read(str(tmp_path))
+    monkeypatch.setattr(source, "LARGEST_BYTES", 10)
+    assert source.read(write(tmp_path, "small.py", "a = 1")).text == "a = 1"
+    with pytest.raises(Unreadable, match="too large to be a training script: 11 bytes"):
+        source.read(write(tmp_path, "large.py", "a = 1234567"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'print "epoch", 3\n',
+        "try:\n    f()\nexcept IOError, e:\n    pass\n",
+        "exec 'a'\n",
+        "raise ValueError, 'no'\n",
+        "x = 1 <> 2\n",
+    ],
+)
+def test_python_2(text):
+    with pytest.raises(Unreadable, match="this is Python 2"):
+        source.parse(text)
+
+
+@pytest.mark.parametrize(("text", "line", "column"), [("a = 1\nb = (\n", 2, 5), ("def f(:\n", 1, 7), ("a = 'x\n", 1, 5)])
+def test_syntax_errors_have_a_place(text, line, column):
+    with pytest.raises(Unreadable, match="syntax error") as caught:
+        source.parse(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_too_deep_is_told():
+    with pytest.raises(Unreadable):
+        source.parse("(" * 20_000 + ")" * 20_000)
+
+
+def test_warnings_of_the_program_are_its_own():
+    source.parse("a = '\\d'\nassert (1, 'b')\n")
+
+
+def test_ignored():
+    text = (
+        "a  # gpucheck: ignore[no-prefetch]\nb = '# gpucheck: ignore'\nc  # gpucheck: ignore\n"
+        "d  # noqa  # gpucheck:ignore[a, b-c]\ne  # gpucheck: ignored\nf  # gpucheck: ignore[]\n"
+    )
+    assert source.ignored(text) == {1: {"no-prefetch"}, 3: set(), 4: {"a", "b-c"}, 6: {""}}
+
+
+def test_ignored_in_a_program_that_is_cut():
+    assert source.ignored("a  # gpucheck: ignore\nb = (") == {1: set()}
+
+
+def test_walk(tmp_path):
+    for name in (
+        "a.py",
+        "z/b.ipynb",
+        "z/c.txt",
+        ".git/d.py",
+        "__pycache__/e.py",
+        "env/pyvenv.cfg",
+        "env/lib/f.py",
+        ".g.py",
+        "B/h.py",
+    ):
+        write(tmp_path, name, "")
+    found = [
+        path.removeprefix(str(tmp_path)).replace("\\", "/") for path in source.files([str(tmp_path), str(tmp_path / "a.py")])
+    ]
+    assert found == ["/a.py", "/B/h.py", "/z/b.ipynb"]
+    assert list(source.files([str(tmp_path / "z" / "c.txt"), "none"])) == [str(tmp_path / "z" / "c.txt"), "none"]
+
+
+def notebook(folder, *cells, language="python", name="train.ipynb"):
+    book = new_notebook(cells=[new_markdown_cell("# title"), *map(new_code_cell, cells)])
+    book.metadata["kernelspec"] = {"name": "k", "display_name": "k", "language": language}
+    path = folder / name
+    nbformat.write(book, path)
+    return str(path)
+
+
+def test_notebook_cells_and_lines(tmp_path):
+    program = source.read(notebook(tmp_path, "a = 1\nb = 2", "", "c = 3"))
+    assert program.text == "a = 1\nb = 2\n\nc = 3\n"
+    assert [program.locate(line) for line in (1, 2, 3, 4)] == [(2, 1), (2, 2), (3, 1), (4, 1)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "left"),
+    [
+        ("!pip install tensorflow\na = 1", "\na = 1"),
+        ("%matplotlib inline\na = 1", "\na = 1"),
+        ("if a:\n    !ls {a}\nb = 1", "if a:\n    pass\nb = 1"),
+        ("files = !ls\nt = %time f()", "files = None\nt = None"),
+        ("!echo a \\\n  b\nc = 1", "\n\nc = 1"),
+        ("%%bash\nls ((", "\n"),
+        ("%%time\na = 1", "\na = 1"),
+        ("tf.keras?\n?tf\na = 1", "\n\na = 1"),
+        ("a = (7\n     % 2)", "a = (7\n     % 2)"),
+        ("a = '''\n!not a command\n'''", "a = '''\n!not a command\n'''"),
+    ],
+)
+def test_magics_are_skipped(tmp_path, cell, left):
+    assert source.read(notebook(tmp_path, cell)).text.rstrip("\n") == left.rstrip("\n")
+
+
+def test_notebook_of_another_language(tmp_path):
+    assert source.read(notebook(tmp_path, "library(keras) <- 3", language="R")).text == ""
+
+
+def test_a_broken_cell_is_named(tmp_path):
+    with pytest.raises(Unreadable, match="syntax error") as caught:
+        source.read(notebook(tmp_path, "a = 1", "b = 1\nc = ("))
+    assert (caught.value.cell, caught.value.line, caught.value.column) == (3, 2, 5)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b'{"nbformat": 4, "cells": 3}'])
+def test_no_notebook(tmp_path, data):
+    with pytest.raises(Unreadable, match="not a notebook"):
+        source.read(write(tmp_path, "a.ipynb", data))
+
+
+def test_old_notebooks_are_converted(tmp_path):
+    old = b'{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": [{"cell_type": "code", "input": "a = 1", "language": "python", "metadata": {}, "outputs": []}]}]}'
+    assert source.read(write(tmp_path, "old.ipynb", old)).text == "a = 1\n"
+
+
+def test_without_nbformat(tmp_path, monkeypatch):
+    path = notebook(tmp_path, "a = 1")
+    monkeypatch.setitem(sys.modules, "nbformat", None)
+    with pytest.raises(Unreadable, match=r"pip install \"keras-gpucheck\[notebook\]\""):
+        source.read(path)

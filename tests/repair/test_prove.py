@@ -1,0 +1,92 @@
+"""Planning and looking again until nothing is left: one fault can hide the next."""
+
+import os
+import stat
+
+import msgspec
+from fakes import facts
+from one_rule import changed
+
+from gpucheck.model import Report, Tool, Verdict
+from gpucheck.repair.prove import ROUNDS_MAX, prove, typed
+
+REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
+HIDDEN = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
+
+
+def report(plain):
+    """A report of a machine's facts; its findings are of no interest here."""
+    return Report(
+        tool=Tool(version="0"),
+        started_at="",
+        seconds=0.0,
+        verdict=Verdict.PASS,
+        exit_code=0,
+        findings=(),
+        training=(),
+        probes=(),
+        outcomes=(),
+        facts=plain,
+    )
+
+
+def machine(seen):
+    """A check of a machine on which CUDA reacts to its variables as the driver does."""
+
+    def check(env):
+        seen.append(dict(env))
+        changes = {"environment.variables": dict(env)}
+        if env.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID") != "PCI_BUS_ID":
+            changes["cuda"] = REFUSED
+        elif env.get("CUDA_VISIBLE_DEVICES") == "-1":
+            changes["cuda"] = HIDDEN
+        if "cache" in env:
+            changes |= {"limits.kernel_cache_writable": "CUDA_CACHE_PATH" in env, "limits.kernel_cache_other": env["cache"]}
+        return report(changed(changes, quick=True))
+
+    return check
+
+
+def test_a_healthy_machine_is_looked_at_once():
+    seen = []
+    proof = prove(machine(seen), {"A": "1"})
+    assert (proof.assignments, seen) == ((), [{"A": "1"}])
+
+
+def test_each_fault_is_repaired_and_looked_at_again():
+    seen, env = [], {"CUDA_DEVICE_ORDER": "FOO", "CUDA_VISIBLE_DEVICES": "-1"}
+    proof = prove(machine(seen), env)
+    assert [(one.name, one.value) for one in proof.assignments] == [
+        ("CUDA_DEVICE_ORDER", "PCI_BUS_ID"),
+        ("CUDA_VISIBLE_DEVICES", None),
+    ]
+    assert seen[-1] == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    assert proof.report.facts["cuda"]["status"] == "ok"
+    assert env["CUDA_DEVICE_ORDER"] == "FOO"
+
+
+def test_what_does_not_help_ends():
+    """A machine on which the variable makes no difference."""
+    seen = []
+
+    def check(env):
+        seen.append(dict(env))
+        return report(changed({"environment.variables": {"CUDA_VISIBLE_DEVICES": "-1"}, "cuda": HIDDEN}, quick=True))
+
+    proof = prove(check, {"CUDA_VISIBLE_DEVICES": "-1"})
+    assert [one.name for one in proof.assignments] == ["CUDA_VISIBLE_DEVICES"]
+    assert len(seen) <= ROUNDS_MAX + 1
+
+
+def test_a_new_kernel_cache_is_made_for_this_user_alone(tmp_path):
+    folder = tmp_path / "cuda-cache"
+    proof = prove(machine([]), {"cache": str(folder)})
+    assert [(one.name, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]
+    status = os.stat(folder)
+    assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o700, os.geteuid())
+
+
+def test_a_reports_facts_have_their_types_again():
+    plain = changed(quick=True)
+    again = {reading.probe: msgspec.to_builtins(reading.fact) for reading in typed(report(plain))}
+    assert again == {reading.probe: msgspec.to_builtins(reading.fact) for reading in facts(plain)}

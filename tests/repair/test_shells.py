@@ -1,0 +1,120 @@
+"""What is printed, read back by the shells themselves where they are installed."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.repair.plan import Assignment, applied
+from gpucheck.repair.shells import SHELLS
+
+NASTY = '/opt/a b/it\'s "$HOME" `id` \\n $(id) ;#&|<>*?!{x}~%'
+PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
+ALL = (
+    Assignment("LD_LIBRARY_PATH", NASTY, True, "libcusolver.so.11 lies where TensorFlow's loader does not look; it's `here`"),
+    Assignment("XLA_FLAGS", '--xla_gpu_cuda_data_dir="/usr/local/cuda 12"', True, "ptxas"),
+    Assignment("CUDA_CACHE_PATH", "/var/tmp/cuda-cache-1000", False, "no home"),
+    Assignment("CUDA_VISIBLE_DEVICES", None, False, "it hides every GPU (-1)"),
+    Assignment("CUDA_DEVICE_ORDER", None, False, "only a suggestion", apply=False),
+)
+ENVS = (
+    {"CUDA_VISIBLE_DEVICES": "-1", "CUDA_DEVICE_ORDER": "FOO"},
+    {"LD_LIBRARY_PATH": "/usr/lib/x y", "XLA_FLAGS": "--xla_dump_to=/tmp/d", "CUDA_CACHE_PATH": "/x"},
+    {"LD_LIBRARY_PATH": "", "XLA_FLAGS": ""},
+)
+NAMES = {one.name for one in ALL}
+
+
+def printed(shell, env, assignments=ALL):
+    return SHELLS[shell](assignments, env)
+
+
+def seen(argv, env, text):
+    done = subprocess.run(
+        [*argv], input=text, env={**env, "PATH": os.environ["PATH"]}, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return {name: value for name, value in json.loads(done.stdout).items() if name in NAMES}
+
+
+def expected(env):
+    return {name: value for name, value in applied(ALL, env).items() if name in NAMES}
+
+
+@pytest.mark.parametrize("env", ENVS)
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash", "zsh", "ksh"])
+def test_posix_shells(shell, env, tmp_path):
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    file = tmp_path / "printed"
+    file.write_text(printed("sh", env))
+    text = f"""set -u\neval "$(cat '{file}')"\n'{sys.executable}' -c '{PRINT}'\n"""
+    assert seen([shell], env, text) == expected(env)
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_fish(env, tmp_path):
+    if shutil.which("fish") is None:
+        pytest.skip("no fish here")
+    assert seen(["fish", "--no-config"], env, f"{printed('fish', env)}'{sys.executable}' -c '{PRINT}'\n") == expected(env)
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_powershell(env):
+    if shutil.which("pwsh") is None:
+        pytest.skip("no PowerShell here")
+    text = f"{printed('powershell', env)}& '{sys.executable}' -c '{PRINT}'\n"
+    assert seen(["pwsh", "-NoProfile", "-Command", "-"], env, text) == expected(env)
+
+
+def test_one_assignment_survives_an_eval_without_quotes():
+    text = f"eval $(printf %s '{printed('sh', {}, ALL[2:3])}')\n'{sys.executable}' -c '{PRINT}'\n"
+    assert seen(["sh"], {}, text) == {"CUDA_CACHE_PATH": "/var/tmp/cuda-cache-1000"}
+
+
+def test_fish_and_powershell_as_they_are_written():
+    plain = (Assignment("LD_LIBRARY_PATH", "/it's", True, "why"), *ALL[3:])
+    assert printed("fish", {}, plain).splitlines() == [
+        "# why",
+        r"set -gx LD_LIBRARY_PATH '/it\'s' $LD_LIBRARY_PATH",
+        "# it hides every GPU (-1)",
+        "set -e CUDA_VISIBLE_DEVICES",
+        "# only a suggestion: set -e CUDA_DEVICE_ORDER",
+    ]
+    assert printed("powershell", {}, plain).splitlines()[:2] == [
+        "# why",
+        "$env:LD_LIBRARY_PATH = '/it''s' + $(if ($env:LD_LIBRARY_PATH) { ':' + $env:LD_LIBRARY_PATH })",
+    ]
+
+
+@pytest.mark.parametrize("env", ENVS)
+def test_dotenv_has_whole_values_and_never_an_empty_one(env, tmp_path):
+    """An empty CUDA_VISIBLE_DEVICES would hide every GPU."""
+    lines = printed("dotenv", env).splitlines()
+    values = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    assert values.keys() == {"LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH"}
+    assert values["CUDA_CACHE_PATH"] == "/var/tmp/cuda-cache-1000"
+    assert "# (a .env file can't say it) unset CUDA_VISIBLE_DEVICES" in lines
+    file = tmp_path / "env"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    read = seen(["sh"], {}, f"set -a\n. '{file}'\n'{sys.executable}' -c '{PRINT}'\n")  # a shell reads these quotes alike
+    assert read == {name: value for name, value in expected(env).items() if name in values}
+
+
+def test_docker_instructions():
+    lines = printed("docker", {}).splitlines()
+    assert lines[1] == (
+        'ENV LD_LIBRARY_PATH="/opt/a b/it\'s \\"\\$HOME\\" `id` \\\\n \\$(id) ;#&|<>*?!{x}~%'
+        '${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"'
+    )
+    assert lines[3] == r'ENV XLA_FLAGS="--xla_gpu_cuda_data_dir=\"/usr/local/cuda 12\"${XLA_FLAGS:+ $XLA_FLAGS}"'
+    assert all(line.startswith(("# ", "ENV ")) for line in lines)  # a comment has a line of its own
+    assert "# (a Dockerfile can't say it) unset CUDA_VISIBLE_DEVICES" in lines
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_nothing_needed_prints_nothing(shell):
+    assert printed(shell, {}, ()) == ""

@@ -1,0 +1,66 @@
+"""Drift on a screen, as JSON and as Markdown."""
+
+import json
+
+from gpucheck.expectations.drift import GROUPS, Change, Drift
+from gpucheck.reports import drift
+
+LOOK = {"width": 60, "color": False, "ascii": False, "verbose": False}
+
+
+def found(*changes, left=()):
+    made = tuple(Change(group=group, what=what, old=old, new=new, why=GROUPS[group]) for group, what, old, new in changes)
+    return Drift(baseline="good.json", current="this machine", changes=made, not_compared=left)
+
+
+KERAS = ("TensorFlow and Keras", "Keras", "3.15.1", "3.4.1")
+
+
+def test_terminal():
+    text = drift.render(found(KERAS, ("limits", "open files", "1024", None)), **LOOK)
+    assert text == (
+        "TensorFlow and Keras\n"
+        "  Another release trains with other code: results, speed and\n"
+        "  saved models may differ.\n"
+        "  Keras: 3.15.1 → 3.4.1\n"
+        "\n"
+        "limits\n"
+        "  What a process is granted decides how fast it is fed, and\n"
+        "  when it is killed.\n"
+        "  open files: 1024 → absent\n"
+        "\n"
+        "2 differences between good.json and this machine.\n"
+    )
+
+
+def test_no_difference_is_silence():
+    same = found(left=("training: not looked at with --quick",))
+    assert drift.render(same, **LOOK) == ""
+    assert drift.render_markdown(same) == ""
+    assert json.loads(drift.render_json(same))["changes"] == []
+
+
+def test_verbose_says_what_was_not_compared():
+    text = drift.render(found(left=("training: not looked at with --quick",)), **{**LOOK, "verbose": True})
+    assert text.startswith("not compared\n  training: not looked at with --quick\n")
+
+
+def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():
+    text = drift.render(found(("limits", "öde\x1b[31m", "1", "2")), **{**LOOK, "ascii": True})
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert "1 -> 2" in text
+
+
+def test_json():
+    got = json.loads(drift.render_json(found(KERAS)))
+    assert got["baseline"] == "good.json"
+    assert got["changes"] == [
+        {"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "why": GROUPS[KERAS[0]]}
+    ]
+
+
+def test_markdown_cells_stay_cells():
+    text = drift.render_markdown(found(("environment variables", "XLA_FLAGS", '"a|b\n<x>"', None)))
+    assert '| XLA_FLAGS | "a\\|b &lt;x>" | absent |' in text
+    assert "### environment variables" in text

@@ -1,0 +1,50 @@
+"""Which file a command's first word is, and what can't be started. The handing over itself is shown by test_run.py."""
+
+import os
+import sys
+
+import pytest
+
+from gpucheck.handover import CannotStart, locate
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file permissions are POSIX's")
+
+
+def program(folder, name, mode=0o755):
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("#!/bin/sh\n")
+    (folder / name).chmod(mode)
+    return str(folder / name)
+
+
+def test_the_first_executable_on_the_path_wins(tmp_path, monkeypatch):
+    program(tmp_path / "a", "job", 0o644)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/job").mkdir()
+    wanted = program(tmp_path / "c", "job")
+    program(tmp_path / "d", "job")
+    path = ":".join(str(tmp_path / name) for name in "abcd")
+    assert locate("job", {"PATH": path}) == wanted
+    assert locate(wanted, {"PATH": ""}) == wanted
+    monkeypatch.chdir(tmp_path / "d")
+    assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry is the working folder
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "why"),
+    [
+        ("job", 126, "job: permission denied"),
+        ("folder", 127, "folder: command not found"),
+        ("", 127, ": command not found"),
+        ("nothing", 127, "nothing: command not found"),
+        ("./nothing", 127, "./nothing: no such file"),
+        ("./folder", 126, "./folder: is a directory"),
+    ],
+)
+def test_what_a_shell_would_say(tmp_path, monkeypatch, word, code, why):
+    program(tmp_path, "job", 0o644)
+    (tmp_path / "folder").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CannotStart) as raised:
+        locate(word, {"PATH": str(tmp_path)})
+    assert (raised.value.exit_code, str(raised.value)) == (code, why)

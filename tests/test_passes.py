@@ -1,0 +1,78 @@
+"""What a remembered pass depends on, and what is stored. That others' files are not believed is shown by test_run.py."""
+
+import os
+import sys
+
+import pytest
+
+from gpucheck import passes
+from gpucheck.model import Level, Request
+
+REQUEST = Request(level=Level.QUICK)
+
+
+@pytest.fixture
+def interpreter(tmp_path):
+    site = tmp_path / "site"
+    (site / "keras-3.15.0.dist-info").mkdir(parents=True)
+    return {"executable": sys.executable, "version": "3.12.3", "prefix": "/usr", "path": [str(site), "/nowhere"]}
+
+
+def test_the_same_again_is_the_same(interpreter):
+    assert passes.key(REQUEST, {"PATH": "/bin"}, interpreter) == passes.key(REQUEST, {"PATH": "/bin"}, dict(interpreter))
+
+
+@pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "TF_SOMETHING_NEW", "LD_LIBRARY_PATH", "XLA_FLAGS", "PATH", "HOME"])
+def test_variables_that_matter(interpreter, name):
+    assert passes.key(REQUEST, {name: "1"}, interpreter) != passes.key(REQUEST, {name: "2"}, interpreter)
+    assert passes.key(REQUEST, {name: ""}, interpreter) != passes.key(REQUEST, {}, interpreter)
+
+
+def test_variables_that_do_not_matter(interpreter):
+    assert passes.key(REQUEST, {"SHLVL": "1", "OLDPWD": "/"}, interpreter) == passes.key(REQUEST, {}, interpreter)
+
+
+def test_a_package_an_interpreter_or_a_question_more_is_another(interpreter, tmp_path):
+    keys = [passes.key(REQUEST, {}, interpreter)]
+    keys.append(passes.key(Request(level=Level.FULL), {}, interpreter))
+    keys.append(passes.key(Request(level=Level.QUICK, allow_cpu=True), {}, interpreter))
+    keys.append(passes.key(REQUEST, {}, {**interpreter, "executable": "/usr/bin/env"}))
+    keys.append(passes.key(REQUEST, {}, interpreter, "repair"))
+    (tmp_path / "site/nvidia_cudnn_cu12-9.3.0.dist-info").mkdir()
+    keys.append(passes.key(REQUEST, {}, interpreter))
+    os.utime(tmp_path / "site/keras-3.15.0.dist-info", (1, 1))  # installed anew
+    keys.append(passes.key(REQUEST, {}, interpreter))
+    (tmp_path / "site/tensorflow").mkdir()
+    keys.append(passes.key(REQUEST, {}, interpreter))
+    assert len(set(keys)) == len(keys)
+    (tmp_path / "site/notes.txt").write_text("")
+    assert passes.key(REQUEST, {}, interpreter) == keys[-1]
+
+
+def test_changes_are_kept_with_the_pass(tmp_path):
+    env = {"XDG_CACHE_HOME": str(tmp_path / "a cache")}
+    changes = [("LD_LIBRARY_PATH", "/a b"), ("CUDA_VISIBLE_DEVICES", None)]
+    assert passes.recall("x", 60, env) is None
+    passes.remember("x", env, changes)
+    assert passes.recall("x", 60, env) == changes
+    assert passes.recall("y", 60, env) is None
+    assert passes.recall("x", 0.0, env) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders of Linux")
+def test_where_it_is_kept(tmp_path):
+    home = {"HOME": str(tmp_path)}
+    for env in (home, {**home, "XDG_CACHE_HOME": "relative"}):
+        passes.remember("x", env, [])
+        assert passes.recall("x", 60, env) == []
+    assert os.listdir(tmp_path / ".cache/gpucheck") == ["passed-x"]
+    passes.remember("x", {}, [])
+    assert passes.recall("x", 60, {}) is None
+
+
+def test_what_nobody_asked_for_in_a_month_is_removed(tmp_path):
+    env = {"XDG_CACHE_HOME": str(tmp_path)}
+    passes.remember("old", env, [])
+    os.utime(tmp_path / "gpucheck/passed-old", (1, 1))
+    passes.remember("new", env, [])
+    assert os.listdir(tmp_path / "gpucheck") == ["passed-new"]
