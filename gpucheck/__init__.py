@@ -7,7 +7,23 @@ The package is split by what each part may touch (see docs/architecture.md):
 * ``reports`` print a report and touch nothing.
 * ``strategies`` build a ``tf.distribute`` strategy, in a child process.
 
-Importing this package imports nothing heavy.
+In Python: ``gpucheck.check()`` returns the report, ``gpucheck.require(gpus=1)`` raises with the root cause. Importing this
+package imports nothing heavy.
 """
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpucheck.api import NotReady, Result, check, require
+
 __version__ = "0.1.0"
+__all__ = ["NotReady", "Result", "__version__", "check", "require"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the functions when they are first used."""
+    if name in ("NotReady", "Result", "check", "require"):
+        from gpucheck import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -25,6 +25,7 @@ WALLS = {
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "child": (("child", "strategies"), {"psutil", "msgspec", "click", "rich"}),
     "pipeline.py": (("model", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
+    "api.py": (("model", "host.local", "pipeline", "reports"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
     "redact.py": (("model", "probes.environment"), LOOKING),
     "replay.py": (("model", "plugin", "pipeline", "expectations"), LOOKING),

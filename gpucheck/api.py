@@ -1,0 +1,132 @@
+"""gpucheck in Python: ``gpucheck.check()`` returns the report, ``gpucheck.require()`` raises with the root cause."""
+
+import time
+
+import msgspec
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Level, Report, Request, Verdict
+from gpucheck.pipeline import diagnose
+
+LEVELS = ("quick", "default", "full")
+
+
+class Result(Report, frozen=True, kw_only=True):
+    """A report that shows itself in a notebook."""
+
+    def __str__(self) -> str:
+        """As a terminal of 100 columns shows it."""
+        from gpucheck.reports import terminal
+
+        return terminal.render(self, width=100, color=False, ascii=False, verbose=False)
+
+    def _repr_html_(self) -> str:
+        """The page, in a frame of its own, so that neither its style nor the notebook's reaches the other."""
+        import html
+
+        try:
+            from gpucheck.reports.html import render
+        except ImportError:  # without the extra "html"
+            return f"<pre>{html.escape(str(self))}</pre>"
+        page = html.escape(render(self), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" title="gpucheck report"></iframe>'
+
+
+class NotReady(RuntimeError):
+    """This machine is not what was required. The message is the root cause in one sentence, with its code.
+
+    Attributes:
+        report: the whole report.
+    """
+
+    def __init__(self, message: str, report: Result) -> None:
+        """Keep the report."""
+        super().__init__(message)
+        self.report = report
+
+
+def check(
+    *,
+    level: str = "default",
+    allow_cpu: bool = False,
+    smoke: bool = True,
+    strict: bool = False,
+    timeout_seconds: float = 120.0,
+    python: str | None = None,
+    strategies: tuple[str, ...] = (),
+) -> Result:
+    """Check this machine as ``gpucheck check`` does, in child processes: this process' own TensorFlow is not touched.
+
+    Args:
+        level: "quick", "default" or "full".
+        allow_cpu: a machine with no accelerator is fine.
+        smoke: train on every device, unless ``level`` is "quick".
+        strict: warnings fail too (``exit_code``).
+        timeout_seconds: limit of the whole call.
+        python: another interpreter to examine.
+        strategies: train with these only; empty: all that apply.
+
+    Returns:
+        The report: ``verdict``, ``findings`` (root cause first), ``training``, ``facts`` and the rest of its schema.
+
+    Raises:
+        ValueError: an unknown level, or a time that is not positive.
+    """
+    if level not in LEVELS:
+        raise ValueError(f"level is one of {', '.join(LEVELS)}. Received: level={level!r}")
+    if not 0 < timeout_seconds < float("inf"):
+        raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")
+    started = time.monotonic()
+    request = Request(
+        level=Level[level.upper()],
+        allow_cpu=allow_cpu,
+        smoke=smoke,
+        strict=strict,
+        timeout_seconds=timeout_seconds,
+        python=python,
+        strategies=tuple(strategies),
+    )
+    with LocalHost(request, started=started) as host:
+        return result(diagnose(host, started))
+
+
+def require(*, gpus: int = 1, memory_gib: float = 0.0, level: str = "quick", timeout_seconds: float = 120.0) -> Result:
+    """Raise unless this machine is ready to train on that many GPUs; the line to put at the top of a training script.
+
+    Args:
+        gpus: how many GPUs CUDA must offer this process; 0: a CPU is enough.
+        memory_gib: how much memory each of them must have.
+        level: "quick", "default" or "full".
+        timeout_seconds: limit of the whole call.
+
+    Returns:
+        The report of a machine that is ready.
+
+    Raises:
+        NotReady: a fault, too few GPUs, too little memory, or no verdict.
+    """
+    report = check(level=level, allow_cpu=gpus == 0, timeout_seconds=timeout_seconds)
+    if problem := unready(report, gpus, memory_gib):
+        raise NotReady(problem, report)
+    return report
+
+
+def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
+    """Why a report does not meet what ``require`` was asked for, in one sentence; None if it does."""
+    if report.verdict is Verdict.FAIL:
+        return f"{report.findings[0].summary} [{report.findings[0].code}]"
+    if report.verdict is Verdict.UNKNOWN:
+        return f"no verdict: {'; '.join(report.unknown_because)}"
+    devices = (report.facts.get("cuda") or {}).get("devices") or ()
+    if len(devices) < gpus:
+        return f"{gpus} GPUs are required, and CUDA offers this process {len(devices)}"
+    for device in devices[:gpus]:
+        has = (device["memory_total_bytes"] or 0) / 2**30
+        if has < memory_gib:
+            return f"{memory_gib:g} GiB per GPU are required, and {device['name']} has {has:.1f}"
+    return None
+
+
+def result(report: Report) -> Result:
+    """The same report, showing itself."""
+    return Result(**msgspec.structs.asdict(report))

@@ -1,0 +1,84 @@
+"""gpucheck as a library: the report, the exception that names the root cause, the notebook's view."""
+
+import subprocess
+import sys
+import time
+
+import html5lib
+import pytest
+from fakes import facts, machine, readings
+
+import gpucheck
+from gpucheck import api
+from gpucheck.model import Request, Verdict
+from gpucheck.pipeline import assemble, judge
+from gpucheck.plugin import load_rows, load_rules
+
+
+def recorded(*changes):
+    """The report of a recorded machine with fields changed."""
+    plain = machine("h200")
+    for probe, field, value in changes:
+        plain[probe][field] = value
+    given = [one for one in readings(plain) if one.probe != "request"]
+    return api.result(assemble(Request(), given, judge(facts(plain), load_rules()), load_rows(), time.monotonic()))
+
+
+def test_check_returns_the_report():
+    report = gpucheck.check(level="quick", allow_cpu=True)
+    assert (report.verdict, report.exit_code) == (Verdict.PASS, 0)
+    assert report.facts["system"]["platform"] == sys.platform
+
+
+def test_require_names_the_root_cause():
+    with pytest.raises(gpucheck.NotReady, match=r"No NVIDIA GPU: .* \[no-nvidia-gpu\]") as caught:
+        gpucheck.require(gpus=1)
+    assert caught.value.report.findings[0].code == "no-nvidia-gpu"
+
+
+def test_a_cpu_is_enough_for_no_gpu():
+    assert gpucheck.require(gpus=0).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("gpus", "memory_gib", "problem"),
+    [
+        (1, 100, None),
+        (2, 0, "2 GPUs are required, and CUDA offers this process 1"),
+        (1, 200, "200 GiB per GPU are required, and NVIDIA H200 has 139.8"),
+    ],
+)
+def test_what_is_required(gpus, memory_gib, problem):
+    assert api.unready(recorded(), gpus, memory_gib) == problem
+
+
+def test_no_verdict_is_not_ready():
+    report = recorded(("training", "runs", []), ("training", "ending", "timed out"))
+    assert api.unready(report, 1, 0) == "no verdict: nothing was trained: timed out"
+
+
+@pytest.mark.parametrize("wrong", [{"level": "deep"}, {"timeout_seconds": 0}, {"timeout_seconds": float("nan")}])
+def test_wrong_arguments(wrong):
+    with pytest.raises(ValueError, match="Received: "):
+        gpucheck.check(**wrong)
+
+
+def test_a_report_shows_itself_in_a_notebook():
+    report = recorded()
+    frame = html5lib.HTMLParser(strict=True).parseFragment(report._repr_html_())[0]
+    page = html5lib.HTMLParser(strict=True).parse(frame.attrib["srcdoc"])
+    assert "NVIDIA H200" in "".join(page.itertext())
+    assert str(report).startswith("gpucheck ")
+
+
+def test_without_the_extra_it_is_plain_text(monkeypatch):
+    report = recorded()
+    monkeypatch.setitem(sys.modules, "gpucheck.reports.html", None)
+    assert report._repr_html_().startswith("<pre>gpucheck ")
+
+
+def test_the_import_is_light():
+    code = "import gpucheck, sys; sys.exit(any(name.startswith(('gpucheck.', 'msgspec', 'click')) for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = gpucheck.nonsense
