@@ -216,15 +216,20 @@ namespaces = pytest.mark.skipif(
 )
 
 
+# What the examined interpreter starts may leave orphans: one still runs in its process group, one has left it and ended.
+ORPHANS = """
+import os, subprocess, sys, time
+subprocess.run([sys.executable, "-c", "import os, time\\nif os.fork(): os._exit(0)\\ntime.sleep(600)"])
+subprocess.run([sys.executable, "-c", "import os\\nif os.fork(): os._exit(0)\\nos.setsid()"])
+time.sleep(0.5)
+raise ImportError
+"""
+
+
 @namespaces
 def test_as_process_1_no_zombie_is_left(tmp_path):
-    """The interpreter that is examined leaves an orphan behind, as a TensorFlow that crashes may."""
-    package = tmp_path / "tensorflow"
-    package.mkdir()
-    orphan = "import os, time\nif os.fork():\n    os._exit(0)\ntime.sleep(600)"
-    package.joinpath("__init__.py").write_text(
-        f"import subprocess, sys; subprocess.run([sys.executable, '-c', {orphan!r}]); raise ImportError"
-    )
+    (tmp_path / "tensorflow").mkdir()
+    (tmp_path / "tensorflow/__init__.py").write_text(ORPHANS)
     text = "import os; print(os.getpid(), [name for name in os.listdir('/proc') if name.isdigit()])"
     command = [*UNSHARE, *GPUCHECK, "run", "--default", "--allow-cpu", "--on-fail", "warn", *python(text)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(tmp_path)})

@@ -25,14 +25,14 @@ def config(context: click.Context, style: str) -> None:
       level = "quick"           # GPUCHECK_LEVEL=quick, --quick
       expect = "expected.toml"  # or a table [tool.gpucheck.expectations]
     """
-    from gpucheck.cli.parameters import defaults
+    from gpucheck.cli.parameters import defaults, here
     from gpucheck.settings import EXPECTATIONS, KEYS, collect
 
     context.invoked_subcommand = "check"
     parent = context.parent or context
     parent.invoked_subcommand = "check"
     defaults(parent)  # refuses what a check would refuse
-    found = collect(os.environ, os.getcwd())
+    found = collect(os.environ, here())
     usual = _usual(parent)
     rows = {
         name: (found.values[name].value, found.values[name].source) if name in found.values else (usual.get(name), "default")

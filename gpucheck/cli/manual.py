@@ -33,9 +33,8 @@ def explain(what: str, style: str, color: str, verbose: bool) -> None:
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
     from gpucheck import manual, plugin
-    from gpucheck.reports import page
-
     from gpucheck.lint.pages import ROWS
+    from gpucheck.reports import page
 
     parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **ROWS}[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))

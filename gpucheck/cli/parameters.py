@@ -78,7 +78,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
     from gpucheck.settings import collect
 
     try:
-        configured = collect(os.environ, _here()).values
+        configured = collect(os.environ, here()).values
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     found: dict[str, Any] = {}
@@ -93,7 +93,8 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
     return {str(name): found} if found else None
 
 
-def _here() -> str:
+def here() -> str:
+    """The current folder."""
     try:
         return os.getcwd()
     except OSError:  # it was removed

@@ -36,7 +36,7 @@ Examples:
 @click.option("--cache", "cache_seconds", type=Seconds(), metavar="SECONDS", help="Don't check again so soon after a pass.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="The whole report of a check that found something.")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 @click.pass_obj
 def run(
     started: float,
@@ -51,8 +51,8 @@ def run(
     """Check this machine (--quick, unless told otherwise), then become COMMAND.
 
     The command takes this process' place: process number, signals, standard streams, working folder and exit code are its own.
-    A check that fails stops before it starts, with exit code 1 (3: no verdict), and a line on standard error. A healthy
-    machine is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed.
+    If the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. A healthy machine
+    is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed.
     """
     from gpucheck import handover
 

@@ -30,9 +30,19 @@ def exit_code(report: Report, style: str) -> int:
 
 
 def roots(report: Report) -> list[Diagnosis]:
-    """The findings that follow from no other: errors first, otherwise in the report's order."""
-    found = [finding for finding in report.findings if finding.explained_by is None]
+    """The findings that count and follow from no other that does: errors first, otherwise in the report's order."""
+    silent = {finding.code for finding in muted(report)}
+    found = [
+        finding
+        for finding in report.findings
+        if finding.code not in silent and (finding.explained_by is None or finding.explained_by in silent)
+    ]
     return sorted(found, key=lambda finding: finding.severity is not Severity.ERROR)
+
+
+def muted(report: Report) -> list[Diagnosis]:
+    """The findings that the user knows of and that don't count for now."""
+    return [finding for finding in report.findings if finding.muted is not None]
 
 
 def followers(report: Report, root: Diagnosis) -> list[Diagnosis]:

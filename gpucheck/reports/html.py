@@ -14,7 +14,7 @@ import jinja2
 from gpucheck.model import Report, Status, TrainingRun
 from gpucheck.reports import _charts
 from gpucheck.reports._areas import areas
-from gpucheck.reports._headline import followers, headline, roots
+from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import plain
 from gpucheck.reports._words import devices, duration, evidence, significant, size
 
@@ -42,6 +42,7 @@ def render(report: Report) -> str:
         report=report,
         headline=headline(report),
         roots=[(root, followers(report, root)) for root in roots(report)],
+        muted=muted(report),
         saw=lambda item: evidence(item, report.facts, verbose=True),
         areas=areas(report),
         runs=[_run(run) for run in report.training],

@@ -69,7 +69,9 @@ def _tell(case: ElementTree.Element, finding: Diagnosis, report: Report, strict:
         lines.append(f"explained by {finding.explained_by}")
     for fix in finding.fix:
         lines += [f"do: {fix.text}", *([f"    {fix.command}"] if fix.command else [])]
-    if finding.severity is Severity.ERROR or strict:
+    if finding.muted is not None:
+        ElementTree.SubElement(case, "system-out").text = plain("\n".join([f"muted: {finding.muted}", *lines]))
+    elif finding.severity is Severity.ERROR or strict:
         _add(case, "failure", finding.severity.value, finding.summary, "\n".join(lines))
     else:  # a warning passes, and is told
         ElementTree.SubElement(case, "system-out").text = plain("\n".join(["warning", *lines]))

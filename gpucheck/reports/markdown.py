@@ -8,7 +8,7 @@ import re
 
 from gpucheck.model import Diagnosis, Report, Severity, Status, TrainingRun, Verdict
 from gpucheck.reports._areas import areas
-from gpucheck.reports._headline import followers, headline, roots
+from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import line, plain
 from gpucheck.reports._words import devices, duration, evidence, significant, size
 
@@ -18,19 +18,21 @@ MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an 
 
 def title(report: Report) -> str:
     """The heading: the verdict, and the root cause's code where there is one."""
-    code = f" {roots(report)[0].code}" if report.findings and report.verdict is not Verdict.UNKNOWN else ""
+    code = f" {roots(report)[0].code}" if roots(report) and report.verdict is not Verdict.UNKNOWN else ""
     return f"gpucheck: {report.verdict.value}{code}"
 
 
 def render(report: Report, *, facts: bool = True) -> str:
     """Markdown; ``facts``: with every probe's fact as JSON, as far as they fit into an issue."""
     lines = [f"# {title(report)}", ""]
-    if report.verdict is Verdict.UNKNOWN or not report.findings:
+    if report.verdict is Verdict.UNKNOWN or not roots(report):
         lines += [escape(headline(report)), ""]
     if report.unknown_because:
         lines += ["## Not looked at", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
     for root in roots(report):
         lines += _finding(report, root)
+    if known := muted(report):
+        lines += ["## Muted", "", *(f"- `{each.code}`: {escape(f'{each.summary} ({each.muted})')}" for each in known), ""]
     if report.training:
         lines += _training(report.training)
     lines += ["## Machine", "", "| area | state | seen |", "| --- | --- | --- |"]

@@ -12,5 +12,5 @@ LIMIT_BYTES = 80
 
 def render(report: Report) -> str:
     """At most 80 bytes of UTF-8, the newline included: "FAIL gpu-lost: GPU 3 has fallen off the bus.\\n"."""
-    code = f" {roots(report)[0].code}" if report.findings and report.verdict is not Verdict.UNKNOWN else ""
+    code = f" {roots(report)[0].code}" if roots(report) and report.verdict is not Verdict.UNKNOWN else ""
     return cut(line(f"{report.verdict.value.upper()}{code}: {headline(report)}"), LIMIT_BYTES - 1) + "\n"

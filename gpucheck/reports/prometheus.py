@@ -70,7 +70,7 @@ class _Collector:
         yield _gauge("root_causes", "Root causes found, by severity", [({"severity": name}, count) for name, count in counted])
         yield _gauge(
             "finding",
-            "1 for each diagnosis found; root is false where another one explains it",
+            "1 for each diagnosis found, 0 where it is muted; root is false where another one explains it",
             [
                 (
                     {
@@ -80,7 +80,7 @@ class _Collector:
                         "scope": finding.scope.value,
                         "root": str(finding.explained_by is None).lower(),
                     },
-                    1,
+                    int(finding.muted is None),
                 )
                 for finding in report.findings
             ],

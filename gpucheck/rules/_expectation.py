@@ -1,11 +1,14 @@
 """From expectations and what was seen of them to one finding per kind."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gpucheck.expectations import NONE_GIVEN
-from gpucheck.expectations.items import Item
-from gpucheck.model import Finding, Fix, Request, Skip
+from gpucheck.model import Fact, Finding, Fix, Request, Skip
 from gpucheck.rules._common import listing
+
+if TYPE_CHECKING:
+    from gpucheck.expectations.items import Item
 
 SNAPSHOT = Fix(
     text="If this machine is right as it is, write down what it is now",
@@ -14,19 +17,22 @@ SNAPSHOT = Fix(
 
 
 def judge(
-    request: Request, items: Iterable[Item], word: str, fix: Callable[[list[Item]], tuple[Fix, ...]]
+    request: Request, kind: str, facts: tuple[Fact | None, ...], word: str, fix: Callable[["list[Item]"], tuple[Fix, ...]]
 ) -> Finding | Skip | None:
     """One finding for everything that is not met; unknown as a whole where nothing is unmet and something was not seen.
 
     Args:
         request: whose expectations these are.
-        items: of one kind.
+        kind: the function of ``gpucheck.expectations.items`` that looks at them: "gpu_count".
+        facts: that it needs.
         word: stands between what an item is about and what was seen of it: " is", ":".
         fix: what to do about the unmet ones.
     """
     if request.expectations is None:
         return Skip(NONE_GIVEN)
-    items = list(items)
+    from gpucheck.expectations import items as look  # most runs have no use for it
+
+    items = list(getattr(look, kind)(look.Seen.of(request, *facts)))
     unmet = [item for item in items if item.met is False]
     unseen = [item for item in items if item.met is None]
     if not unmet:

@@ -16,7 +16,7 @@ INSTALL = Fix(
     text="Install a TensorFlow with its CUDA libraries, which it finds by itself",
     command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
 )
-_OF_CUDA = re.compile(r"^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml)|nccl)", re.IGNORECASE)
+_OF_CUDA = re.compile(r"^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)", re.IGNORECASE)
 _CUDNN = re.compile(r"^(?:lib)?cudnn", re.IGNORECASE)
 _NUMBERED_AS_CUDA = re.compile(r"^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\.|64_)(\d+)", re.IGNORECASE)
 _TOOLKIT = re.compile(r"(?i:/cuda[-/])(\d+)\.\d")
@@ -41,6 +41,8 @@ def loading(log: Log) -> Loading | None:
     no_runtime = unserved(log, "cuda-runtime-unavailable")
     missing = [event for event in unserved(log, "library-missing") if _missed(event)]
     conflicts = [event for event in unserved(log, "symbol-missing") if conflicting(event)]
+    if missing:  # a symbol that is asked of nothing follows from it
+        conflicts = [event for event in conflicts if event.fields.get("file") or event.fields.get("library")]
     raised = _raised(log, [*missing, *conflicts])
     failed = bool(given_up or raised)
     if conflicts:

@@ -113,6 +113,30 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     gone(pid)
 
 
+INIT = """
+import ctypes, os, sys, time
+sys.path.insert(0, sys.argv[1])
+from gpucheck.host.process import Process
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: orphans become ours, as they do in a container
+process = Process(["sh", "-c", "sh -c 'sleep 600 & sleep 600' & exit 0"], dict(os.environ))
+process.wait(time.monotonic() + 10)
+process.kill()
+process.reap()
+process.close()
+try:
+    print("left:", os.waitpid(-1, os.WNOHANG))
+except ChildProcessError:
+    print("none left")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="subreapers are Linux's")
+def test_an_init_is_left_no_orphan_of_a_child():
+    root = str(pathlib.Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", INIT, root], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "none left\n"), done.stderr
+
+
 def test_signal_names():
     assert signal_name(9) == "SIGKILL"
     assert signal_name(200) == "signal 200"

@@ -189,6 +189,19 @@ FOUND = {
         model.fit(d, epochs=5)
         """),
     ),
+    "files, prefetched on a way that does not come back": (
+        "no-prefetch",
+        [2],
+        program("""
+        import sys, tensorflow as tf
+        d = tf.data.TFRecordDataset("a").map(parse).batch(8)
+        if benchmark:
+            d = d.prefetch(1)
+            sys.exit(run(d))
+        m = tf.keras.Sequential([])
+        m.fit(d)
+        """),
+    ),
     "a TPU's own loop": (
         "tpu-partial-batches",
         [4],

@@ -322,6 +322,22 @@ QUIET = {
         model.fit(ds)
         model.fit(ds2)
     """,
+    "files, perhaps wrapped": """
+        import tensorflow as tf
+        ds = tf.data.TFRecordDataset(files).map(parse).batch(8)
+        if faster:
+            ds = optimise(ds)
+        model = tf.keras.Sequential([])
+        model.fit(ds)
+    """,
+    "files, prefetched unless a loop runs": """
+        import tensorflow as tf
+        ds = tf.data.TFRecordDataset("a").map(parse).batch(8).prefetch(1)
+        for name in names:
+            ds = tf.data.TFRecordDataset(name).map(parse).batch(8)
+        model = tf.keras.Sequential([])
+        model.fit(ds)
+    """,
     "files, cached": """
         import tensorflow as tf
         model = tf.keras.Sequential([])
@@ -375,6 +391,15 @@ QUIET = {
         model.fit(tf.data.Dataset.from_tensor_slices(x).repeat().batch(8), steps_per_epoch=3)
         model.fit(tf.data.Dataset.from_tensor_slices(x).batch(8, True))
         model.fit(numpy_array)
+    """,
+    "TPU, with steps or repeated": """
+        import tensorflow as tf
+        strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver())
+        with strategy.scope():
+            model = tf.keras.Sequential([])
+            model.compile("adam", "mse")
+        model.fit(tf.data.Dataset.from_tensor_slices(x).batch(8), steps_per_epoch=3)
+        strategy.experimental_distribute_dataset(tf.data.Dataset.from_tensor_slices(x).repeat().batch(8))
     """,
     "TPU or GPU": """
         import tensorflow as tf
@@ -496,6 +521,20 @@ QUIET = {
         model = tf.keras.Sequential([])
         model.fit(x)
     """,
+    "graphs on purpose": """
+        import tensorflow as tf
+        tf.compat.v1.disable_eager_execution()
+        config = tf.compat.v1.ConfigProto(device_count={"GPU": 0})
+        model = tf.keras.Sequential([])
+        model.fit(x)
+    """,
+    "multi_gpu_model, or nothing": """
+        try:
+            from keras.utils import multi_gpu_model
+        except ImportError:
+            raise SystemExit("too new")
+        multi_gpu_model(model, gpus=2)
+    """,
     "multi_gpu_model where it still is": """
         try:
             from keras.utils import multi_gpu_model
@@ -560,6 +599,14 @@ QUIET = {
             tf.config.experimental.set_memory_growth(gpu, True)
         forward(tf.ones((3, 3)))
     """,
+    "a generator that has not begun": """
+        import tensorflow as tf
+        def numbers():
+            yield tf.zeros(3)
+        later = numbers()
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
     "growth again": """
         import tensorflow as tf
         def setup():
@@ -605,6 +652,39 @@ QUIET = {
             model = tf.keras.Sequential([])
         model.compile(tf.keras.optimizers.Adam(), "mse")
         model.fit(x)
+    """,
+    "built through an exit stack, compiled in a block": """
+        import contextlib, tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        stack = contextlib.ExitStack()
+        stack.enter_context(strategy.scope())
+        model = tf.keras.Sequential([])
+        with strategy.scope():
+            model.compile(tf.keras.optimizers.Adam(), "mse")
+    """,
+    "built in a block, compiled through an exit stack": """
+        import contextlib, tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([])
+        with contextlib.suppress(KeyError):
+            stack.enter_context(strategy.scope())
+        model.compile(tf.keras.optimizers.Adam(), "mse")
+    """,
+    "a strategy made after the training": """
+        import tensorflow as tf
+        model = tf.keras.Sequential([])
+        model.compile("adam", "mse")
+        model.fit(x)
+        strategy = tf.distribute.MirroredStrategy()
+    """,
+    "a module whose function others call": """
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        def train(data):
+            model = tf.keras.Sequential([])
+            model.compile("adam", "mse")
+            model.fit(data)
     """,
     "a scope of somebody's context manager": """
         import contextlib, tensorflow as tf

@@ -9,6 +9,41 @@ KNOWN = signatures.load()
 
 # kind -> (line, fields that must be among the event's), ...
 MEANT = {
+    "amd-gpu": (
+        (
+            "03:00.0 VGA compatible controller: Advanced Micro Devices, Inc. [AMD/ATI] Navi 31 [Radeon RX 7900 XTX] (rev c8)",
+            {"device": "03:00.0", "name": "Navi 31 [Radeon RX 7900 XTX]"},
+        ),
+        ("c1:00.0 Display controller: Advanced Micro Devices, Inc. [AMD/ATI] Aldebaran", {"device": "c1:00.0"}),
+    ),
+    "cuda-toolkit": (
+        ("Cuda compilation tools, release 11.8, V11.8.89", {"version": "11.8"}),
+        ("#8 0.3 Cuda compilation tools, release 12.4, V12.4.131", {"version": "12.4"}),
+    ),
+    "musl": (
+        (
+            "Error relocating /usr/lib/python3.12/site-packages/tensorflow/libtensorflow_framework.so.2: __memcpy_chk: symbol not found",
+            {},
+        ),
+        ("Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by _pywrap.so)", {}),
+    ),
+    "package-installed": (
+        (
+            "Successfully installed absl-py-2.1.0 nvidia-cudnn-cu12-9.3.0.75 tensorflow-2.20.0 wrapt-1.16.0",
+            {"package": "tensorflow", "version": "2.20.0", "cuda": "yes"},
+        ),
+        (
+            "Requirement already satisfied: tensorflow in /opt/conda/lib/python3.9/site-packages (2.8.0)",
+            {"path": "/opt/conda/lib/python3.9/site-packages", "version": "2.8.0", "cuda": "no"},
+        ),
+    ),
+    "pip-unreachable": (
+        ("WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<pip._vendor...>')'", {}),
+        (
+            "urllib3.exceptions.NewConnectionError: Failed to establish a new connection: [Errno -3] Temporary failure in name resolution",
+            {},
+        ),
+    ),
     "allocation-retried": (
         (
             "W tensorflow/core/common_runtime/bfc_allocator.cc:239] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB "
@@ -921,6 +956,11 @@ MEANT = {
 
 # kind -> lines close by
 NOT_MEANT = {
+    "amd-gpu": ("00:00.0 Host bridge: Advanced Micro Devices, Inc. [AMD] Starship/Matisse Root Complex",),
+    "cuda-toolkit": ("no Cuda compilation tools here",),
+    "musl": ("ld-linux-x86-64.so.2 => /lib64/ld-linux-x86-64.so.2",),
+    "package-installed": ("Successfully installed numpy-2.1.0 tensorflow-text-2.18.0",),
+    "pip-unreachable": ("a NewConnection was made",),
     "allocation-retried": (
         "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB\nCurrent allocation summary follows.",
     ),

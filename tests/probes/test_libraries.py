@@ -301,3 +301,33 @@ def test_the_installed_tensorflow(capsys):
     assert [one.soname for one in fact.libraries if one.required] == [
         one.soname for one in tables.libraries("2.21") if one.required
     ]
+
+
+def test_xla_folders_only_where_xla_lacks_something():
+    toolkit = {
+        f"/usr/local/cuda-{version}/{path}": "x"
+        for version in ("12.3", "13.0", "9.0", "12.10")
+        for path in ("bin/ptxas", "nvvm/libdevice/libdevice.10.bc")
+    }
+    toolkit["/opt/half/bin/ptxas"] = "x"
+    env = {"CUDA_HOME": "/opt/half/"}
+    assert read(site(**toolkit), env=env)[0].xla_folders == ()
+    without = {name: version for name, version in WHEELS.items() if name != "cuda_nvcc"}
+    fact, _ = read(site(wheels=without, **toolkit), env=env)
+    assert (fact.ptxas.path, fact.libdevice.path) == (None, None)
+    assert fact.xla_folders == (  # newest first, without the one that XLA passes over
+        Tool(path="/usr/local/cuda-13.0", version="13.0"),
+        Tool(path="/usr/local/cuda-12.10", version="12.10"),
+        Tool(path="/usr/local/cuda-12.3", version="12.3"),
+    )
+    alone = site(wheels=without, **toolkit, **{f"{SITE}/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc": "x"})
+    assert read(alone, env=env)[0].xla_folders[0] == Tool(path="/opt/half")  # it has what is lacking
+
+
+@pytest.mark.parametrize("flag", ['--xla_gpu_cuda_data_dir="/opt/a cuda"', "--xla_gpu_cuda_data_dir='/opt/a cuda/'"])
+def test_a_data_folder_with_a_blank(flag):
+    without = {name: version for name, version in WHEELS.items() if name != "cuda_nvcc"}
+    files = site(wheels=without, **{"/opt/a cuda/bin/ptxas": "x", "/opt/a cuda/nvvm/libdevice/libdevice.10.bc": "x"})
+    fact, _ = read(files, env={"XLA_FLAGS": f"--xla_a=1 {flag} --xla_b=2"})
+    assert (fact.ptxas.path, fact.libdevice.path) == ("/opt/a cuda/bin/ptxas", "/opt/a cuda/nvvm/libdevice/libdevice.10.bc")
+    assert read(files, env={"XLA_FLAGS": "--xla_a='1"})[0].ptxas.path is None  # half a quote

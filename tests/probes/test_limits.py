@@ -232,3 +232,22 @@ def test_this_machine():
     assert 0 < limits.memory_available_bytes <= limits.memory_total_bytes
     assert limits.memory_limit_bytes is None or limits.memory_limit_bytes < limits.memory_total_bytes
     assert limits.open_files is None or limits.open_files > 0
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"folders": ("/var/tmp", "/tmp")}, "/var/tmp/cuda-cache-1000"),
+        ({"folders": ("/var/tmp", "/tmp"), "unwritable": ("/var/tmp",)}, "/tmp/cuda-cache-1000"),
+        ({"folders": ("/var/tmp/cuda-cache-1000", "/tmp")}, "/tmp/cuda-cache-1000"),  # root's, in this fake: not believed
+        ({"folders": ("/var/tmp/cuda-cache-0", "/tmp"), "user": 0}, "/var/tmp/cuda-cache-0"),
+        ({"folders": ("/var/tmp", "/tmp", "/me"), "links": {"/var/tmp/cuda-cache-0": "/me"}, "user": 0}, "/tmp/cuda-cache-0"),
+        ({"folders": ("/var/tmp", "/scratch")}, "/scratch/cuda-cache-1000"),
+        ({}, None),
+        ({"folders": ("/tmp",), "user": None}, None),
+    ],
+)
+def test_another_kernel_cache_only_of_this_users_own(more, expected):
+    env = {"HOME": "/home/me", "XDG_CACHE_HOME": "/scratch"}
+    assert read(FakeHost({"/home/me/.nv": ""}, env=env, **more)).kernel_cache_other == expected
+    assert read(FakeHost({"/home/me/x": ""}, env=env, **more)).kernel_cache_other is None  # the cache can be written

@@ -99,7 +99,7 @@ def test_conda(tmp_path):
     paths = install.install(WANTED, str(folder), "conda")
     assert paths == [f"{folder}/etc/conda/{when}.d/gpucheck-env.sh" for when in ("activate", "deactivate")]
     assert install.install(WANTED, str(folder), "conda") == []
-    got = shell(f". '{paths[0]}'; SHOW; . '{paths[1]}'; SHOW", LD_LIBRARY_PATH="/old")
+    got = shell(f". '{paths[0]}'; . '{paths[0]}'; SHOW; . '{paths[1]}'; . '{paths[1]}'; SHOW", LD_LIBRARY_PATH="/old")
     assert got == [[f"{NEW}:/old", "true"], ["/old", None]]
     assert install.uninstall(str(folder), "conda") == paths
     assert os.listdir(folder / "etc/conda/activate.d") == ["other.sh"]

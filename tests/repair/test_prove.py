@@ -37,7 +37,10 @@ def machine(seen):
         seen.append(dict(env))
         changes = {"environment.variables": dict(env)}
         if env.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID") != "PCI_BUS_ID":
-            changes["cuda"] = REFUSED
+            changes |= {
+                "cuda": REFUSED,
+                "environment.variables": {"CUDA_DEVICE_ORDER": env["CUDA_DEVICE_ORDER"]},
+            }  # hides the next
         elif env.get("CUDA_VISIBLE_DEVICES") == "-1":
             changes["cuda"] = HIDDEN
         if "cache" in env:

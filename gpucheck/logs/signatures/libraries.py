@@ -23,18 +23,24 @@ def _missing(match: "re.Match[str]") -> dict[str, str] | None:
     line = match.string.lower()
     if "nvidia-container-cli" in line or "oci runtime" in line:  # the hook's library, outside the container
         return None
-    fields = {**(named(match) or {}), "soname": _soname(match["soname"])}
+    asked = _soname(match["soname"])
+    fields = {**(named(match) or {}), "soname": asked}
     if "error" in fields:
         # a library that is there can miss one that it needs in turn
         needed = re.match(r"(lib[\w.+-]+\.so[\d.]*): cannot open shared", fields["error"])
-        fields["soname"] = needed[1] if needed else fields["soname"]
+        fields["soname"] = needed[1] if needed else asked
         fields["error"] = fields["error"].rpartition(".so")[2].lstrip(".0123456789: ") or fields["error"]
-    return None if _OPTIONAL.search(fields["soname"]) else fields
+    return None if _dispensable(asked, match.string) else fields
 
 
 def _optional(match: "re.Match[str]") -> dict[str, str] | None:
     soname = _soname(match["soname"])
-    return {"soname": soname} if _OPTIONAL.search(soname) else None
+    return {"soname": soname} if _dispensable(soname, match.string) else None
+
+
+def _dispensable(soname: str, line: str) -> bool:
+    """Whether a program can do without the library; one that raises cannot."""
+    return bool(_OPTIONAL.search(soname)) and not re.search(r"\b(?:Import|OS)Error: ", line)
 
 
 def _any_of(match: "re.Match[str]") -> dict[str, str] | None:

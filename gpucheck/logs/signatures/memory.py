@@ -72,6 +72,22 @@ SIGNATURES = (
         lambda match: {**(_exhausted(match) or {}), "allocator": "gpu"},
         reach=0,
     ),
+    # CuPy, ROCm, Apple's and Intel's devices, ONNX Runtime; Java's is the host's
+    *each(
+        "out-of-memory",
+        ("outofmemoryerror", "out of memory"),
+        r"(?<!lang\.)\b(?P<allocator>OutOfMemoryError)\b(?:: Out of memory allocating (?P<bytes>[\d,]+) bytes)?"
+        r"|\b(?P<framework>HIP|XPU|MPS backend) out of memory\b",
+        lambda match: {"allocator": "gpu", **({"bytes": match["bytes"].replace(",", "")} if match["bytes"] else {})},
+        reach=0,
+    ),
+    Signature(
+        "out-of-memory",
+        "allocate memory for requested buffer",
+        r"Failed to allocate memory for requested buffer of size (?P<bytes>\d+)",
+        _exhausted,
+        reach=0,
+    ),
     # gRPC says RESOURCE_EXHAUSTED of messages, too
     *each(
         "out-of-memory",

@@ -60,7 +60,7 @@ SIGNATURES = (
     Signature(
         "pip-python-mismatch",
         "requires a different python",
-        r"(?:\b(?P<package>[\w.-]{1,60}) )?requires a different Python: (?P<python>[\d.]+) not in '?(?P<needed>[^'\n]+)",
+        r"(?:\b(?P<package>[\w.-]{1,60})['\"]? )?requires a different Python: (?P<python>[\d.]+) not in '?(?P<needed>[^'\n]+)",
         reach=0,
     ),
     Signature(

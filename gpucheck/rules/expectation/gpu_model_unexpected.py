@@ -20,21 +20,25 @@ References:
     https://developer.nvidia.com/cuda-gpus
 """
 
-from gpucheck.expectations.items import Item, Seen, gpu_models
+from typing import TYPE_CHECKING
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.rules._expectation import judge
 
+if TYPE_CHECKING:
+    from gpucheck.expectations.items import Item
+
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
 def check(request: Request, gpus: Gpus | None, cuda: Cuda | None) -> Finding | Skip | None:
     """NVML's words about every GPU, or CUDA's; without any GPU there is nothing to compare."""
-    return judge(request, gpu_models(Seen.of(request, gpus, cuda)), ":", _fix)
+    return judge(request, "gpu_models", (gpus, cuda), ":", _fix)
 
 
-def _fix(unmet: list[Item]) -> tuple[Fix, ...]:
+def _fix(unmet: "list[Item]") -> tuple[Fix, ...]:
     return (
         Fix(text="Run on a machine with the expected GPUs: name the model where the job is submitted"),
         Fix(text="Look whether MIG divides the GPU", command="nvidia-smi -L"),

@@ -21,21 +21,24 @@ References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
 """
 
-from gpucheck.expectations.items import Item, Seen
-from gpucheck.expectations.items import training as items_of
+from typing import TYPE_CHECKING
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
 from gpucheck.rules._expectation import judge
 
+if TYPE_CHECKING:
+    from gpucheck.expectations.items import Item
+
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(request: Request, training: Training | None) -> Finding | Skip | None:
     """Every job of a strategy must reach the speed that is expected of it; those compiled by XLA as a whole don't count."""
-    return judge(request, items_of(Seen.of(request, training)), ":", _fix)
+    return judge(request, "training", (training,), ":", _fix)
 
 
-def _fix(unmet: list[Item]) -> tuple[Fix, ...]:
+def _fix(unmet: "list[Item]") -> tuple[Fix, ...]:
     return (
         Fix(text="Run it again while nothing else uses the GPUs and the processors"),
         Fix(text="See what changed since it was good", command="gpucheck compare expected.toml"),

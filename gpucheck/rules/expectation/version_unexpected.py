@@ -22,7 +22,8 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-from gpucheck.expectations.items import Item, Seen, version
+from typing import TYPE_CHECKING
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
@@ -34,6 +35,9 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import pip
 from gpucheck.rules._expectation import judge
+
+if TYPE_CHECKING:
+    from gpucheck.expectations.items import Item
 
 DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras"}
 
@@ -51,7 +55,7 @@ def check(
 ) -> Finding | Skip | None:
     """What was imported counts before what is installed."""
 
-    def fix(unmet: list[Item]) -> tuple[Fix, ...]:
+    def fix(unmet: "list[Item]") -> tuple[Fix, ...]:
         wanted = [f"{DISTRIBUTIONS[item.what]}{item.expected}" for item in unmet if item.what in DISTRIBUTIONS]
         names = {item.what for item in unmet} - DISTRIBUTIONS.keys()
         fixes = []
@@ -61,5 +65,5 @@ def check(
             fixes.append(Fix(text="Run on a machine, or in an image, that has what is expected"))
         return tuple(fixes)
 
-    seen = Seen.of(request, driver, cuda, libraries, packages, tensorflow, keras, interpreter)
-    return judge(request, version(seen), " is", fix)
+    seen = (driver, cuda, libraries, packages, tensorflow, keras, interpreter)
+    return judge(request, "version", seen, " is", fix)

@@ -81,11 +81,11 @@ def check(
             *(item for fault in unreachable for item in fault.evidence(libraries)),
             *saw(libraries, "loader", "runpath", "library_path"),
         ),
-        fix=tuple(_fixes(interpreter, folders(unreachable, packages))),
+        fix=tuple(_fixes(interpreter, folders_of(unreachable, packages))),
     )
 
 
-def folders(unreachable: list[common.Fault], packages: Packages) -> list[str]:
+def folders_of(unreachable: list[common.Fault], packages: Packages) -> list[str]:
     """The folders that the loader has to be told of, each once."""
     return list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
 

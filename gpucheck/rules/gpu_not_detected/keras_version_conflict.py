@@ -40,7 +40,9 @@ from gpucheck.rules import _common as common
 from gpucheck.rules._log import cite, told
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("tensorflow-import-failed", "training-failed", "training-crashed")
+)
 def check(
     environment: Environment,
     interpreter: Interpreter,

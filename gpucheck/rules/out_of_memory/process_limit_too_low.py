@@ -45,6 +45,22 @@ SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
 FILES = 128
 
+# What a log says of a limit that was reached, and the command that raises it.
+_TOLD = {
+    "thread-limit": (
+        "A limit on threads or processes was reached: the system refused to start another thread.",
+        "ulimit -u $(ulimit -H -u)",
+    ),
+    "open-files-limit": (
+        "The limit on open files was reached: the system refused to open another one.",
+        "ulimit -n $(ulimit -H -n)",
+    ),
+    "locked-memory-limit": (
+        "The limit on locked memory is too low for transfers between GPUs and the network.",
+        "ulimit -l unlimited",
+    ),
+}
+
 
 class Shortage(NamedTuple):
     """One limit that is too low; fatal: training can't work under it."""
@@ -69,16 +85,11 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """The first of address space, threads and open files that does not suffice, unless training has shown that it does."""
-    lines = alarms(training, log, "thread-limit")
+    lines = alarms(training, log, *_TOLD)
     if log is not None and lines:
-        return _finding(
-            Shortage(
-                "A limit on threads or processes was reached: the system refused to start another thread.",
-                saw(log, f"events[{lines[0][0]}].text"),
-                "ulimit -u $(ulimit -H -u)",
-                True,
-            )
-        )
+        place, event = lines[0]
+        summary, command = _TOLD[event.kind]
+        return _finding(Shortage(summary, saw(log, f"events[{place}].text"), command, event.kind != "locked-memory-limit"))
     if limits is None:
         return Skip("the limits of this process are not known")
     trained = passed(training)

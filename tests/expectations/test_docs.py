@@ -1,0 +1,30 @@
+"""What docs/expectations.md shows is what is read."""
+
+import pathlib
+import re
+
+from gpucheck.expectations import read
+from gpucheck.settings import KEYS
+
+TEXT = (pathlib.Path(__file__).parents[2] / "docs" / "expectations.md").read_text()
+
+
+def test_the_file_is_read():
+    (text,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+    got = read.parse(text, "expectations.md")
+    assert got.gpu.count == 8
+    assert got.training.min_samples_per_second["mirrored"] == {"float32": 20000}
+
+
+def test_every_setting_is_told():
+    assert [key for key in KEYS if f"`{key}" not in TEXT] == []
+
+
+def test_every_key_is_told():
+    names = [f"{part}.{name}" for part in ("gpu", "versions", "training") for name in fields(part)]
+    assert len(names) > 10
+    assert [name for name in names if name.partition(".")[2] not in TEXT] == []
+
+
+def fields(part):
+    return getattr(read.parse("", "x"), part).__struct_fields__

@@ -1,0 +1,105 @@
+"""Logs about memory, speed, numbers and TPUs: as TensorFlow, Keras, JAX, PyTorch, the kernel and schedulers put them."""
+
+import pytest
+from one_rule import told_by
+
+from gpucheck.model import Severity
+
+KERAS_BAR = "117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511"
+CREATED = (
+    "Created device /job:localhost/replica:0/task:0/device:GPU:0 with 9000 MB memory:  -> device: 0, name: Tesla T4,"
+    " pci bus id: 0000:00:04.0, compute capability: 7.5"
+)
+
+NAMED = [
+    # -- the GPU's memory --
+    ("gpu-memory-exhausted", "ResourceExhaustedError: Graph execution error:\nOOM when allocating tensor with shape[64,512,112,112] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc"),
+    ("gpu-memory-exhausted", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 23.69 GiB of which 12.94 MiB is free."),
+    ("gpu-memory-exhausted", "[rank2]: RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 2; 15.90 GiB total capacity; 14.93 GiB already allocated; 3.75 MiB free; 15.02 GiB reserved in total by PyTorch)"),
+    ("gpu-memory-exhausted", "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes."),
+    ("gpu-memory-exhausted", "E tensorflow/stream_executor/cuda/cuda_driver.cc:825] failed to allocate 10.76G (11553800192 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\nAborted (core dumped)"),
+    ("gpu-memory-exhausted", "2024-05-05 05:05:05.5: W tensorflow/core/framework/op_kernel.cc:1827] OP_REQUIRES failed at conv_ops_impl.h:770 : RESOURCE_EXHAUSTED: OOM when allocating tensor with shape[128,256,56,56]\ntensorflow.python.framework.errors_impl.ResourceExhaustedError: {{function_node __wrapped__Conv2D}} OOM when allocating tensor"),
+    ("gpu-memory-exhausted", "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY"),
+    ("gpu-memory-exhausted", "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,589,934,592 bytes (allocated so far: 3,221,225,472 bytes)."),
+    ("gpu-memory-exhausted", "torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 15.98 GiB"),
+    ("gpu-memory-exhausted", "RuntimeError: MPS backend out of memory (MPS allocated: 17.24 GB, other allocations: 384.00 KB, max allowed: 18.13 GB)."),
+    ("gpu-memory-exhausted", "2024-01-01 [E:onnxruntime:, sequential_executor.cc:514 ExecuteKernel] bfc_arena.cc:376 Failed to allocate memory for requested buffer of size 2013265920"),
+    ("cublas-init-failed", "E tensorflow/stream_executor/cuda/cuda_blas.cc:226] failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED\nInternalError: Blas GEMM launch failed : a.shape=(32, 784), b.shape=(784, 128), m=32, n=128, k=784"),
+    ("cublas-init-failed", "RuntimeError: CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+    ("cudnn-init-failed", "E tensorflow/stream_executor/cuda/cuda_dnn.cc:329] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\nUnknownError: Failed to get convolution algorithm. This is probably because cuDNN failed to initialize"),
+    ("cudnn-init-failed", "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"),
+    ("memory-growth-too-late", "RuntimeError: Physical devices cannot be modified after being initialized"),
+    ("memory-growth-too-late", "RuntimeError: Virtual devices cannot be modified after being initialized"),
+    ("memory-growth-mixed", "ValueError: Memory growth cannot differ between GPU devices"),
+    # -- the machine's memory --
+    ("host-memory-exhausted", "[ 8123.456789] Out of memory: Killed process 23145 (python3) total-vm:91234564kB, anon-rss:64123456kB, file-rss:0kB"),
+    ("host-memory-exhausted", "Last State:     Terminated\n  Reason:       OOMKilled\n  Exit Code:    137"),
+    ("host-memory-exhausted", "slurmstepd: error: Detected 1 oom_kill event in StepId=123.batch. Some of the step tasks have been OOM Killed."),
+    ("host-memory-exhausted", "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 37.3 GiB for an array with shape (50000, 100000) and data type float64"),
+    ("host-memory-exhausted", "Memory cgroup out of memory: Killed process 991 (python) total-vm:1kB"),
+    ("host-memory-exhausted", "OSError: [Errno 12] Cannot allocate memory"),
+    ("shared-memory-too-small", "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit."),
+    ("shared-memory-too-small", "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-h4kqLz (size 9637888)\nNCCL WARN Call to posix_fallocate failed : No space left on device"),
+    ("process-limit-too-low", "RuntimeError: can't start new thread"),
+    ("process-limit-too-low", "OpenBLAS blas_thread_init: pthread_create failed for thread 31 of 64: Resource temporarily unavailable"),
+    ("process-limit-too-low", "OSError: [Errno 24] Too many open files: '/data/img_0999.jpg'"),
+    # -- numbers --
+    ("loss-not-finite", "Epoch 3/10\n469/469 [==============================] - 2s 4ms/step - loss: nan - accuracy: 0.0987"),
+    ("loss-not-finite", "{'loss': nan, 'grad_norm': nan, 'learning_rate': 5e-05, 'epoch': 0.33}"),
+    ("loss-not-finite", "step 1200 | train_loss=inf | lr 3e-4"),
+    ("loss-not-finite", "tensorflow.python.framework.errors_impl.InvalidArgumentError: Detected Infinity or NaN in output 0 of graph op \"Log\" (# outputs: 1). : Tensor had NaN values"),
+    ("loss-not-finite", "ERROR:tensorflow:Model diverged with loss = NaN.\ntensorflow.python.training.basic_session_run_hooks.NanLossDuringTrainingError: NaN loss during training."),
+    ("loss-not-finite", "Batch 12: Invalid loss, terminating training"),
+    # -- TPUs --
+    ("tpu-not-found", "ValueError: Please provide a TPU Name to connect to."),
+    ("tpu-not-found", "KeyError: 'COLAB_TPU_ADDR'"),
+    ("tpu-busy", "RuntimeError: Unable to initialize backend 'tpu': ABORTED: The TPU is already in use by process with pid 39211. Not attempting to load libtpu.so in this process."),
+    ("tpu-busy", "Internal error when accessing libtpu multi-process lockfile. Run \"$ sudo rm /tmp/libtpu_lockfile\"."),
+    ("tpu-unreachable", "tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses; last error: UNKNOWN: ipv4:10.2.3.4:8470: Failed to connect to remote host: Connection refused"),
+    ("tpu-version-mismatch", "RuntimeError: Unexpected PJRT_Client_Create_Args size: expected 64, got 48. Check installed software versions."),
+    ("tpu-runtime-missing", "ModuleNotFoundError: No module named 'libtpu'"),
+    # -- several GPUs and workers --
+    ("nccl-failed", "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1275, internal error, NCCL version 2.14.3\nncclInternalError: Internal check failed."),
+    ("nccl-failed", "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled cuda error. Set NCCL_DEBUG=WARN for detail. [Op:CollectiveReduceV2]"),
+    ("tf-config-malformed", "json.decoder.JSONDecodeError: Expecting ',' delimiter\nFile tfconfig_cluster_resolver.py\nValueError: TF_CONFIG could not be parsed"),
+    ("worker-unreachable", "E tensorflow/core/common_runtime/base_collective_executor.cc:249] BaseCollectiveExecutor::StartAbort UNAVAILABLE: failed to connect to all addresses\nUnavailableError: Collective ops is aborted by: failed to connect to all addresses"),
+]  # fmt: skip
+
+ONLY_WARNED = [
+    ("input-pipeline-bound", "Your program is HIGHLY input-bound because 78.3% of the total step time sampled is waiting for input."),
+    ("precision-unsupported", "WARNING:tensorflow:Mixed precision compatibility check (mixed_float16): WARNING\nYour GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0."),
+    ("gpu-throttled", "    Clocks Event Reasons\n        HW Thermal Slowdown               : Active"),
+    ("pcie-link-degraded", "[    2.5] pci 0000:65:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:64:00.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)"),
+]  # fmt: skip
+
+QUIET = [
+    f"W bfc_allocator.cc:290] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.02GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.\n{KERAS_BAR}",
+    f"{CREATED}\n{KERAS_BAR}\nW local_rendezvous.cc:404] Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence",
+    "    Clocks Event Reasons\n        Idle                              : Active\n        HW Thermal Slowdown               : Not Active\n        SW Power Cap : Active",
+    "Epoch 1/2 - info: no nan, no inf found - loss: 0.69",
+    f"OOM when allocating tensor with shape[4096,4096], retrying with batch size 32\n{KERAS_BAR}",
+    "banana loss financing information: 3",
+    "2024-01-01 INFO saved checkpoint; 0 errors, 0 failures",
+    "java.lang.OutOfMemoryError: Java heap space",
+    "[   10.1] python3 invoked by user, memory cgroup stats: anon 12kB",
+    "WARNING:root:TPU not requested; running on CPU",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "text"), NAMED)
+def test_the_cause_is_named(code, text):
+    first, *others = told_by(text)
+    assert (first.code, first.severity) == (code, Severity.ERROR)
+    assert [item.code for item in others if item.severity is Severity.ERROR] == []
+    assert first.evidence
+    assert first.fix
+
+
+@pytest.mark.parametrize(("code", "text"), ONLY_WARNED)
+def test_what_trains_all_the_same_is_a_warning(code, text):
+    assert [(item.code, item.severity) for item in told_by(text)] == [(code, Severity.WARNING)]
+
+
+@pytest.mark.parametrize("text", QUIET)
+def test_what_is_harmless_or_over_is_no_error(text):
+    assert [item.code for item in told_by(text) if item.severity is Severity.ERROR] == []
