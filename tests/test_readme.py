@@ -1,5 +1,6 @@
 """The README's two transcripts are what the command prints, and its links lead somewhere."""
 
+import os
 import pathlib
 import re
 import time
@@ -24,15 +25,24 @@ def transcript(plain, seconds, **request):
     return terminal.render(replace(report, seconds=seconds), width=100, color=False, ascii=False, verbose=False)
 
 
-def test_the_failure_is_what_is_printed():
+def failure():
     (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
     example = manual.page(rule.code, rule.doc).example
-    text = transcript(manual.apply(machine(example.machine), example.changes), 6.8)
-    assert f"```text\n{text}```" in README
+    return transcript(manual.apply(machine(example.machine), example.changes), 6.8)
 
 
-def test_the_pass_is_what_is_printed():
-    assert f"```text\n{transcript(machine('laptop-cpu'), 6.4, allow_cpu=True)}```" in README
+def success():
+    return transcript(machine("laptop-cpu"), 6.4, allow_cpu=True)
+
+
+def test_the_transcripts_are_what_is_printed():
+    """With GPUCHECK_UPDATE_GOLDEN=1 they are written anew."""
+    blocks = iter((failure(), success()))
+    current = re.sub(r"```text\n.*?```", lambda _: f"```text\n{next(blocks)}```", README, flags=re.DOTALL)
+    if os.environ.get("GPUCHECK_UPDATE_GOLDEN"):
+        (ROOT / "README.md").write_text(current)
+    else:
+        assert current == README
 
 
 def test_links():

@@ -6,6 +6,7 @@
 bin=/opt/gpucheck/bin # where keras-gpucheck is installed on every node
 scopes="hardware"     # whose faults count; "hardware host" also drains for the driver and what else an administrator repairs
 
+# With the folder of scontrol. A pyproject.toml or variables of somebody else must not configure what root runs.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin
 export PATH
 unset CUDA_VISIBLE_DEVICES
@@ -16,7 +17,7 @@ node=${SLURMD_NODENAME:-$(hostname -s)}
 # nobody knows, and nothing is drained. A node that is drained already keeps the reason it was given.
 gpus=no
 set -f
-for word in $(timeout -k 1 10 scontrol --oneliner show node "$node"); do
+for word in $(timeout -k 1 5 scontrol --oneliner show node "$node"); do
   case $word in
     Gres=gpu* | Gres=*,gpu*) gpus=yes ;;
     State=*DRAIN*) exit 0 ;;
@@ -26,6 +27,7 @@ done
 
 # How many and which GPUs it shall have, where somebody wrote it down: gpucheck snapshot /etc/gpucheck/expected.toml
 expected=/etc/gpucheck/expected.toml
+set --
 [ -r "$expected" ] && set -- --expect "$expected"
 report=$(timeout -k 1 35 "$bin/gpucheck" --quick --timeout 30 --format json "$@" </dev/null)
 
@@ -41,5 +43,5 @@ for one in json.load(sys.stdin)["findings"]:
 }
 [ -z "$fault" ] && exit 0
 echo "gpucheck: draining $node: $fault" >&2
-scontrol update nodename="$node" state=drain reason="gpucheck: $fault"
+timeout -k 1 10 scontrol update nodename="$node" state=drain reason="gpucheck: $fault"
 exit 1

@@ -110,6 +110,15 @@ def test_a_strategy_that_was_not_tried_is_unknown():
     assert "multi_worker_mirrored (a pass): no such training job" in got.unknown_because[0]
 
 
+@pytest.mark.parametrize("status", ["skipped", "timed_out"])
+def test_a_strategy_that_was_skipped_or_ran_out_of_time_is_unknown(status):
+    got = report(
+        '[training]\nstrategies = ["mirrored"]', {"training.runs[1].status": status, "training.runs[1].reason": "no room"}
+    )
+    assert (got.verdict, got.exit_code) == (Verdict.UNKNOWN, 3)
+    assert "expected, and not seen: strategy mirrored (a pass): no room" in got.unknown_because
+
+
 def test_a_failed_strategy_is_explained_by_what_made_it_fail():
     got = report(
         '[training]\nstrategies = ["mirrored"]', {"training.runs[1].status": "failed", "training.runs[1].reason": "Boom"}

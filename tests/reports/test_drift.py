@@ -55,9 +55,7 @@ def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():
 def test_json():
     got = json.loads(drift.render_json(found(KERAS)))
     assert got["baseline"] == "good.json"
-    assert got["changes"] == [
-        {"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "why": GROUPS[KERAS[0]]}
-    ]
+    assert got["changes"] == [{"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "why": GROUPS[KERAS[0]]}]
 
 
 def test_markdown_cells_stay_cells():

@@ -23,6 +23,12 @@ _REMOVED = (
     r"|multi_gpu_model|GraphDef|Summary|gfile"
 )
 
+# What Keras 2 took and Keras 3 does not, or the reverse.
+_OLD_ARGUMENTS = (
+    r"batch_shape|batch_input_shape|weights|input_shape|input_length|time_major|implementation|ragged|sparse|lr|decay"
+    r"|workers|max_queue_size|use_multiprocessing|autocast|optional|quantization_config"
+)
+
 SIGNATURES = (
     Signature(
         "keras-backend",
@@ -78,8 +84,12 @@ SIGNATURES = (
             "file format not supported",
             "could not deserialize class",
             "could not locate class",
+            "unrecognized keyword arguments",
+            "argument(s) not recognized",
+            "kerastensor cannot be used",
         ),
-        r"(?P<message>Unrecognized keyword arguments passed to \w+: \{'(?:batch_shape|batch_input_shape|weights|input_shape)'"
+        r"(?P<message>Unrecognized keyword arguments(?: passed to \w+)?: [\[{]'(?:" + _OLD_ARGUMENTS + r")'"
+        r"|Argument\(s\) not recognized: \{'(?:" + _OLD_ARGUMENTS + r")'|A KerasTensor cannot be used as input to a TensorFlow"
         r"|File format not supported: [^\n]{0,80}Keras 3|Could not (?:deserialize|locate) class '\w+')",
         reach=1,
     ),

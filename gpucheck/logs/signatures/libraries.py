@@ -116,6 +116,12 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
+        "library-corrupt",
+        "winerror 193",
+        r"(?P<error>\[WinError 193\] [^\n]{0,60})(?:.{0,80}?(?P<soname>[\w.-]+\.dll))?",
+        reach=0,
+    ),
+    Signature(
         "symbol-missing",
         "undefined symbol",
         r"(?P<file>[^\s:]{1,160}\.so[\w.]*): undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?",

@@ -54,6 +54,13 @@ SIGNATURES = (
     ),
     Signature(
         "pip-no-matching-distribution",
+        "only has wheels",
+        r"You're (?:using|on) .{0,80}?, but `?(?P<package>[\w.-]+)`? \(v(?P<version>[\w.]+)\) only has wheels "
+        r"(?:with|for) the following (?P<tag>Python|platform)",
+        lambda match: {**(named(match) or {}), "version": f"=={match['version']}"},
+    ),
+    Signature(
+        "pip-no-matching-distribution",
         "packagesnotfounderror",
         r"PackagesNotFoundError:.{0,100}?- (?P<package>[\w-]+)",
     ),
@@ -62,6 +69,32 @@ SIGNATURES = (
         "requires a different python",
         r"(?:\b(?P<package>[\w.-]{1,60})['\"]? )?requires a different Python: (?P<python>[\d.]+) not in '?(?P<needed>[^'\n]+)",
         reach=0,
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "does not satisfy python",
+        r"[Pp]ython version \(?(?P<python>[\d.]+\d)\)? does not satisfy Python(?P<needed>[<>=\d.,]+\d)"
+        r"(?:.{0,300}?\b(?P<package>tensorflow[\w-]*|keras|jax\w*|torch)\b)?",
+    ),
+    # conda and mamba
+    Signature(
+        "pip-python-mismatch",
+        "with the existing python installation",
+        r"with the existing python installation.{0,300}?- (?P<package>[\w-]+)\S* -> python\[version='(?P<needed>[^']{1,60})",
+        reach=8,
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "conflicts with any installable",
+        r"python (?P<python>[\d.]+\d)\S* .{0,60}?conflicts with any installable",
+        reach=0,
+    ),
+    Signature(
+        "pip-python-mismatch",
+        "is installable with the potential",
+        r"\b(?P<package>tensorflow[\w-]*|keras|jax\w*|pytorch)\b.{0,80}? is (?:not )?installable.{0,300}?"
+        r"python (?P<python>[\d.]+\d)\S* .{0,60}?conflicts with",
+        reach=6,
     ),
     Signature(
         "pip-python-mismatch",
@@ -103,6 +136,12 @@ SIGNATURES = (
         r"(?:[^(\n]*\((?P<version>\d[\w.]*)\))?",
         _satisfied,
         reach=1,
+    ),
+    Signature(
+        "package-installed",
+        "name: tensorflow",
+        r"^Name: (?P<package>tensorflow) Version: (?P<version>\S+)(?:.{0,600}?\bLocation: (?P<path>\S+))?",
+        reach=8,
     ),
     Signature("package-installed", "tensorflow    ", r"^(?P<package>tensorflow) {4,}(?P<version>\d+\.\d[\w.]*)", reach=0),
     Signature(

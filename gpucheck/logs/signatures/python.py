@@ -16,6 +16,9 @@ _WORDS = {
 }
 
 
+_PROTOBUF = re.compile(r"Descriptors|[Pp]rotobuf|MessageFactory")
+
+
 def _signal(match: "re.Match[str]") -> dict[str, str] | None:
     caught = named(match) or {}
     if "number" in caught:
@@ -72,11 +75,26 @@ SIGNATURES = (
             "compiled using numpy 1.x",
             "_array_api not found",
             "multiarray failed to import",
+            "incompatible protobuf",
+            "'messagefactory' object",
+            "module 'numpy' has no attribute",
+            "unable to convert function return value",
         ),
         r"(?P<message>Descriptors cannot (?:not )?be created directly|numpy\.dtype size changed"
+        r"|[Ii]ncompatible Protobuf [\w/ ]*versions|'MessageFactory' object has no attribute"
+        r"|module 'numpy' has no attribute '\w+'|Unable to convert function return value to a Python type"
         r"|compiled using NumPy 1\.x cannot be run in"
         r"|_ARRAY_API not found|numpy\.core\.multiarray failed to import)",
-        lambda match: {**(named(match) or {}), "module": "google.protobuf" if match[0].startswith("Desc") else "numpy"},
+        lambda match: {**(named(match) or {}), "module": "google.protobuf" if _PROTOBUF.search(match[0]) else "numpy"},
+        reach=0,
+    ),
+    # a file of one's own named tensorflow.py, or an installation without its files
+    *each(
+        "import-failed",
+        ("module 'tensorflow' has no attribute",),
+        r"(?P<message>module 'tensorflow' has no attribute '(?:__version__|constant|Variable|keras|config|data|io|function|compat"
+        r"|random|python|math|reduce_\w+|Tensor)')",
+        fixed(module="tensorflow"),
         reach=0,
     ),
     *each(

@@ -4,7 +4,7 @@ import re
 
 from gpucheck.logs.signatures import Signature, each, fixed, named
 
-_IGNORED = r"Ignoring visible gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]+))?"
+_IGNORED = r"Ignoring (?:visible )?gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]+))?"
 
 
 def _counted(match: "re.Match[str]") -> dict[str, str] | None:
@@ -61,14 +61,14 @@ SIGNATURES = (
     ),
     Signature(
         "gpu-ignored",
-        "ignoring visible gpu device",
+        "gpu device (device:",
         _IGNORED + r".{0,160}?(?i:capability:? (?P<capability>\d+\.\d+))?\)?.{0,20}?"
         r"(?:multiprocessor count|core count): (?P<count>\d+)(?:.{0,40}?minimum required (?:\w+ )?count is (?P<minimum>\d+))?",
         fixed(reason="multiprocessors"),
     ),
     Signature(
         "gpu-ignored",
-        "ignoring visible gpu device",
+        "gpu device (device:",
         _IGNORED + r".{0,160}?with Cuda compute capability (?P<capability>\d+\.\d+)"
         r"(?:.{0,40}?minimum required Cuda capability is (?P<minimum>\d+\.\d+))?",
         fixed(reason="capability"),
@@ -95,6 +95,20 @@ SIGNATURES = (
     ),
     Signature(
         "gpu-memory", "total memory:", r"^Total memory: (?P<total>[\d.]+ ?[KMGT]i?B) Free memory: (?P<free>[\d.]+ ?[KMGT]i?B)"
+    ),
+    *each(
+        "gpus-listed",
+        ("list_physical_devices", "list_logical_devices"),
+        r"list_(?:physical|logical)_devices\(['\"]GPU['\"]\)\)* *\[\]$",
+        fixed(count="0"),
+        reach=1,
+    ),
+    *each(
+        "gpus-listed",
+        ("cuda.is_available()", "is_gpu_available()", "is cuda available", "cuda available"),
+        r"(?:cuda\.is_available\(\)|is_gpu_available\(\)|(?:Is )?CUDA [Aa]vailable)\)*[ :?]*False\b",
+        fixed(count="0"),
+        reach=1,
     ),
     Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
     Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),

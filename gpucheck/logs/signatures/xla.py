@@ -63,7 +63,7 @@ SIGNATURES = (
         fixed(),
         reach=0,
     ),
-    Signature("ptxas-missing", "ptxas", r"ptxas['\"`]?: (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
+    Signature("ptxas-missing", "ptxas", r"ptxas['\"`:]* (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
     Signature("ptxas-missing", "ptx compilation provider", r"No PTX compilation provider is available", fixed(), reach=0),
     Signature("ptxas-failed", "ptxas exited", r"ptxas exited with non-zero error code (?P<code>-?\d+)", reach=1),
     Signature("ptxas-failed", "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.version)[^\n]+)", reach=0),

@@ -113,7 +113,7 @@ def in_log(log: Log) -> Finding | None:
         return None
     fields = told[0].fields
     state = fields.get("error", "").rpartition(": ")[2] or "damaged"
-    names = list(dict.fromkeys(event.fields.get("soname", "") for event in told))
+    names = list(dict.fromkeys(event.fields.get("soname", "a library") for event in told))
     return Finding(
         summary=f"{common.listing(names)} can't be loaded: {state}.",
         evidence=cite(*told),

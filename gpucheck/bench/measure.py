@@ -1,0 +1,164 @@
+"""Who measures: one child per split of the CPU into logical devices, and a sampler of NVML beside it."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from gpucheck.bench import figures, plan
+from gpucheck.bench.model import Ask, Measurement
+from gpucheck.host import Child, Host
+from gpucheck.plugin import Skip
+from gpucheck.probes import cuda, gpus
+
+
+
+class Session:
+    """One benchmark under way. ``run`` works in a thread; everything it finds stays readable when that is interrupted."""
+
+    def __init__(self, host: Host, ask: Ask) -> None:
+        self.host, self.ask = host, ask
+        self.items: list[plan.Item] = []
+        self.results: dict[str, Measurement] = {}  # by stage
+        self.notes: list[str] = []
+        self.versions: dict[str, str] = {}
+        self.hardware: tuple[str, ...] = ()
+        self.timed_out = False
+        self._children = 0
+        self._sampler: Child | None = None
+        self._indexes: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Measure everything that was asked for.
+
+        Raises:
+            plan.Refused: it can't be measured as asked.
+        """
+        first = self._child()
+        devices = self._devices(first)
+        self.items, self.notes = plan.plan(self.ask, devices)
+        if any(device.startswith("GPU") for device in devices):
+            self._start_sampler()
+        else:
+            self._refuse_a_broken_gpu()
+        child: Child | None = first
+        for cpus, items in plan.groups(self.items).items():
+            left = items
+            while left and not self.timed_out:
+                if child is None:
+                    child = self._child()
+                    self._devices(child)
+                left = self._measure(child, cpus, left, plan.steps(self.ask, devices))
+                child = None
+
+    def measurements(self, reason: str) -> tuple[Measurement, ...]:
+        """All configurations in the order they were planned; ``reason`` is why some have no result."""
+        found = [self.results.get(item["stage"]) or figures.measurement(item, None, reason) for item in self.items]
+        return tuple(figures.complete(found, self.ask.price_per_hour))
+
+    def _child(self) -> Child:
+        self._children += 1
+        return self.host.child("bench", str(self._children), limit=self.host.remaining())
+
+    def _devices(self, child: Child) -> list[str]:
+        """Names of TensorFlow's devices, once it and Keras are imported."""
+        keras = child.until("keras")
+        stages = child.stages()
+        imported = stages.get("import") or {}
+        if keras is None:
+            if imported.get("imported") is False:
+                raise plan.Refused(f"TensorFlow can't be imported: {imported['error_type']}: {imported['error']}"[:400], 3)
+            ending = child.end()
+            raise plan.Refused(f"TensorFlow did not come up: the process was {ending.how}, stage: {ending.stage}", 3)
+        if not keras["imported"]:
+            raise plan.Refused(f"Keras can't be imported: {keras['error_type']}: {keras['error']}"[:400], 3)
+        if keras["backend"] != "tensorflow":
+            raise plan.Refused(
+                f"Keras runs on {keras['backend']} here ({keras['backend_source']}); gpucheck bench measures TensorFlow", 3
+            )
+        interpreter = self.host.interpreter()
+        found = {"python": interpreter.get("version"), "tensorflow": imported.get("version"), "keras": keras["version"]}
+        self.versions = {name: str(version) for name, version in found.items() if version}
+        listed = stages["devices"]
+        self.hardware = tuple(_words(device, self.host) for device in listed)
+        return [device["name"] for device in listed]
+
+    def _measure(self, child: Child, cpus: int, items: list[plan.Item], steps: int) -> list[plan.Item]:
+        """Let one child measure; the items that are left if it ended before it got to them."""
+        ask = self.ask
+        child.tell(
+            {
+                "cpu_devices": cpus,
+                "items": items,
+                "data": ask.data,
+                "steps": steps,
+                "epochs": plan.epochs(ask),
+                "repeats": ask.repeats,
+                "target_accuracy": ask.target_accuracy,
+                "profile": ask.profile,
+            }
+        )
+        data = child.until("data")
+        if data is not None and data["problem"]:
+            raise plan.Refused(data["problem"], 2)
+        for place, item in enumerate(items):
+            raw = child.until(item["stage"])
+            if raw is None:
+                return self._ended(child, items[place:])
+            self.results[item["stage"]] = replace(figures.measurement(item, raw), gpus=self._load(item, raw))
+        child.end()
+        return []
+
+    def _ended(self, child: Child, items: list[plan.Item]) -> list[plan.Item]:
+        """The child ended early: the configuration it was at is answered, those behind it are another child's."""
+        ending = child.end()
+        if ending.how == "timed out":
+            self.timed_out = True
+            return items
+        lost = items[0]
+        self.results[lost["stage"]] = replace(
+            figures.measurement(lost, None, f"the measuring process was {ending.how}"), status="failed"
+        )
+        return items[1:]
+
+    def _start_sampler(self) -> None:
+        folder = self.host.library_folder("pynvml")
+        try:
+            by_address = {gpu.pci_address: gpu.index for gpu in gpus.read(self.host).gpus if gpu.pci_address}
+            devices = cuda.read(self.host).devices
+        except (RuntimeError, Skip) as problem:
+            self.notes.append(f"no utilisation, power or clocks: {problem}")
+            return
+        self._indexes = {
+            f"GPU:{device.ordinal}": by_address[device.pci_address] for device in devices if device.pci_address in by_address
+        }
+        self._sampler = self.host.child("sampler", folder or "", limit=self.host.remaining())
+        started = self._sampler.until("start")
+        if started is None or started["problem"]:
+            self.notes.append(f"no utilisation, power or clocks: NVML: {(started or {}).get('problem') or 'no answer'}")
+            self._sampler = None
+
+    def _load(self, item: plan.Item, raw: dict[str, Any]) -> tuple[Any, ...]:
+        if self._sampler is None or raw["problem"]:
+            return ()
+        samples = [value for stage, value in self._sampler.stages().items() if stage.startswith("sample ")]
+        indexes = {name: self._indexes[name] for name in item["device_names"] if name in self._indexes}
+        return figures.load(samples, raw["began"], raw["ended"], indexes)
+
+    def _refuse_a_broken_gpu(self) -> None:
+        """A CPU is measured where there is no GPU, not where there is one that TensorFlow does not use."""
+        hidden = self.host.env.get("CUDA_VISIBLE_DEVICES")
+        if hidden is not None and hidden.strip() in ("", "-1"):
+            return
+        try:
+            there = len(gpus.read(self.host).gpus)
+        except (RuntimeError, Skip):
+            return
+        if there:
+            raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; `gpucheck` says why", 3)
+
+
+def _words(device: dict[str, Any], host: Host) -> str:
+    if device["kind"] == "CPU":
+        there, allowed = host.processors()
+        return f"{device['name']} ({allowed or there or 'unknown'} cores)"
+    return f"{device['name']} ({device['description'] or 'unknown model'})"

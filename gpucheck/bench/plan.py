@@ -1,0 +1,110 @@
+"""From what was asked and what devices there are to a list of configurations. No clock, no machine."""
+
+from typing import Any
+
+from gpucheck.bench.model import Ask
+
+MEASURED = ("one_device", "mirrored")  # strategies of one process that Keras trains with
+PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
+DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
+DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
+DEFAULT_CPU_DEVICES = 2
+MOST_CPU_DEVICES = 64  # logical ones; each is a thread pool
+MOST_EPOCHS = 20  # where a target accuracy is asked for and no number of epochs
+
+
+class Refused(Exception):
+    """Nothing can be measured as asked. ``exit_code`` 2: asked wrongly; 3: this machine can't."""
+
+    def __init__(self, words: str, exit_code: int) -> None:
+        super().__init__(words)
+        self.exit_code = exit_code
+
+
+class Item(dict[str, Any]):
+    """One configuration as the child takes it: strategy, device_names, precision, xla, batch_size, stage, name."""
+
+
+def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
+    """Every combination that applies, and notes on what does not.
+
+    Args:
+        ask: what was asked.
+        devices: TensorFlow's physical devices: ["CPU:0", "GPU:0"].
+
+    Raises:
+        Refused: more devices than there are, or no accelerator and no leave to measure the CPU.
+    """
+    gpus = [device for device in devices if device.startswith("GPU")]
+    if not gpus and not ask.allow_cpu:
+        raise Refused("TensorFlow lists no GPU here; --allow-cpu measures the CPU, `gpucheck` says why there is none", 3)
+    kind, here = ("GPU", len(gpus)) if gpus else ("CPU", MOST_CPU_DEVICES)
+    everything = here if gpus else DEFAULT_CPU_DEVICES
+    counts = sorted(set(ask.devices)) or sorted({1, everything})
+    if counts[-1] > here:
+        there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU is split into {here} at most"
+        raise Refused(f"--devices {counts[-1]}: {there}", 2)
+    notes = [
+        f"{name} is not measured: gpucheck bench measures {' and '.join(MEASURED)}"
+        for name in ask.strategies
+        if name not in MEASURED
+    ]
+    wanted = [name for name in MEASURED if name in ask.strategies or not ask.strategies]
+    items = []
+    for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
+        for precision in ask.precisions or PRECISIONS[:1]:
+            for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
+                for strategy, count in _placements(wanted, counts):
+                    items.append(item(strategy, tuple(f"{kind}:{n}" for n in range(count)), precision, xla, batch_size))
+    if not items:
+        raise Refused("nothing to measure: " + ("; ".join(notes) or "one_device takes --devices 1"), 2)
+    if not gpus and counts[-1] > 1:
+        notes.append("the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them")
+    if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
+        notes.append("mirrored is not measured: there is one GPU")
+    if counts[-1] > 1 and not any(len(one["device_names"]) == 1 for one in items):
+        notes.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
+    return items, notes
+
+
+def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
+    """One device by one_device, several by mirrored; by mirrored alone every number of them."""
+    alone = "one_device" not in wanted
+    found = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
+    return found + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
+
+
+def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch_size: int) -> Item:
+    """One configuration, with the names it goes by."""
+    kind = names[0].partition(":")[0]
+    words = f"{strategy} on {len(names)} {kind}{'s' * (len(names) > 1)}, {precision}, batch {batch_size}{', XLA' * xla}"
+    return Item(
+        strategy=strategy,
+        device_names=list(names),
+        precision=precision,
+        xla=xla,
+        batch_size=batch_size,
+        stage="measure " + words,
+        name=f"{strategy}-{len(names)}-{precision}-batch{batch_size}" + "-xla" * xla,
+    )
+
+
+def groups(items: list[Item]) -> dict[int, list[Item]]:
+    """Configurations by the logical CPU devices their process needs (0: no CPU device), fewest first."""
+    found: dict[int, list[Item]] = {}
+    for one in items:
+        cpus = len(one["device_names"]) if one["device_names"][0].startswith("CPU") else 0
+        found.setdefault(cpus, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def epochs(ask: Ask) -> int:
+    """Epochs of a repeat, or the most of them on the way to a target."""
+    return ask.epochs or (1 if ask.target_accuracy is None else MOST_EPOCHS)
+
+
+def steps(ask: Ask, devices: list[str]) -> int:
+    """Steps of an epoch; 0: a whole pass over the data, where the data has an end."""
+    if ask.steps or ask.data != "synthetic":
+        return ask.steps
+    return DEFAULT_STEPS["GPU" if any(device.startswith("GPU") for device in devices) else "CPU"]

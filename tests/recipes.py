@@ -1,0 +1,91 @@
+"""What the tests of examples/ share: the recipes, reports to feed them, and other people's programs that read them.
+
+A program that is not installed is a skip that names it: shellcheck, promtool, systemd-analyze (packages of most distributions),
+check-jsonschema and kubernetes-validate (PyPI; both carry the schemas with them).
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+from fakes import facts, readings
+from one_rule import changed
+
+from gpucheck.model import Level, Request
+from gpucheck.pipeline import assemble, judge
+from gpucheck.plugin import load_rows, load_rules
+from gpucheck.reports import json as json_report
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+GPUCHECK = f'"{sys.executable}" -m gpucheck'
+
+# Facts of the recorded H200 with one thing changed, and what a recipe must make of it.
+ECC = {"gpus.gpus[0].ecc_uncorrected_volatile": 3, "gpus.gpus[0].ecc_uncorrected_aggregate": 3}  # hardware, error
+PENDING = {"gpus.gpus[0].remapping_pending": True}  # hardware, warning
+HELD = {"gpus.gpus[0].memory_used_bytes": 149143512678, "gpus.gpus[0].memory_free_bytes": 1 << 20}  # host, error
+LIBRARIES = {"libraries.libraries": []}
+
+
+def report(changes=None):
+    """A JSON report of the quick checks on a recorded machine with changes, as text."""
+    plain = changed(changes, quick=True)
+    given = sorted((one for one in readings(plain) if one.probe != "request"), key=lambda one: one.probe)
+    judgements = judge(facts(plain), load_rules())
+    return json_report.render(assemble(Request(level=Level.QUICK), given, judgements, load_rows(), time.monotonic()))
+
+
+def program(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def installed(folder, changes=None, *, real=False, body=None):
+    """A folder with ``gpucheck`` and ``python`` in it.
+
+    Args:
+        folder: where; it is made.
+        changes: gpucheck judges the recorded machine with these changes.
+        real: gpucheck looks at this machine instead.
+        body: what the program does instead, in shell.
+    """
+    folder.mkdir(parents=True)
+    folder.joinpath("report.json").write_text(report(changes))
+    replay = "" if real else f'--replay "{folder}/report.json" '
+    program(folder / "gpucheck", f"#!/bin/sh\n{body or f'exec {GPUCHECK} {replay}' + chr(34) + '$@' + chr(34)}\n")
+    program(folder / "python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    return folder
+
+
+def adapted(recipe, replacements):
+    """A recipe's text with what a user edits; each must be there, once."""
+    text = (EXAMPLES / recipe).read_text()
+    for old, new in replacements.items():
+        assert text.count(old) == 1, (recipe, old)
+        text = text.replace(old, str(new))
+    return text
+
+
+def tool(name):
+    """The path of somebody else's program, or a skip."""
+    path = shutil.which(name, path=f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ.get('PATH', '')}")
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return path
+
+
+def run(argv, env=None, **options):
+    """Run to the end, with text on both streams; ``env`` is added to this process'."""
+    given = {"capture_output": True, "text": True, "timeout": 60, "stdin": subprocess.DEVNULL, "env": {**os.environ, **(env or {})}}
+    return subprocess.run([str(one) for one in argv], **{**given, **options})
+
+
+def accepts(name, *argv):
+    """Somebody else's program finds nothing wrong."""
+    done = run([tool(name), *argv])
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
