@@ -8,8 +8,16 @@ from gpucheck.probes.training import Training
 EXPECTED_EFFICIENCY = 0.8
 
 
+def several(training: Training) -> bool:
+    """Whether several accelerators trained together. Logical CPU devices share their cores: not they."""
+    return any(
+        run.status == "passed" and len(run.devices) > 1 and not any("CPU" in device for device in run.devices)
+        for run in training.runs
+    )
+
+
 def measured(training: Training) -> list[tuple[int, TrainingRun]]:
-    """Runs on several accelerators whose scaling efficiency was measured. Logical CPU devices share their cores: not they."""
+    """Runs on several accelerators whose scaling efficiency was measured."""
     return [
         (place, run)
         for place, run in enumerate(training.runs)

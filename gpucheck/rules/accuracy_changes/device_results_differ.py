@@ -47,6 +47,8 @@ def check(training: Training) -> Finding | Skip | None:
         for place, run in enumerate(training.runs)
         if run.loss.first is not None and run.cpu_first_loss is not None
     ]
+    if all("CPU" in device for run in training.runs for device in run.devices):
+        return None  # the CPU is what others are compared with
     if not compared:
         return Skip("no run's first loss was compared with the CPU's")
     for place, run, here, there in compared:

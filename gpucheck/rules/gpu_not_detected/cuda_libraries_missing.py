@@ -55,7 +55,13 @@ from gpucheck.rules._log import cite
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("gpus-not-listed", "ptxas-missing", "libdevice-missing"),
+    explains=(
+        "gpus-not-listed",
+        "ptxas-missing",
+        "libdevice-missing",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
 )
 def check(
     request: Request,

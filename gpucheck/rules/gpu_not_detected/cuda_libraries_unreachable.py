@@ -50,7 +50,15 @@ from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
 
 
-@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("gpus-not-listed",))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
+)
 def check(
     request: Request,
     container: Container,

@@ -57,7 +57,14 @@ from gpucheck.rules._log import cite, told
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("cuda-libraries-missing", "gpus-not-listed", "ptxas-missing", "libdevice-missing"),
+    explains=(
+        "cuda-libraries-missing",
+        "gpus-not-listed",
+        "ptxas-missing",
+        "libdevice-missing",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
 )
 def check(
     request: Request,

@@ -51,7 +51,14 @@ from gpucheck.rules._log import cite
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("gpus-not-listed", "cudnn-init-failed", "training-failed", "training-crashed"),
+    explains=(
+        "gpus-not-listed",
+        "cudnn-init-failed",
+        "training-failed",
+        "training-crashed",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
 )
 def check(
     request: Request,

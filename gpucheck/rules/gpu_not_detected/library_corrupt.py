@@ -56,6 +56,7 @@ from gpucheck.rules._start import unserved
         "training-crashed",
         "cuda-libraries-missing",
         "cudnn-missing",
+        "cpu-fallback",
     ),
 )
 def check(

@@ -50,6 +50,7 @@ _METAL = "tensorflow-metal"
         "platform-unsupported",
         "driver-missing",
         "no-nvidia-gpu",
+        "cpu-fallback",
     ),
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | Skip | None:

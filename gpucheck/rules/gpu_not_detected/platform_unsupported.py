@@ -69,6 +69,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
         "gpus-not-listed",
         "training-failed",
         "training-crashed",
+        "cpu-fallback",
     ),
 )
 def check(

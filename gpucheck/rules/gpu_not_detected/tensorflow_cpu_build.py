@@ -65,6 +65,7 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
         "library-path-conflict",
         "ptxas-missing",
         "libdevice-missing",
+        "cpu-fallback",
     ),
 )
 def check(

@@ -46,7 +46,12 @@ from gpucheck.rules._start import unserved
 @rule(
     severity=Severity.ERROR,
     scope=Scope.HOST,
-    explains=(*WITHOUT_CUDA, "tensorflow-cpu-build", "platform-unsupported"),
+    explains=(
+        *WITHOUT_CUDA,
+        "tensorflow-cpu-build",
+        "platform-unsupported",
+        "cpu-fallback",
+    ),
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | None:
     """Native Windows with any TensorFlow that came after 2.10, or with none."""

@@ -28,13 +28,15 @@ References:
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import measured, short_runs
+from gpucheck.rules._scaling import measured, several, short_runs
 from gpucheck.rules._training import label
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
 def check(training: Training) -> Finding | Skip | None:
     """A measured run falls short; the pages that know a cause explain this one."""
+    if not several(training):
+        return None
     if not measured(training):
         return Skip("scaling over several GPUs was not measured")
     bad = short_runs(training)

@@ -26,7 +26,7 @@ References:
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import measured, short_runs
+from gpucheck.rules._scaling import measured, several, short_runs
 from gpucheck.rules._training import label
 
 GAIN = 0.1  # of the efficiency, by the doubled batch alone: more than repeated measurements differ
@@ -35,6 +35,8 @@ GAIN = 0.1  # of the efficiency, by the doubled batch alone: more than repeated 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
 def check(training: Training) -> Finding | Skip | None:
     """A run falls short, and the same run with twice the batch does clearly better."""
+    if not several(training):
+        return None
     tried = [run for _, run in measured(training) if run.doubled_batch_scaling_efficiency is not None]
     for place, run, efficiency in short_runs(training):
         doubled = run.doubled_batch_scaling_efficiency
