@@ -43,14 +43,14 @@ class OutputFile:
         flags = os.O_WRONLY if self._special else os.O_WRONLY | os.O_CREAT | os.O_EXCL
         self._file = os.open(self._aside, flags, 0o666)
 
-    def commit(self, text: str) -> None:
-        """Write everything and put it in place.
+    def commit(self, text: str | bytes) -> None:
+        """Write everything and put it in place; bytes as they are.
 
         Raises:
             OSError: the disk is full, or the place is gone; the old file, if any, is untouched.
         """
         try:
-            data = text.encode("utf-8", "replace")
+            data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
             if self._emptied:
                 os.ftruncate(self._file, 0)
             while data:

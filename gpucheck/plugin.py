@@ -106,9 +106,7 @@ def _need(name: str, annotation: Any) -> Need:
 
 def load_probes() -> tuple[Probe, ...]:
     """Every probe, sorted by name."""
-    return tuple(
-        _module(name).read.plugin for name in modules("gpucheck.probes") if not name.rpartition(".")[2].startswith("_")
-    )
+    return tuple(_module(name).read.plugin for name in modules("gpucheck.probes") if not name.rpartition(".")[2].startswith("_"))
 
 
 def load_rules() -> tuple[Rule, ...]:

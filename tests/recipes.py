@@ -15,6 +15,7 @@ import pytest
 from fakes import facts, readings
 from one_rule import changed
 
+from gpucheck import manual
 from gpucheck.model import Level, Request
 from gpucheck.pipeline import assemble, judge
 from gpucheck.plugin import load_rows, load_rules
@@ -27,7 +28,12 @@ GPUCHECK = f'"{sys.executable}" -m gpucheck'
 ECC = {"gpus.gpus[0].ecc_uncorrected_volatile": 3, "gpus.gpus[0].ecc_uncorrected_aggregate": 3}  # hardware, error
 PENDING = {"gpus.gpus[0].remapping_pending": True}  # hardware, warning
 HELD = {"gpus.gpus[0].memory_used_bytes": 149143512678, "gpus.gpus[0].memory_free_bytes": 1 << 20}  # host, error
-LIBRARIES = {"libraries.libraries": []}
+
+
+def example(code):
+    """The changes that the page of a diagnosis gives."""
+    (rule,) = [rule for rule in load_rules() if rule.code == code]
+    return dict(manual.page(rule.code, rule.doc).example.changes)
 
 
 def report(changes=None):
@@ -80,7 +86,13 @@ def tool(name):
 
 def run(argv, env=None, **options):
     """Run to the end, with text on both streams; ``env`` is added to this process'."""
-    given = {"capture_output": True, "text": True, "timeout": 60, "stdin": subprocess.DEVNULL, "env": {**os.environ, **(env or {})}}
+    given = {
+        "capture_output": True,
+        "text": True,
+        "timeout": 60,
+        "stdin": subprocess.DEVNULL,
+        "env": {**os.environ, **(env or {})},
+    }
     return subprocess.run([str(one) for one in argv], **{**given, **options})
 
 

@@ -37,6 +37,7 @@ WALLS = {
     "handover.py": ((), {"socket"}),
     "passes.py": (("model", "probes.environment"), {"subprocess", "socket"}),
     "repair": (("model", "plugin", "pipeline", "compat", "probes", "rules", "repair"), {"subprocess", "socket"}),
+    "bench": (("model", "host", "probes", "bench", "reports"), LOOKING - {"io", "time"}),
     "output.py": ((), {"subprocess", "socket"}),
     "cli": (
         (
@@ -58,6 +59,7 @@ WALLS = {
             "handover",
             "passes",
             "repair",
+            "bench",
         ),
         {"subprocess", "socket"},
     ),

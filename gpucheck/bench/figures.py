@@ -92,16 +92,23 @@ def load(samples: list[dict[str, Any]], began: float, ended: float, indexes: dic
     loads = []
     for device, index in indexes.items():
         seen = [gpus[index] for gpus in inside if index < len(gpus)]
-        known = {key: [one[key] for one in seen if one.get(key) is not None] for key in ("utilization_percent", "power_watts", "sm_clock_mhz")}
+        known = {
+            key: [one[key] for one in seen if one.get(key) is not None]
+            for key in ("utilization_percent", "power_watts", "sm_clock_mhz")
+        }
         if seen:
-            loads.append(GpuLoad(device=device, samples=len(seen), **{key: median(values) for key, values in known.items() if values}))
+            loads.append(
+                GpuLoad(device=device, samples=len(seen), **{key: median(values) for key, values in known.items() if values})
+            )
     return tuple(loads)
 
 
 def complete(found: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
     """Add what takes several measurements or a price: scaling efficiency and costs."""
     single = {
-        _likeness(one): one.samples_per_second.median for one in found if len(one.devices) == 1 and one.samples_per_second is not None
+        _likeness(one): one.samples_per_second.median
+        for one in found
+        if len(one.devices) == 1 and one.samples_per_second is not None
     }
     whole = []
     for one in found:

@@ -7,9 +7,7 @@ from msgspec.structs import replace
 from gpucheck.bench import figures, plan
 from gpucheck.bench.model import Ask, Measurement
 from gpucheck.host import Child, Host
-from gpucheck.plugin import Skip
 from gpucheck.probes import cuda, gpus
-
 
 
 class Session:
@@ -125,7 +123,7 @@ class Session:
         try:
             by_address = {gpu.pci_address: gpu.index for gpu in gpus.read(self.host).gpus if gpu.pci_address}
             devices = cuda.read(self.host).devices
-        except (RuntimeError, Skip) as problem:
+        except RuntimeError as problem:
             self.notes.append(f"no utilisation, power or clocks: {problem}")
             return
         self._indexes = {
@@ -151,7 +149,7 @@ class Session:
             return
         try:
             there = len(gpus.read(self.host).gpus)
-        except (RuntimeError, Skip):
+        except RuntimeError:
             return
         if there:
             raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; `gpucheck` says why", 3)

@@ -59,7 +59,9 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
     if not items:
         raise Refused("nothing to measure: " + ("; ".join(notes) or "one_device takes --devices 1"), 2)
     if not gpus and counts[-1] > 1:
-        notes.append("the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them")
+        notes.append(
+            "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
+        )
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
     if counts[-1] > 1 and not any(len(one["device_names"]) == 1 for one in items):

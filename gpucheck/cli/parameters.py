@@ -34,6 +34,7 @@ class Commands(click.Group):
         "rules": "manual",
         "schema": "manual",
         "lint": "lint",
+        "bench": "bench",
         "completion": "manual",
     }  # command -> file of this package that holds it under its own name
 

@@ -21,7 +21,7 @@ BOOTSTRAP = (
     "from gpucheck.child.runtime import main; main()"
 )
 
-EXAMINING = ("framework", "worker", "interpreter")  # these run as the user's own program would
+EXAMINING = ("framework", "worker", "bench", "interpreter")  # these run as the user's own program would
 
 
 def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:

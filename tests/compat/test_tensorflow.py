@@ -66,9 +66,7 @@ def test_for_python_has_nothing_for_the_others(python: str) -> None:
     assert tensorflow.for_python(python) is None
 
 
-@pytest.mark.parametrize(
-    ("version", "lowest"), [("2.14", (3, 5)), ("2.16", (5, 0)), ("2.17", (6, 0)), ("2.21", (6, 0))]
-)
+@pytest.mark.parametrize(("version", "lowest"), [("2.14", (3, 5)), ("2.16", (5, 0)), ("2.17", (6, 0)), ("2.21", (6, 0))])
 def test_lowest_capability(version: str, lowest: tuple[int, int]) -> None:
     assert tensorflow.lowest_capability(known(version)) == lowest
 

@@ -63,6 +63,70 @@ NAMED = [
     ("nccl-failed", "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled cuda error. Set NCCL_DEBUG=WARN for detail. [Op:CollectiveReduceV2]"),
     ("tf-config-malformed", "json.decoder.JSONDecodeError: Expecting ',' delimiter\nFile tfconfig_cluster_resolver.py\nValueError: TF_CONFIG could not be parsed"),
     ("worker-unreachable", "E tensorflow/core/common_runtime/base_collective_executor.cc:249] BaseCollectiveExecutor::StartAbort UNAVAILABLE: failed to connect to all addresses\nUnavailableError: Collective ops is aborted by: failed to connect to all addresses"),
+    ("tpu-unreachable", "tensorflow.python.framework.errors_impl.DeadlineExceededError: failed to connect to all addresses (grpc://10.0.0.2:8470)"),
+    ("tpu-unreachable", """
+        UnavailableError: {{function_node __inference_train}} Socket closed
+        Additional GRPC error information from remote target /job:worker/replica:0/task:0: ipv4:10.4.0.2:8470
+        """),
+    ("tpu-not-found", "tensorflow.python.framework.errors_impl.NotFoundError: 'ConfigureDistributedTPU' is neither a type of a primitive operation nor a name of a function registered in binary running on n-1."),
+    ("tpu-not-found", "tensorflow.python.framework.errors_impl.InvalidArgumentError: No OpKernel was registered to support Op 'ConfigureDistributedTPU' used by {{node ConfigureDistributedTPU}}"),
+    ("tpu-not-found", "RuntimeError: Unable to initialize backend 'tpu': NOT_FOUND: No TPU Platform available. (set JAX_PLATFORMS='' to automatically choose an available backend)"),
+    ("tpu-busy", "E0000 RuntimeError: TPU initialization failed: open(/dev/accel0): Operation not permitted: Device or resource busy"),
+    ("tpu-busy", "The TPU is already in use by process with pid 4242. Not attempting to load libtpu.so in this process."),
+    ("tpu-runtime-missing", """
+        Failed to open libtpu.so: libtpu.so: cannot open shared object file: No such file or directory
+        RuntimeError: Unable to initialize backend 'tpu'
+        """),
+    ("tpu-generation-unsupported", "ValueError: TPU7x is not supported by TensorFlow 2.19"),
+    ("tpu-version-mismatch", "jaxlib.xla_extension.XlaRuntimeError: FAILED_PRECONDITION: PJRT_Api version mismatch: framework PJRT API version 0.54 is older than plugin PJRT API version 0.67"),
+    ("nccl-failed", "[E ProcessGroupNCCL.cpp:821] [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=52, OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1801234 milliseconds before timing out."),
+    ("nccl-failed", "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error."),
+    ("peer-access-unavailable", "RuntimeError: CUDA error: peer access is not supported between these two devices"),
+    ("multi-worker-fit-unsupported", """
+        ValueError: Attempt to convert a value (PerReplica:{
+        0: <tf.Tensor>}) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
+        """),
+    ("worker-unreachable", "torch.distributed.DistNetworkError: The client socket has timed out after 600s while trying to connect to (10.0.0.1, 29500)."),
+    ("worker-unreachable", "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect"),
+    ("gpu-memory-exhausted", "Exception: OOM: ResourceExhausted: OOM when allocating tensor with shape[32,2048,2048]"),
+    ("gpu-memory-exhausted", "XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 4.00GiB (4294967296B) on device ordinal 0"),
+    ("gpu-memory-exhausted", """
+        RuntimeError: CUDA error: out of memory
+        CUDA kernel errors might be asynchronously reported
+        """),
+    ("gpu-memory-exhausted", "E0000 cuda_driver.cc] INTERNAL: Failed to allocate 2147483648 bytes for new constant"),
+    ("gpu-memory-exhausted", "[rank0]: torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.21 GiB (GPU 0; 79.15 GiB total capacity"),
+    ("host-memory-exhausted", "Job 123 cancelled: slurmstepd: error: Exceeded job memory limit at some point."),
+    ("host-memory-exhausted", """
+        terminate called after throwing an instance of 'std::bad_alloc'
+        what():  std::bad_alloc
+        Aborted (core dumped)
+        """),
+    ("host-memory-exhausted", "RuntimeError: [enforce fail at alloc_cpu.cpp:75] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 51539607552 bytes."),
+    ("host-memory-exhausted", "train.sh: line 12: 31337 Killed                  python train.py"),
+    ("host-memory-exhausted", "command terminated with exit code 137"),
+    ("host-memory-exhausted", """
+        W tensorflow/tsl/framework/cpu_allocator_impl.cc:83] Allocation of 20737418240 exceeds 10% of free system memory.
+        Killed
+        """),
+    ("shared-memory-too-small", "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm)."),
+    ("shared-memory-too-small", "RuntimeError: unable to write to file </torch_18692_1954506624>"),
+    ("process-limit-too-low", "libgomp: Thread creation failed: Resource temporarily unavailable"),
+    ("process-limit-too-low", "tensorflow::Env: Check failed: ret == 0 (11 vs. 0)Thread tf_data_private_threadpool creation via pthread_create() failed."),
+    ("process-limit-too-low", "bash: fork: retry: Resource temporarily unavailable"),
+    ("loss-not-finite", """
+        Epoch 1/5
+        12/500 ━━━━━━━━━━━━━━━━━━━━ 10s 21ms/step - accuracy: 0.0 - loss: nan
+        """),
+    ("loss-not-finite", "[2024-01-01 00:00:00] iter 300 loss NaN ppl inf"),
+    ("loss-not-finite", "FloatingPointError: Loss became infinite or NaN at iteration=12!"),
+    ("loss-not-finite", "{'train_loss': inf, 'epoch': 1}"),
+    ("precision-unsupported", "ValueError: Your setup doesn't support bf16/gpu. You need torch>=1.10, using Ampere GPU with cuda>=11.0"),
+    ("precision-unsupported", "RuntimeError: \"LayerNormKernelImpl\" not implemented for 'Half'"),
+    ("xla-flags-unknown", """
+        2024: F external/xla/xla/parse_flags_from_env.cc:226] Unknown flag in XLA_FLAGS: --xla_gpu_cuda_data_dirs=/usr/local/cuda
+        Aborted (core dumped)
+        """),
 ]  # fmt: skip
 
 ONLY_WARNED = [
@@ -70,6 +134,12 @@ ONLY_WARNED = [
     ("precision-unsupported", "WARNING:tensorflow:Mixed precision compatibility check (mixed_float16): WARNING\nYour GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0."),
     ("gpu-throttled", "    Clocks Event Reasons\n        HW Thermal Slowdown               : Active"),
     ("pcie-link-degraded", "[    2.5] pci 0000:65:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at 0000:64:00.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)"),
+    ("input-pipeline-bound", """
+        WARNING:tensorflow:Your input ran out of data
+        Profiler: Your program is HIGHLY input-bound because 97.0% of the total step time
+        """),
+    ("cpu-quota-too-low", "UserWarning: This DataLoader will create 16 worker processes in total. Our suggested max number of worker in current system is 2, which is smaller than what this DataLoader is going to create."),
+    ("kernel-cache-unwritable", "W0000 Failed to create CUDA cache directory /root/.nv/ComputeCache: Read-only file system"),
 ]  # fmt: skip
 
 QUIET = [
@@ -83,6 +153,42 @@ QUIET = [
     "java.lang.OutOfMemoryError: Java heap space",
     "[   10.1] python3 invoked by user, memory cgroup stats: anon 12kB",
     "WARNING:root:TPU not requested; running on CPU",
+    """
+        2024 INFO: retrying request, attempt 2 of 5
+        117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
+        """,
+    """
+        W tensorflow/core/data/root_dataset.cc:350] Optimization loop failed: CANCELLED: Operation was cancelled
+        117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
+        """,
+    """
+        W tensorflow/core/common_runtime/forward_type_inference.cc:332] Type inference failed. This indicates an invalid graph that escaped type checking.
+        117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
+        """,
+    """
+        E tensorflow/core/grappler/optimizers/meta_optimizer.cc:961] layout failed: INVALID_ARGUMENT: Size of values 0 does not match size of permutation 4 @ fanin shape
+        117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
+        """,
+    "I tensorflow/core/common_runtime/executor.cc:1197] [/device:CPU:0] (DEBUG INFO) Executor start aborting (this does not indicate an error and you can ignore this message): INVALID_ARGUMENT: You must feed a value for placeholder tensor",
+    "W tensorflow/core/kernels/data/cache_dataset_ops.cc:854] The calling iterator did not fully read the dataset being cached.",
+    """
+        2023: W tensorflow/compiler/xla/stream_executor/cuda/cuda_dnn.cc: Loaded cuDNN version 8600
+        Could not load library libcublasLt.so.12. Error: libcublasLt.so.12: cannot open shared object file: No such file or directory
+        I0000 Created device /job:localhost/replica:0/task:0/device:GPU:0 with 22 MB memory:  -> device: 0, name: NVIDIA A10, pci bus id: 0, compute capability: 8.6
+        117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
+        """,
+    """
+        Using device: cpu
+        step 10 loss 2.1
+        """,
+    """
+        | N/A   34C    P0    52W / 300W |      0MiB / 32510MiB |      0%      Default |
+        Error rate 0.0
+        """,
+    """
+        I0000 xla/pjrt: Unable to initialize backend 'cuda': CUDA backend not built
+        step 100 loss 2.0
+        """,
 ]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ SIGNATURES = (
         ),
         _TASK + r"[^\n]{0,60}(?:unexpectedly disconnected|heartbeat timeout)|(?:[Ee]rror connecting to"
         r"|timed out task names)\W.{0,40}?(?P<second>/job:\S+)"
-        r"|(?:from remote target|polled from remote)\W.{0,20}?(?P<third>/job:\w+/\S*task:\d+)",
+        r"|(?:from remote target|polled from remote)(?!.{0,200}:84[37]\d)\W.{0,20}?(?P<third>/job:\w+/\S*task:\d+)",
         lambda match: {"address": next(group for group in match.groups() if group).strip(":'\",")},
     ),
     *each(
@@ -65,6 +65,12 @@ SIGNATURES = (
         r"|failed to connect to '?(?:ipv[46]:)?|Connection to) "
         r"?\[?(?P<address>[\w.-]+\]?[:<, ]+\d{2,5})\b[^\n]{0,80}?(?i:refused|no route|timed? ?out|unreachable"
         r"|errno: 1\d\d|failed)",
+        reach=1,
+    ),
+    Signature(
+        "worker-unreachable",
+        "client socket has",
+        r"client socket has (?:failed to connect|timed out)[^\n]{0,80}? to[: (\[]+(?P<address>[\w.-]+[:, ]+\d{2,5})",
         reach=1,
     ),
     *each(

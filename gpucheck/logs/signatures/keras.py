@@ -110,6 +110,13 @@ SIGNATURES = (
         lambda match: {"dtype": (match["dtype"] or match["second"]).lower()},
         reach=0,
     ),
+    *each(
+        "precision-unsupported",
+        ("not implemented for 'half'", "not implemented for 'bfloat16'"),
+        r"not implemented for '(?P<dtype>Half|BFloat16)'",
+        lambda match: {"dtype": {"half": "float16"}.get(match["dtype"].lower(), "bfloat16")},
+        reach=0,
+    ),
     # -- what is gone --
     Signature(
         "legacy-api",

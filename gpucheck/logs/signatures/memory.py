@@ -88,6 +88,20 @@ SIGNATURES = (
         _exhausted,
         reach=0,
     ),
+    Signature(
+        "out-of-memory",
+        "out of memory",
+        r"(?i:cuda)(?: runtime)? error(?: ?\(2\))?\W{1,3}out of memory",
+        lambda _: {"allocator": "cuda"},
+        reach=0,
+    ),
+    Signature(
+        "out-of-memory",
+        "failed to allocate",
+        r"Failed to allocate (?P<bytes>\d+) bytes (?:for new constant|on device)",
+        _exhausted,
+        reach=0,
+    ),
     # gRPC says RESOURCE_EXHAUSTED of messages, too
     *each(
         "out-of-memory",
@@ -97,6 +111,7 @@ SIGNATURES = (
         r".{0,120}?(?:OOM|(?i:out of memory|allocate|allocating)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
         _exhausted,
     ),
+    Signature("out-of-memory", "oom when allocating", r"\bOOM when allocating tensor with shape", fixed(), reach=0),
     *each(
         "out-of-memory",
         ("cuda_error_out_of_memory", "cudaerrormemoryallocation"),
@@ -129,6 +144,14 @@ SIGNATURES = (
         fixed(),
         reach=0,
     ),
+    # batch systems
+    *each(
+        "host-out-of-memory",
+        ("memory limit", "term_memlimit"),
+        r"(?i:exceeded (?:the )?(?:(?:job|step|cgroup|virtual|requested) )?memory limit)|TERM_MEMLIMIT",
+        fixed(),
+        reach=0,
+    ),
     Signature("host-out-of-memory", "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
     Signature(
         "host-memory-pressure",
@@ -140,7 +163,8 @@ SIGNATURES = (
     *each(
         "shared-memory-exhausted",
         ("insufficient shared memory", "shared memory", "torch_", "/dev/shm", "bus error"),  # noqa: S108
-        r"insufficient shared memory|unable to (?:open|allocate|resize|write to) shared memory"
+        r"insufficient shared memory|unable to (?:write to|open) file </torch_\d"
+        r"|unable to (?:open|allocate|resize|write to) shared memory"
         r"|shared memory segment (?P<path>/dev/shm/\S+)"
         r"|(?P<folder>/dev/shm)\S*[^\n]{0,80}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
         r"|[Nn]o space left on device[^\n]{0,40}/dev/shm"

@@ -79,7 +79,8 @@ SIGNATURES = (
     Signature(
         "tpu-failed",
         "configuredistributedtpu",
-        r"(?P<message>(?:No OpKernel was registered|Op type not registered|not found)[^\n]{0,40}ConfigureDistributedTPU)",
+        r"(?P<message>(?:No OpKernel was registered|Op type not registered|not found)[^\n]{0,40}ConfigureDistributedTPU"
+        r"|ConfigureDistributedTPU'? is neither a type of a primitive operation)",
         _NOT_FOUND,
     ),
     Signature(
@@ -100,6 +101,7 @@ SIGNATURES = (
         r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED"
         r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
         r"|:84[37]\d\b[^\n]{0,120}(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|UNAVAILABLE)"
+        r"|from remote target[^\n]{0,120}:84[37]\d\b"
         r"|TPU worker may not be ready|[Ff]ailed to establish SliceBuilder[^\n]{0,60}"
         r"|SliceBuilder[^\n]{0,60}(?:timed out|DEADLINE_EXCEEDED))",
         _UNREACHABLE,

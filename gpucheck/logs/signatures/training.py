@@ -32,6 +32,14 @@ SIGNATURES = (
         _value,
         reach=0,
     ),
+    Signature(
+        "loss-not-finite",
+        "loss",
+        r"(?i:\bloss (?:became|has become|turned|went|is|was|diverged)(?: to)? (?:infinite|infinity|non-?finite|not finite))"
+        r"(?:[^\n]{0,40}?(?i:step|iteration|epoch|batch)\W{0,3}(?P<step>\d+))?",
+        _value,
+        reach=0,
+    ),
     *each(
         "loss-not-finite",
         ("nanlossduringtraining", "invalid loss, terminating", "nan loss", "finite loss"),

@@ -75,11 +75,13 @@ def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: 
     for place, event in enumerate(log.events if log is not None else ()):
         if log is not None and event.kind == "precision-unsupported":
             return Finding(
-                summary=f"{event.fields.get('dtype') or 'Mixed precision'} is slower than float32 here: no GPU of this job has"
+                summary=f"This device can't compute in {event.fields.get('dtype') or 'that precision'}."
+                if "Error" in event.text
+                else f"{event.fields.get('dtype') or 'Mixed precision'} is slower than float32 here: no GPU of this job has"
                 " Tensor Cores for it.",
                 evidence=saw(log, f"events[{place}].text"),
                 fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
-                severity=Severity.WARNING,
+                severity=Severity.ERROR if "Error" in event.text else Severity.WARNING,
             )
     return NOT_WATCHED if training is None and log is None else None
 

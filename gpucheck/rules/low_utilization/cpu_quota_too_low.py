@@ -27,6 +27,8 @@ from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
+from gpucheck.probes.log import Log
+from gpucheck.rules._log import cite
 from gpucheck.rules._training import gpus_in_use
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
@@ -68,3 +70,20 @@ def _more(container: Container | None, processors: int) -> Fix:
     if container is not None and container.inside:
         return Fix(text=f"Start the container with more processors: docker run --cpus {processors} ...")
     return Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})")
+
+
+def in_log(log: Log) -> Finding | None:
+    """PyTorch counts the processors that it may use against the workers it was asked for."""
+    told = [event for event in log.events if event.kind == "cpu-workers-excessive"]
+    if not told:
+        return None
+    fields = told[0].fields
+    return Finding(
+        summary=f"The program asks for {fields['asked']} workers to load data, and this container or job may use"
+        f" {fields['suggested']} processors.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="Give the job more processors (docker run --cpus 8; Slurm: #SBATCH --cpus-per-task=8)"),
+            Fix(text=f"Or start no more than {fields['suggested']} workers"),
+        ),
+    )

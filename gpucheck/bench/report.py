@@ -1,0 +1,183 @@
+"""A benchmark in words, as JSON and as CSV."""
+
+from typing import Any
+
+from gpucheck.bench.model import Measurement, Result, Spread
+
+FORMATS = ("terminal", "json", "csv")
+SPREADS = ("median", "minimum", "maximum")
+COLUMN = 14
+MUCH_WAITING = 0.2  # of a step: then the pipeline is worth the next hour
+
+
+def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
+    """The result in one of ``FORMATS``; width, colour and character set are for the terminal."""
+    if style == "json":
+        return render_json(result)
+    return render_csv(result) if style == "csv" else render_terminal(result, width=width, color=color, ascii=ascii)
+
+
+def render_json(result: Result) -> str:
+    """One JSON object; null is what was not measured."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
+
+
+def render_csv(result: Result) -> str:
+    """A line per configuration (RFC 4180); a figure with spread takes three columns, the GPUs' loads three each for all of them."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        [name for name, _ in _cells(Measurement(strategy="", devices=(), precision="", xla=False, batch_size=0, status=""))]
+    )
+    for one in result.measurements:
+        writer.writerow([value for _, value in _cells(one)])
+    return text.getvalue()
+
+
+def _cells(one: Measurement) -> list[tuple[str, Any]]:
+    spread = {"samples_per_second", "step_seconds", "epoch_seconds", "device_samples_per_second", "device_step_seconds"}
+    spread |= {"input_wait_share", "accuracy", "seconds_to_target"}
+    cells: list[tuple[str, Any]] = []
+    for name in one.__struct_fields__:
+        value = getattr(one, name)
+        if name in spread:
+            cells += [(f"{name}_{end}", None if value is None else getattr(value, end)) for end in SPREADS]
+        elif name == "gpus":
+            for load in ("utilization_percent", "power_watts", "sm_clock_mhz"):
+                cells.append((load, _joined("" if getattr(gpu, load) is None else getattr(gpu, load) for gpu in value)))
+        else:
+            cells.append((name, _joined(value) if isinstance(value, tuple) else value))
+    return cells
+
+
+def _joined(values: Any) -> str:
+    return " ".join(map(str, values))
+
+
+def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
+    """What a person reads: a paragraph per configuration, then what follows."""
+    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
+    from gpucheck.reports._words import plural
+
+    sheet = Sheet(width=width, color=color, ascii=ascii)
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    sheet.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
+    ask = result.ask
+    sheet.add(
+        (f"{result.model}; data: {ask.data}; median (least to most) of {plural(ask.repeats, 'run')} after a warm-up", "quiet"),
+        hang=2,
+    )
+    for one in result.measurements:
+        sheet.blank()
+        title = f"{one.strategy} on {_devices(one)}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
+        sheet.add((title, "title"), hang=2)
+        if one.status != "measured":
+            sheet.add(
+                (one.status.replace("-", " "), "fail" if one.status == "failed" else "warn"), f": {one.reason}", indent=2, hang=4
+            )
+            continue
+        for label, words in _figures(one):
+            sheet.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
+    notes = [*result.notes, *_hints(result)]
+    if result.ended != "finished":
+        done = sum(one.status == "measured" for one in result.measurements)
+        sheet.blank()
+        sheet.add((result.ended, "fail"), f" after {done} of {plural(len(result.measurements), 'configuration')}", hang=2)
+    if notes:
+        sheet.blank()
+    for note in notes:
+        sheet.add(note, indent=0, label="·", hang=2)
+    return str(sheet)
+
+
+def _figures(one: Measurement) -> list[tuple[str, str]]:
+    """Label and words of each line."""
+    from gpucheck.reports._words import duration, plural, significant, size
+
+    assert one.samples_per_second and one.step_seconds and one.epoch_seconds  # noqa: S101 - it was measured
+    lines = [
+        (
+            "throughput",
+            f"{_spread(one.samples_per_second)} samples/s; step {_time(one.step_seconds.median)}, "
+            f"epoch of {plural(one.steps or 0, 'step')} {_time(one.epoch_seconds.median)}",
+        )
+    ]
+    if one.device_samples_per_second and one.input_wait_share:
+        share = f"{one.input_wait_share.median * 100:.0f} % of a step waits for input"
+        lines.append(("device only", f"{_spread(one.device_samples_per_second)} samples/s on one resident batch; {share}"))
+    if one.first_step_seconds is not None and one.warmup_seconds is not None:
+        words = f"first step {duration(one.first_step_seconds)} (trace, compile, autotune), "
+        lines.append(
+            ("warm-up", words + f"{plural(one.warmup_steps or 0, 'step')} {duration(one.warmup_seconds)}; in no other figure")
+        )
+    if one.peak_memory_bytes is not None:
+        lines.append(("memory", f"{size(one.peak_memory_bytes)} at its peak, on the fullest device"))
+    for gpu in one.gpus:
+        values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
+        known = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
+        lines.append((gpu.device, f"{known or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')})"))
+    if len(one.devices) > 1:
+        percent = one.scaling_efficiency_percent
+        lines.append(
+            (
+                "scaling",
+                "one device was not measured" if percent is None else f"{percent:.0f} % of {len(one.devices)} x one device",
+            )
+        )
+    if one.seconds_to_target is not None:
+        lines.append(("to target", f"{_spread(one.seconds_to_target)} s, {' / '.join(map(str, one.epochs))} epochs"))
+    if one.accuracy is not None:
+        lines.append(("accuracy", f"{one.accuracy.median:.3f} on the training data, last epoch"))
+    if one.cost_per_epoch is not None:
+        target = "" if one.cost_to_target is None else f", {one.cost_to_target:.3g} to the target accuracy"
+        lines.append(("cost", f"{one.cost_per_epoch:.3g} per epoch{target}"))
+    if one.profile or one.profile_problem:
+        lines.append(("profile", one.profile or f"none: {one.profile_problem}"))
+    return lines
+
+
+def _hints(result: Result) -> list[str]:
+    """What the figures say by themselves."""
+    from gpucheck.reports._words import significant
+
+    measured = [one for one in result.measurements if one.samples_per_second is not None]
+    hints = []
+    if len(measured) > 1:
+        best = max(measured, key=lambda one: one.samples_per_second.median if one.samples_per_second else 0)
+        speed = significant(best.samples_per_second.median) if best.samples_per_second else ""
+        words = f"{best.strategy} on {_devices(best)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
+        hints.append(f"fastest here: {words} ({speed} samples/s)")
+    slow = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
+    if slow:
+        hints.append(
+            f"{len(slow)} of {len(measured)} wait for input a good part of each step: see `gpucheck explain input-pipeline-bound`"
+        )
+    target = result.ask.target_accuracy
+    if target is not None and any(one.seconds_to_target is None for one in measured):
+        hints.append(
+            f"the accuracy of {target:g} was not reached in every run of every configuration: --epochs gives more of them"
+        )
+    return hints
+
+
+def _devices(one: Measurement) -> str:
+    from gpucheck.reports._words import devices
+
+    return devices(one.devices)
+
+
+def _spread(values: Spread) -> str:
+    from gpucheck.reports._words import significant
+
+    return f"{significant(values.median)} ({significant(values.minimum)} to {significant(values.maximum)})"
+
+
+def _time(seconds: float) -> str:
+    from gpucheck.reports._words import duration, significant
+
+    return duration(seconds) if seconds >= 1 else f"{significant(seconds * 1000)} ms"

@@ -1,0 +1,66 @@
+"""One benchmark from beginning to end, however it ends."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from gpucheck import __version__
+from gpucheck.bench.measure import Session
+from gpucheck.bench.model import Ask, Result
+from gpucheck.bench.plan import Refused
+from gpucheck.host import Host
+
+TICK_SECONDS = 0.1
+
+
+def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
+    """Measure; Ctrl-C and the time limit keep what was measured by then.
+
+    Args:
+        host: the machine; its request's time limit is the run's.
+        ask: what to measure.
+        tick: called every tenth of a second, for a progress line.
+
+    Raises:
+        Refused: nothing could be measured as asked.
+    """
+    import datetime
+
+    began = time.monotonic()
+    started_at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    session = Session(host, ask)
+    problems: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            session.run()
+        except BaseException as problem:
+            problems.append(problem)
+
+    thread = threading.Thread(target=work, daemon=True)
+    ended = "finished"
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(TICK_SECONDS)
+            tick([])
+    except KeyboardInterrupt:
+        ended = "interrupted"
+    if session.timed_out and ended == "finished":
+        ended = "timed out"
+    if problems and ended == "finished":
+        if not (isinstance(problems[0], Refused) and session.results):
+            raise problems[0]
+        session.notes.append(str(problems[0]))
+    reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
+    return Result(
+        tool={"name": "gpucheck", "version": __version__},
+        started_at=started_at,
+        seconds=round(time.monotonic() - began, 3),
+        ended=ended,
+        versions=session.versions,
+        hardware=session.hardware,
+        ask=ask,
+        measurements=session.measurements(reason),
+        notes=tuple(session.notes),
+    )

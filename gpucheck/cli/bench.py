@@ -1,0 +1,214 @@
+"""The command ``bench``: how fast this machine trains, measured."""
+
+import os
+from typing import Any
+
+import click
+
+from gpucheck.bench.figures import LEAST_REPEATS
+from gpucheck.bench.model import Ask, Result
+from gpucheck.bench.plan import PRECISIONS
+from gpucheck.cli.parameters import Interpreter, Seconds
+from gpucheck.cli.request import STRATEGIES, _terminable
+from gpucheck.cli.screen import look, output, progress_line, show
+from gpucheck.model import Request
+
+EXAMPLES = """\b
+Examples:
+  gpucheck bench                                 one device, then all of them
+  gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png
+  gpucheck bench --strategy one_device --precision float32 --precision mixed_float16 --batch-size 64 --batch-size 256
+  gpucheck bench --target-accuracy 0.7 --data cifar10 --price-per-hour 2.50
+  gpucheck bench --allow-cpu --format json --output bench.json
+"""
+
+
+class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A finite number above zero, and not above a limit."""
+
+    name = "number"
+
+    def __init__(self, most: float | None = None) -> None:
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Refuse what is not a number, NaN, infinity, zero and below, and what is too large."""
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if not 0 < number < float("inf") or (self._most is not None and number > self._most):
+            most = "" if self._most is None else f" of at most {self._most:g}"
+            self.fail(f"{value!r} is not a positive number{most}", param, ctx)
+        return number
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--strategy", "strategies", multiple=True, metavar="NAME", type=click.Choice(STRATEGIES), help="one_device or mirrored."
+)
+@click.option(
+    "--precision",
+    "precisions",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(PRECISIONS),
+    help=f"One of: {', '.join(PRECISIONS)}.  [default: float32]",
+)
+@click.option(
+    "--batch-size",
+    "batch_sizes",
+    multiple=True,
+    type=click.IntRange(1, 1 << 20),
+    metavar="N",
+    help="Per replica. [default: 64, 16 on a CPU]",
+)
+@click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
+@click.option(
+    "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps by XLA."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Steps of an epoch. [default: a pass over the data; synthetic: 50, 10 on a CPU]",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="Epochs of each run. [default: 1; 20 at most to a target accuracy]",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Measured runs; fewer than 3 are no measurement.",
+)
+@click.option(
+    "--price-per-hour", type=Positive(), metavar="P", help="Of the whole machine, in any currency; tells the cost of an epoch."
+)
+@click.option(
+    "--target-accuracy", type=Positive(1.0), metavar="A", help="Train until this accuracy on the training data: 0 to 1."
+)
+@click.option(
+    "--data",
+    default="synthetic",
+    show_default=True,
+    metavar="synthetic|cifar10|PATH.npz",
+    help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9.",
+)
+@click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
+@click.option(
+    "--timeout", type=Seconds(), default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
+)
+@click.option("--python", type=Interpreter(), metavar="PATH", help="Measure this interpreter's environment.")
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
+@click.option(
+    "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
+)
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
+@click.option("--profile", type=click.Path(file_okay=False), metavar="DIR", help="Trace a few more steps for TensorBoard, here.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.pass_obj
+def bench(
+    started: float, timeout: float, python: str | None, style: str, target: str | None, plot: str | None, color: str, **asked: Any
+) -> None:
+    """Measure how fast this machine trains a small Keras network, and why not faster.
+
+    Every configuration is warmed up (told apart), then measured at least three times on the same data from the same weights;
+    the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
+    configuration failed, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
+    """
+    ask = _ask(asked)
+    kind = _picture(plot)
+    with output(target) as file, output(plot) as picture:
+        result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
+        from gpucheck.bench import report
+
+        exit_code = _exit_code(result)
+        if file is None:
+            show(report.render(result, style, **look(color)), exit_code)
+        else:
+            file.commit(report.render(result, style, width=100, color=False, ascii=False))
+        if picture is not None:
+            _draw(result, kind, picture)
+    raise SystemExit(exit_code)
+
+
+def _ask(asked: dict[str, Any]) -> Ask:
+    """What was asked, checked as far as it can be without looking."""
+    if asked["repeats"] < LEAST_REPEATS:
+        raise click.UsageError(f"--repeats {asked['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
+    data = asked["data"]
+    if data not in ("synthetic", "cifar10"):
+        if not data.endswith(".npz"):
+            raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
+        try:
+            with open(data, "rb"):
+                pass
+        except OSError as error:
+            raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
+        asked["data"] = os.path.abspath(data)
+    if asked["profile"] is not None:
+        asked["profile"] = os.path.abspath(asked["profile"])
+        try:
+            os.makedirs(asked["profile"], exist_ok=True)
+        except OSError as error:
+            raise click.UsageError(f"--profile: cannot make {asked['profile']}: {error.strerror or error}") from None
+    for name in ("strategies", "precisions", "batch_sizes"):
+        asked[name] = tuple(dict.fromkeys(asked[name]))
+    return Ask(**{name: value for name, value in asked.items() if value is not None})
+
+
+def _picture(plot: str | None) -> str:
+    """The picture's kind by its name's ending; it must be drawable before anything is measured."""
+    if plot is None:
+        return ""
+    from gpucheck.bench.plot import KINDS, missing
+
+    kind = os.path.splitext(plot)[1].lower()
+    if kind not in KINDS:
+        raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(KINDS)}")
+    problem = missing()
+    if problem is not None:
+        raise click.UsageError(f"--plot: {problem}")
+    return kind
+
+
+def _measured(request: Request, ask: Ask, started: float) -> Result:
+    from gpucheck.bench.plan import Refused
+    from gpucheck.bench.run import bench as measure
+    from gpucheck.host.local import LocalHost
+
+    with _terminable(), LocalHost(request, started=started) as host:
+        if request.python is not None and "problem" in host.interpreter():
+            raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
+        progress = progress_line(host)
+        try:
+            return measure(host, ask, progress or (lambda pending: None))
+        except Refused as refused:
+            if refused.exit_code == 2:
+                raise click.UsageError(str(refused)) from None
+            click.echo(f"gpucheck: {refused}", err=True)
+            raise SystemExit(refused.exit_code) from None
+        finally:
+            if progress is not None:
+                progress.close()  # type: ignore[attr-defined]
+
+
+def _exit_code(result: Result) -> int:
+    if result.ended != "finished":
+        return 130 if result.ended == "interrupted" else 3
+    return 0 if all(one.status == "measured" for one in result.measurements) else 1
+
+
+def _draw(result: Result, kind: str, picture: Any) -> None:
+    from gpucheck.bench.plot import draw
+
+    drawn = draw(result, kind)
+    if drawn is None:
+        click.echo("gpucheck: nothing was measured, so nothing is drawn", err=True)
+    else:
+        picture.commit(drawn)

@@ -1,0 +1,39 @@
+"""The workflow, against the schema of GitHub's workflows; its gpucheck commands, parsed by gpucheck."""
+
+import shlex
+
+import yaml
+from recipes import EXAMPLES, accepts
+
+from gpucheck.cli import cli
+
+WORKFLOW = EXAMPLES / "github-actions/gpucheck.yml"
+
+
+def commands():
+    """The arguments of each gpucheck that the workflow starts."""
+    jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"].values()
+    lines = [line for job in jobs for step in job["steps"] for line in step.get("run", "").splitlines()]
+    words = [shlex.split(line) for line in lines]
+    return [one[1:] for one in words if one and one[0].rpartition("/")[2] == "gpucheck"]
+
+
+def test_its_schema_allows_it():
+    accepts("check-jsonschema", "--builtin-schema", "vendor.github-workflows", WORKFLOW)
+
+
+def test_its_commands_exist():
+    assert [one[0] for one in commands()] == ["lint", "--timeout"]
+    for arguments in commands():
+        cli.make_context("gpucheck", arguments).close()
+        name = arguments[0] if arguments[0] == "lint" else "check"
+        command = cli.get_command(None, name)
+        context = command.make_context(name, arguments[1:] if name == "lint" else arguments)
+        assert context.params["style"] == "github"
+
+
+def test_the_test_report_is_kept_when_the_check_fails():
+    steps = yaml.safe_load(WORKFLOW.read_text())["jobs"]["gpu"]["steps"]
+    (upload,) = [step for step in steps if "upload-artifact" in step.get("uses", "")]
+    assert upload["if"] == "always()"
+    assert any(f"junit={upload['with']['path']}" in step.get("run", "") for step in steps)

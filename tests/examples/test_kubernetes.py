@@ -1,0 +1,173 @@
+"""The manifests, against the API's own schema; their scripts, run."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+import yaml
+from recipes import ECC, EXAMPLES, HELD, PENDING, accepts, example, installed, program, report, run, tool
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+MANIFESTS = ("job.yaml", "node-problem-detector.yaml")
+
+
+def documents(name):
+    return {one["kind"]: one for one in yaml.safe_load_all((EXAMPLES / "kubernetes" / name).read_text())}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_the_apis_schema_allows_it(name):
+    accepts("kubernetes-validate", "--strict", "-k", "1.32", EXAMPLES / "kubernetes" / name)
+
+
+def job():
+    return documents("job.yaml")["Job"]["spec"]
+
+
+def test_failing_pods_are_told_apart_by_the_init_containers_exit_code():
+    pod = job()["template"]["spec"]
+    assert pod["restartPolicy"] == "Never"  # else the API refuses podFailurePolicy
+    (init,) = pod["initContainers"]
+    rule = job()["podFailurePolicy"]["rules"][0]
+    assert (rule["action"], rule["onExitCodes"]["containerName"]) == ("FailJob", init["name"])
+    assert rule["onExitCodes"]["values"] == [2, 4]
+    (main,) = pod["containers"]
+    assert init["image"] == main["image"]
+    assert init["resources"] == main["resources"]
+
+
+@posix
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        (None, 0, "PASS: "),
+        (PENDING, 0, "WARNING ecc-errors (hardware): "),
+        (ECC, 1, "ERROR ecc-errors (hardware): "),
+        (example("driver-unresponsive"), 1, "ERROR driver-unresponsive (host): "),
+        (example("cuda-libraries-unreachable"), 4, "ERROR cuda-libraries-unreachable (environment): "),
+    ],
+)
+def test_the_init_container_tells_a_bad_node_from_a_bad_image(tmp_path, changes, code, words):
+    (init,) = job()["template"]["spec"]["initContainers"]
+    (text,) = init["args"]
+    log = tmp_path / "termination-log"
+    log.write_text("")  # the kubelet makes it
+    text = text.replace("/tmp/", f"{tmp_path}/").replace("/dev/termination-log", str(log))
+    path = f"{installed(tmp_path / 'bin', changes)}:{os.environ['PATH']}"
+    done = run([*init["command"], text], {"PATH": path})
+    assert (done.returncode, done.stderr) == (code, "")
+    message = log.read_bytes()
+    assert message.decode().startswith(words)
+    assert len(message) <= 4096
+
+
+@posix
+@pytest.mark.parametrize("code", [2, 3, 137])
+def test_other_exit_codes_pass(tmp_path, code):
+    (init,) = job()["template"]["spec"]["initContainers"]
+    path = f"{installed(tmp_path / 'bin', body=f'exit {code}')}:{os.environ['PATH']}"
+    assert run([*init["command"], *init["args"]], {"PATH": path}).returncode == code
+
+
+def config_map():
+    return documents("node-problem-detector.yaml")["ConfigMap"]["data"]
+
+
+def test_the_plugin_keeps_to_node_problem_detectors_limits():
+    config = json.loads(config_map()["gpucheck.json"])
+    assert config["plugin"] == "custom"
+    assert config["pluginConfig"]["max_output_length"] == 80
+    (condition,), (rule,) = config["conditions"], config["rules"]
+    assert rule["type"] == "permanent"
+    assert rule["condition"] == condition["type"]
+    assert rule["reason"] != condition["reason"]
+    assert len(condition["message"]) <= 80
+    assert seconds(rule["timeout"]) < seconds(config["pluginConfig"]["timeout"]) <= 5  # one above the other is refused
+    assert seconds(config["pluginConfig"]["invoke_interval"]) >= 30
+
+
+def seconds(text):
+    return float(text.removesuffix("s"))
+
+
+def test_the_files_are_where_the_configuration_looks():
+    pod = documents("node-problem-detector.yaml")["DaemonSet"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    volumes = {one["name"]: one for one in pod["volumes"]}
+    rule = json.loads(config_map()["gpucheck.json"])["rules"][0]
+    assert rule["path"] == f"{mounts['gpucheck']}/gpucheck.sh"
+    assert f"--config.custom-plugin-monitor={mounts['gpucheck']}/gpucheck.json" in container["args"]
+    assert volumes["gpucheck"]["configMap"]["defaultMode"] == 0o755
+    assert f"report={mounts['reports']}/gpucheck.prom\n" in config_map()["gpucheck.sh"]
+    service = (EXAMPLES / "systemd/gpucheck.service").read_text()
+    assert f"--report prometheus={volumes['reports']['hostPath']['path']}/gpucheck.prom" in service
+
+
+def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):
+    """Exit code and line of the plugin on a report."""
+    file = tmp_path / "gpucheck.prom"
+    if text is None:
+        recorded = tmp_path / "report.json"
+        recorded.write_text(report(changes))
+        run([sys.executable, "-m", "gpucheck", "--replay", recorded, "--report", f"prometheus={file}"])
+        text = file.read_text()
+        assert old in text
+    file.write_text(text.replace(old, new) if old else text)
+    os.utime(file, (time.time() - age_seconds,) * 2)
+    script = program(tmp_path / "gpucheck.sh", config_map()["gpucheck.sh"].replace("/reports/gpucheck.prom", str(file)))
+    done = subprocess.run([script], capture_output=True, stdin=subprocess.DEVNULL, timeout=5)
+    assert done.stderr == b""
+    assert done.stdout.count(b"\n") == 1
+    assert len(done.stdout) <= 80
+    return done.returncode, done.stdout.decode().rstrip("\n")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (None, (0, "PASS no fault of the hardware")),
+        (PENDING, (0, "PASS no fault of the hardware")),
+        (HELD, (0, "PASS no fault of the hardware")),
+        (example("cuda-libraries-unreachable"), (0, "PASS no fault of the hardware")),
+        (ECC, (1, "FAIL ecc-errors: see gpucheck explain ecc-errors")),
+    ],
+)
+def test_the_node_has_a_problem_where_its_hardware_has(tmp_path, changes, expected):
+    pytest.importorskip("prometheus_client")
+    assert plugin(tmp_path, changes) == expected
+
+
+@posix
+def test_what_is_not_known_is_not_healthy(tmp_path):
+    pytest.importorskip("prometheus_client")
+    probe = 'gpucheck_probe_success{probe="gpus"} '
+    could_not = "UNKNOWN gpucheck could not look at everything"
+    assert plugin(tmp_path, old=f"{probe}1", new=f"{probe}0") == (2, could_not)
+    verdict = 'gpucheck_verdict{verdict="unknown"} '
+    assert plugin(tmp_path, old=f"{verdict}0", new=f"{verdict}1") == (2, could_not)
+    assert plugin(tmp_path, age_seconds=3600) == (2, "UNKNOWN no report of gpucheck in the last 15 minutes")
+    assert plugin(tmp_path, text="") == (2, "UNKNOWN this is no report of gpucheck")
+    (tmp_path / "gpucheck.prom").unlink()
+    assert run([tmp_path / "gpucheck.sh"]).returncode == 2
+
+
+@posix
+def test_shellcheck_finds_nothing(tmp_path):
+    accepts("shellcheck", program(tmp_path / "gpucheck.sh", config_map()["gpucheck.sh"]))
+    (init,) = job()["template"]["spec"]["initContainers"]
+    accepts("shellcheck", "--shell=sh", program(tmp_path / "init.sh", init["args"][0]))
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_kubectl_reads_what_we_read():
+    """An octal file mode is one only for a parser of YAML 1.1."""
+    folder = EXAMPLES / "kubernetes/node-problem-detector.yaml"
+    done = run([tool("kubectl"), "patch", "--local", "--type=merge", "-p", "{}", "-o", "json", "-f", folder])
+    assert done.returncode == 0, done.stderr
+    assert '"defaultMode": 493' in done.stdout

@@ -1,0 +1,47 @@
+"""The hook, by pre-commit's own validation; its entry, run on a script with a mistake and on one without."""
+
+import pathlib
+import shlex
+import sys
+
+import yaml
+from recipes import EXAMPLES, accepts, run
+
+HOOKS = EXAMPLES.parent / ".pre-commit-hooks.yaml"
+CONFIG = EXAMPLES / "pre-commit/.pre-commit-config.yaml"
+
+
+def hook():
+    (one,) = yaml.safe_load(HOOKS.read_text())
+    return one
+
+
+def test_pre_commit_accepts_both_files():
+    accepts("pre-commit", "validate-manifest", HOOKS)
+    accepts("pre-commit", "validate-config", CONFIG)
+
+
+def test_the_example_names_the_hook():
+    (repository,) = yaml.safe_load(CONFIG.read_text())["repos"]
+    assert [one["id"] for one in repository["hooks"]] == [hook()["id"]]
+
+
+def test_the_commit_is_refused_for_a_mistake(tmp_path):
+    program, *arguments = shlex.split(hook()["entry"])
+    assert program == "gpucheck"
+    bad, good = tmp_path / "bad.py", tmp_path / "good.py"
+    bad.write_text(
+        "import tensorflow as tf\n"
+        'gpus = tf.config.list_logical_devices("GPU")\n'
+        'tf.config.experimental.set_memory_growth(tf.config.list_physical_devices("GPU")[0], True)\n'
+    )
+    good.write_text("import tensorflow as tf\nprint(tf.__version__)\n")
+    assert run([sys.executable, "-m", "gpucheck", *arguments, good]).returncode == 0
+    done = run([sys.executable, "-m", "gpucheck", *arguments, good, bad])
+    assert done.returncode == 1
+    assert "memory-growth-set-late" in done.stdout
+
+
+def test_notebooks_can_be_read_by_it():
+    needed = hook()["additional_dependencies"]
+    assert all(f'"{one}"' in pathlib.Path(HOOKS.parent / "setup.py").read_text() for one in needed)

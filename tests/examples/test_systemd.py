@@ -1,0 +1,69 @@
+"""The units, by systemd's own verification; the service's command, run."""
+
+import configparser
+import re
+import shlex
+import sys
+
+import pytest
+from recipes import ECC, EXAMPLES, HELD, accepts, adapted, installed, run
+
+UNITS = ("gpucheck.service", "gpucheck.timer")
+
+
+def unit(name):
+    parser = configparser.RawConfigParser(strict=True)
+    parser.optionxform = str
+    parser.read(EXAMPLES / "systemd" / name)
+    return parser
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
+def test_systemd_accepts_them(tmp_path):
+    program = installed(tmp_path / "bin") / "gpucheck"
+    for name, edits in zip(UNITS, ({"=/opt/gpucheck/bin/gpucheck": f"={program}"}, {}), strict=True):
+        (tmp_path / name).write_text(adapted(f"systemd/{name}", edits))
+    told = accepts("systemd-analyze", "verify", "--man=no", *(tmp_path / name for name in UNITS))
+    assert "gpucheck" not in told  # an unknown setting is only a warning
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
+def test_the_hardening_is_rated(tmp_path):
+    told = accepts("systemd-analyze", "security", "--offline=true", "--no-pager", EXAMPLES / "systemd/gpucheck.service")
+    assert float(re.search(r"exposure level for gpucheck.service: ([\d.]+)", told)[1]) < 5.0
+
+
+def test_what_would_blind_the_check_is_not_set():
+    service = unit("gpucheck.service")["Service"]
+    assert service["Type"] == "oneshot"
+    for name in ("PrivateDevices", "ProtectKernelModules", "MemoryDenyWriteExecute", "PrivateUsers", "ProtectProc"):
+        assert name not in service
+
+
+def test_the_check_ends_before_systemd_ends_it():
+    service = unit("gpucheck.service")["Service"]
+    argv = shlex.split(service["ExecStart"])
+    assert float(argv[argv.index("--timeout") + 1]) < float(service["TimeoutStartSec"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+@pytest.mark.parametrize(("changes", "code", "words"), [(None, 0, "PASS"), (HELD, 0, "PASS"), (ECC, 1, "FAIL ecc-errors: ")])
+def test_the_service_writes_the_report(tmp_path, changes, code, words):
+    parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+    service = unit("gpucheck.service")["Service"]
+    _, *argv = shlex.split(service["ExecStart"])
+    folder = service["ReadWritePaths"]
+    argv = [one.replace(folder, str(tmp_path)) for one in argv]
+    argv[argv.index("--expect") + 1] = EXAMPLES / "beside-a-job.toml"
+    done = run([installed(tmp_path / "bin", changes) / "gpucheck", *argv])
+    assert (done.returncode, done.stderr) == (code, "")
+    assert str(code) in ["0", *service["SuccessExitStatus"].split()]
+    assert done.stdout.startswith(words)
+    (verdict,) = [one for one in parse((tmp_path / "gpucheck.prom").read_text()) if one.name == "gpucheck_verdict"]
+    assert {sample.labels["verdict"]: sample.value for sample in verdict.samples}["fail"] == code
+
+
+def test_the_timer_is_enabled_and_spread():
+    timer = unit("gpucheck.timer")
+    assert timer["Install"]["WantedBy"] == "timers.target"
+    assert timer["Timer"]["RandomizedDelaySec"] == "30s"
