@@ -37,6 +37,7 @@ setup(
         "notebook": ["nbformat>=5.1"],
         "prometheus": ["prometheus_client>=0.20"],
         "test": [
+            "dockerfile-parse>=2",
             "html5lib>=1.1",
             "jinja2>=3.1",
             "jsonschema>=4.18",
@@ -46,6 +47,7 @@ setup(
             "prometheus_client>=0.20",
             "pytest>=8",
             "pytest-timeout>=2.3",
+            "pyyaml>=6",
         ],
         "lint": ["mypy>=1.11", "ruff>=0.6", "types-psutil"],
     },

@@ -1,1 +1,1 @@
-"""The benchmark: what is measured (plan), by whom (measure), what follows from it (figures), and how it is shown (report, plot)."""
+"""The benchmark: what is measured (plan), by whom (measure, run), what follows (figures), how it is shown (report, plot)."""

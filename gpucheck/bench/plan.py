@@ -10,6 +10,7 @@ DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
 DEFAULT_CPU_DEVICES = 2
 MOST_CPU_DEVICES = 64  # logical ones; each is a thread pool
+NO_XLA = "several devices are not measured with XLA: Keras compiles the step across the replicas, which XLA refuses"
 MOST_EPOCHS = 20  # where a target accuracy is asked for and no number of epochs
 
 
@@ -55,6 +56,9 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
         for precision in ask.precisions or PRECISIONS[:1]:
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
                 for strategy, count in _placements(wanted, counts):
+                    if xla and count > 1:
+                        notes += [note for note in (NO_XLA,) if note not in notes]
+                        continue
                     items.append(item(strategy, tuple(f"{kind}:{n}" for n in range(count)), precision, xla, batch_size))
     if not items:
         raise Refused("nothing to measure: " + ("; ".join(notes) or "one_device takes --devices 1"), 2)

@@ -8,7 +8,6 @@ from gpucheck.bench.model import Measurement, Result
 KINDS = (".png", ".svg")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: told apart by everybody
 MARKERS = "osD^vPX"
-IDEAL = "#767676"
 MISSING = 'matplotlib is not installed; `pip install "keras-gpucheck[html]"` brings it'
 MOST_LINES = 10
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
@@ -17,12 +16,12 @@ SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size"
 def missing() -> str | None:
     """Why nothing can be drawn, before anything is measured; None: all is there."""
     try:
-        import matplotlib.figure
+        import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
         return MISSING
     except Exception as error:  # compiled for another numpy, say
         return f"matplotlib is broken here: {type(error).__name__}: {error}"
-    return None if matplotlib.figure else None
+    return None
 
 
 def draw(result: Result, kind: str) -> bytes | None:
@@ -93,16 +92,15 @@ def _scaling(axes: Any, measured: list[Measurement]) -> None:
             continue
         several = len({one.batch_size for one in measured}) > 1
         name = (f"batch {points[0].batch_size}" if several else "measured") + _variant(points[0], measured)
-        _line(axes, number, name, counts, [by_count[count] for count in counts])
-        for count in counts[1:]:
-            percent, speed = by_count[count].scaling_efficiency_percent, by_count[count].samples_per_second
-            if percent is not None and speed is not None:
-                axes.annotate(
-                    f"{percent:.0f} %", (count, speed.median), (0, 8), textcoords="offset points", ha="center", fontsize=9
-                )
+        percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
+        words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
+        _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
         alone = by_count[1].samples_per_second
         ideal = [alone.median * count for count in counts] if alone else []
-        axes.plot(counts, ideal, linestyle="--", linewidth=1.2, color=IDEAL, label=None if number else "ideal", zorder=1)
+        color = COLORS[number % len(COLORS)]
+        axes.plot(
+            counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=None if number else "ideal", zorder=1
+        )
         number += 1
     ticks = sorted({len(one.devices) for one in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])

@@ -25,7 +25,7 @@ def render_json(result: Result) -> str:
 
 
 def render_csv(result: Result) -> str:
-    """A line per configuration (RFC 4180); a figure with spread takes three columns, the GPUs' loads three each for all of them."""
+    """A line per configuration (RFC 4180); a figure with spread takes three columns."""
     import csv
     import io
 
@@ -99,12 +99,13 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
     """Label and words of each line."""
     from gpucheck.reports._words import duration, plural, significant, size
 
-    assert one.samples_per_second and one.step_seconds and one.epoch_seconds  # noqa: S101 - it was measured
+    if one.samples_per_second is None or one.step_seconds is None or one.epoch_seconds is None:
+        return []
     lines = [
         (
             "throughput",
-            f"{_spread(one.samples_per_second)} samples/s; step {_time(one.step_seconds.median)}, "
-            f"epoch of {plural(one.steps or 0, 'step')} {_time(one.epoch_seconds.median)}",
+            f"{_spread(one.samples_per_second)} samples/s; a step {_time(one.step_seconds.median)}, "
+            f"an epoch of {plural(one.steps or 0, 'step')} {duration(one.epoch_seconds.median)}",
         )
     ]
     if one.device_samples_per_second and one.input_wait_share:

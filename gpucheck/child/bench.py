@@ -81,18 +81,17 @@ def load(keras: Any, source: str) -> tuple[Any, Any] | None:
         (images, labels), _ = keras.datasets.cifar10.load_data()  # downloads, unless it did so before
         return images, labels.reshape(-1).astype("int32")
     try:
-        with np.load(source, allow_pickle=False) as file:
+        with open(source, "rb") as raw:
+            file = np.load(raw, allow_pickle=False)
             if not hasattr(file, "files"):
                 raise Unusable(f"{source}: a single array; expected an .npz file with the arrays x and y")
             missing = [name for name in ("x", "y") if name not in file.files]
             if missing:
                 raise Unusable(f"{source}: no array {' and no array '.join(missing)}; it holds {', '.join(file.files) or 'none'}")
             images, labels = file["x"], file["y"]
-    except (OSError, ValueError, EOFError, AttributeError) as error:
-        raise Unusable(f"{source}: not an .npz file that can be read: {error}") from None
-    except Exception as error:  # zipfile.BadZipFile, zlib.error
-        if isinstance(error, Unusable):
-            raise
+    except Unusable:
+        raise
+    except Exception as error:  # OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, MemoryError
         raise Unusable(f"{source}: not an .npz file that can be read: {type(error).__name__}: {error}") from None
     return checked(np, source, images, labels)
 
@@ -148,7 +147,7 @@ def _measure(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[str, A
     except Unusable as error:
         result["problem"] = str(error)
     except Exception as error:
-        result["problem"] = f"{type(error).__name__}: {smoke._first_sentence(error)}"
+        result["problem"] = f"{type(error).__name__}: {_sentence(error)}"
     finally:
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
@@ -167,6 +166,8 @@ def _configuration(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[
     with strategy.scope():
         network = smoke.model(keras, item["xla"])
         network.optimizer.build(network.trainable_variables)
+    # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
+    network.evaluate(data, steps=1, verbose=0)
     trainer = Trainer(tf, strategy, network, item["xla"])
     initial = [variable.numpy() for variable in trainer.variables]
     stages.begin(stage_of(item, "warm-up"))
@@ -215,8 +216,15 @@ def _profile(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str) ->
         finally:
             tf.profiler.experimental.stop()
     except Exception as error:
-        return {"folder": folder, "problem": f"{type(error).__name__}: {smoke._first_sentence(error)}"}
+        return {"folder": folder, "problem": f"{type(error).__name__}: {_sentence(error)}"}
     return {"folder": folder, "problem": None, "steps": steps}
+
+
+def _sentence(error: BaseException) -> str:
+    """What TensorFlow says is wrong, without the stack it prints before."""
+    noise = ("File ", "Detected at ", "Graph execution error", "The above exception", "Cf. ", "Traceback ")
+    lines = [line.strip() for line in str(error).splitlines()]
+    return " ".join([line for line in lines if line and not line.startswith(noise)][:2])[:400]
 
 
 class Trainer:

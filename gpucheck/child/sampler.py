@@ -1,7 +1,7 @@
 """The child that samples NVML while another one measures: what each GPU does, a few times a second.
 
-Stages: "start" (its problem, or None), then "sample <number>" without end: the monotonic time and, by NVML index, the utilisation, power
-and clock of each GPU. What a GPU does not answer is null.
+Stages: "start" (its problem, or None), then "sample <number>" without end: the monotonic time and, by NVML index, the
+utilisation, power and clock of each GPU. What a GPU does not answer is null.
 """
 
 from __future__ import annotations

@@ -113,7 +113,15 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
 def bench(
-    started: float, timeout: float, python: str | None, style: str, target: str | None, plot: str | None, color: str, **asked: Any
+    started: float,
+    /,
+    timeout: float,
+    python: str | None,
+    style: str,
+    target: str | None,
+    plot: str | None,
+    color: str,
+    **asked: Any,
 ) -> None:
     """Measure how fast this machine trains a small Keras network, and why not faster.
 

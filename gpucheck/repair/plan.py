@@ -16,6 +16,7 @@ from gpucheck.probes.libraries import Libraries, Tool
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.packages import Packages
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import library_faults
 from gpucheck.rules.gpu_not_detected.cuda_libraries_unreachable import folders_of
 
 SEPARATORS = {"XLA_FLAGS": " "}  # the others are lists of folders
@@ -76,7 +77,7 @@ def _libraries(facts: Facts) -> Iterator[Assignment]:
     libraries, packages = facts.get(Libraries), facts.get(Packages)
     if libraries is None or packages is None:
         return
-    unreachable = [fault for fault in common.library_faults(libraries) if fault.kind == "unreachable"]
+    unreachable = [fault for fault in library_faults(libraries) if fault.kind == "unreachable"]
     missing = folders_of(unreachable, packages)
     if any(":" in folder or ";" in folder or not _plain(folder) for folder in missing):
         return  # the loader splits the variable there, and knows no way to quote

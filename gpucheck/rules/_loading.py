@@ -16,13 +16,13 @@ INSTALL = Fix(
     text="Install a TensorFlow with its CUDA libraries, which it finds by itself",
     command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
 )
-_OF_CUDA = re.compile(r"^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)", re.IGNORECASE)
-_CUDNN = re.compile(r"^(?:lib)?cudnn", re.IGNORECASE)
-_NUMBERED_AS_CUDA = re.compile(r"^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\.|64_)(\d+)", re.IGNORECASE)
-_TOOLKIT = re.compile(r"(?i:/cuda[-/])(\d+)\.\d")
-_ABSENT = re.compile(r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$")
-_OF_A_FRAMEWORK = re.compile(r"^lib(?:torch|c10)|torch|jaxlib|xla", re.IGNORECASE)
-_SYMBOL_OF_CUDA = re.compile(r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])")
+_OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)"
+_CUDNN = r"(?i)^(?:lib)?cudnn"
+_NUMBERED_AS_CUDA = r"(?i)^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\.|64_)(\d+)"
+_TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
+_ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$"
+_OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
+_SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
 
 
 class Loading(NamedTuple):
@@ -57,7 +57,7 @@ def loading(log: Log) -> Loading | None:
     majors = _majors(log, missing)
     if majors is not None:
         return Loading("cuda-version-mismatch", told, names, failed, majors)
-    if all(_CUDNN.match(name) for name in names):
+    if all(re.match(_CUDNN, name) for name in names):
         return Loading("cudnn-missing", told, names, failed)
     if _installed(log) or _as_2_21_0(log, names):
         return Loading("cuda-libraries-unreachable", told, names, failed)
@@ -67,16 +67,16 @@ def loading(log: Log) -> Loading | None:
 def conflicting(event: Event) -> bool:
     """Whether the copy of a CUDA library that was found is not the one that its caller was built with."""
     parts = [event.fields.get(name, "") for name in ("file", "library", "version")]
-    if any(_OF_CUDA.match(part) for part in parts):
+    if any(re.match(_OF_CUDA, part) for part in parts):
         return True
     named = event.fields.get("symbol", "")
-    return bool(_SYMBOL_OF_CUDA.match(named)) and (not parts[0] or bool(_OF_A_FRAMEWORK.search(parts[0])))
+    return bool(re.match(_SYMBOL_OF_CUDA, named)) and (not parts[0] or bool(re.search(_OF_A_FRAMEWORK, parts[0])))
 
 
 def _missed(event: Event) -> bool:
     """A library of CUDA, not the driver's own, that is not there; a damaged one is."""
     error = event.fields.get("error", "")
-    return bool(_OF_CUDA.match(event.fields.get("soname", ""))) and (not error or bool(_ABSENT.search(error)))
+    return bool(re.match(_OF_CUDA, event.fields.get("soname", ""))) and (not error or bool(re.search(_ABSENT, error)))
 
 
 def _raised(log: Log, told: list[Event]) -> bool:
@@ -98,7 +98,7 @@ def _majors(log: Log, missing: list[Event]) -> tuple[int, int] | None:
     for event in log.events:
         if event.kind == "cuda-toolkit":
             there.add(int(event.fields["version"].partition(".")[0]))
-        there |= {int(number) for number in _TOOLKIT.findall(event.fields.get("searched", ""))}
+        there |= {int(number) for number in re.findall(_TOOLKIT, event.fields.get("searched", ""))}
     if len(wanted) != 1 or not there or wanted & there:
         return None
     return max(wanted), max(there)
@@ -106,7 +106,7 @@ def _majors(log: Log, missing: list[Event]) -> tuple[int, int] | None:
 
 def _major(soname: str) -> int | None:
     """12 for libcublas.so.12 and cudart64_12.dll, 11 for cudart64_110.dll; None where the number is another one's."""
-    match = _NUMBERED_AS_CUDA.match(soname)
+    match = re.match(_NUMBERED_AS_CUDA, soname)
     if match is None:
         return None
     number = int(match[2])

@@ -1,6 +1,6 @@
 """What rules that judge a pasted log share: the events that still stand, and how a line is cited."""
 
-from gpucheck.model import Evidence
+from gpucheck.model import Evidence, Fix
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._training import standing
 
@@ -18,3 +18,9 @@ def cite(*events: Event, most: int = 4) -> tuple[Evidence, ...]:
 def field(events: list[Event], name: str) -> str | None:
     """The first value that any of the events has for a field."""
     return next((event.fields[name] for event in events if event.fields.get(name)), None)
+
+
+def fitting(log: Log, *fixes: Fix) -> tuple[Fix, ...]:
+    """The fixes, those for PyTorch first where the log is one of PyTorch's."""
+    torch = any("torch" in event.text.lower() for event in log.events)
+    return tuple(sorted(fixes, key=lambda fix: torch and "PyTorch" not in fix.text))

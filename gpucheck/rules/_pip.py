@@ -8,10 +8,10 @@ from gpucheck.compat import versions
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._log import told
 
-_OURS = re.compile(r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|nvidia-|tensorrt|intel-tensorflow|cupy)")
-_CUDA_ONLY = re.compile(r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)")
-_APPLE = re.compile(r"^tensorflow-(?:macos|metal)$")
-_GPU_PACKAGE = re.compile(r"^tensorflow-gpu$")
+_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|nvidia-|tensorrt|intel-tensorflow|cupy)"
+_CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
+_APPLE = r"^tensorflow-(?:macos|metal)$"
+_GPU_PACKAGE = r"^tensorflow-gpu$"
 _LAST_GPU_PACKAGE = "2.11"
 _ORIGIN = ("windows", "macos", "architecture", "musl")
 
@@ -31,7 +31,7 @@ class Refused(NamedTuple):
 def refused(log: Log) -> Refused | None:
     """The first package of ours that was refused, and why; None where the index itself could not be reached."""
     found = told(log, "pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
-    ours = [event for event in found if _OURS.match(_package(event))]
+    ours = [event for event in found if re.match(_OURS, _package(event))]
     if not ours or told(log, "pip-unreachable"):
         return None
     first = ours[0]
@@ -60,14 +60,14 @@ def _package(event: Event) -> str:
 
 
 def _cause(event: Event, package: str, asked: str, fields: dict[str, str], origin: set[str]) -> str:
-    if _GPU_PACKAGE.match(package) and _given_up(asked, fields.get("available", "")):
+    if re.match(_GPU_PACKAGE, package) and _given_up(asked, fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
     if event.kind == "pip-no-matching-distribution":
-        if _APPLE.match(package) and "macos" not in origin:
+        if re.match(_APPLE, package) and "macos" not in origin:
             return "platform-unsupported"
-        if _CUDA_ONLY.match(package) and "windows" in origin:
+        if re.match(_CUDA_ONLY, package) and "windows" in origin:
             return "windows-native-unsupported"
-        if _CUDA_ONLY.match(package) and "macos" in origin:
+        if re.match(_CUDA_ONLY, package) and "macos" in origin:
             return "macos-no-cuda"
         if fields.get("tag") == "platform" or origin & {"architecture", "musl"}:
             return "platform-unsupported"

@@ -1,5 +1,6 @@
 """The image's entrypoint and health check, run with the arguments that the Dockerfile gives them; files by foreign parsers."""
 
+import io
 import json
 import shlex
 import sys
@@ -15,7 +16,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
 def instructions():
     """Name and value of each instruction, as Docker reads them."""
     dockerfile_parse = pytest.importorskip("dockerfile_parse", reason="dockerfile-parse is not installed")
-    parser = dockerfile_parse.DockerfileParser(fileobj=open(DOCKERFILE, "r+b"))  # noqa: SIM115
+    parser = dockerfile_parse.DockerfileParser(fileobj=io.BytesIO(DOCKERFILE.read_bytes()))
     return [(one["instruction"], one["value"]) for one in parser.structure if one["instruction"] != "COMMENT"]
 
 

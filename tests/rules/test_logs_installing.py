@@ -482,6 +482,62 @@ NAMED = [
         Jupyter: ModuleNotFoundError: No module named 'tensorflow'
         """,
     ),
+    (
+        "tensorflow-import-failed",
+        """
+        File "C:\\Python39\\lib\\site-packages\\tensorflow\\python\\pywrap_tensorflow.py", line 64
+        ImportError: DLL load failed while importing _pywrap_tensorflow_internal: The specified module could not be found.
+
+        Failed to load the native TensorFlow runtime.
+        See https://www.tensorflow.org/install/errors for some common causes and solutions.
+        """,
+    ),
+    (
+        "tensorflow-import-failed",
+        "ImportError: cannot import name 'dtensor' from 'tensorflow.compat.v2.experimental' (/opt/p/tensorflow/_api/v2/compat/v2/experimental/__init__.py)",
+    ),
+    (
+        "tensorflow-import-failed",
+        "ModuleNotFoundError: No module named 'tensorflow.tsl'",
+    ),
+    (
+        "keras-version-conflict",
+        "ModuleNotFoundError: No module named 'tensorflow.keras'",
+    ),
+    (
+        "keras-version-conflict",
+        "ImportError: cannot import name 'to_categorical' from 'keras.utils' (/opt/p/keras/utils/__init__.py)",
+    ),
+    (
+        "keras-version-conflict",
+        "ImportError: cannot import name '_legacy_layers' from 'keras.src'",
+    ),
+    (
+        "keras-version-conflict",
+        "AttributeError: module 'keras.src.backend' has no attribute 'convert_to_numpy'",
+    ),
+    (
+        "keras-version-conflict",
+        "TypeError: Could not locate class 'Functional'. Make sure custom classes are decorated with `@keras.saving.register_keras_serializable()`.",
+    ),
+    (
+        "keras-version-conflict",
+        "ModuleNotFoundError: No module named 'tf_keras'",
+    ),
+    (
+        "platform-unsupported",
+        """
+        ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
+        Linux raspberrypi 6.1.21-v7+ armv7l GNU/Linux
+        """,
+    ),
+    (
+        "python-unsupported",
+        """
+        ERROR: Ignored the following versions that require a different python version: 0.36.0 Requires-Python >=3.6,<3.12
+        ERROR: Could not find a version that satisfies the requirement tensorflow<2.11 (from versions: 2.16.1, 2.20.0)
+        """,
+    ),
 ]  # fmt: skip
 
 ONLY_WARNED = [
@@ -515,6 +571,8 @@ ONLY_WARNED = [
 ]  # fmt: skip
 
 QUIET = [
+    "tensorflow-rocm                      2.14.0\nrocm_smi: /dev/kfd is there",
+    "/Users/me/train.py\nNum GPUs Available:  0\n9/9 [==============================] - 1s 20ms/step - loss: 0.5",
     "Successfully installed keras-3.12.0 nvidia-cudnn-cu12-9.3.0.75 tensorflow-2.20.0",
     """
         WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('Failed to establish a new connection')': /simple/tensorflow/
@@ -527,6 +585,18 @@ QUIET = [
         117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
         """,
     "Using TensorFlow backend.",
+    "WARNING: pip's dependency resolver does not currently take into account all the packages that are installed.",
+    """
+        DEBUG:h5py._conv:Creating converter from 3 to 5
+        DEBUG:tensorflow:Falling back to TensorFlow client; we recommended you install the Cloud TPU client directly
+        """,
+    """
+        conda activate tf
+        (tf) me@box:~$ pip install tensorflow
+        Collecting tensorflow
+        Successfully installed tensorflow-2.16.1
+        """,
+    "tests/test_import.py::test_missing PASSED - expects ModuleNotFoundError when tensorflow is not there",
 ]  # fmt: skip
 
 

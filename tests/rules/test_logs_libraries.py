@@ -400,6 +400,84 @@ NAMED = [
         Perhaps you meant to specify these on the TF_XLA_FLAGS envvar?
         """,
     ),
+    (
+        "cudnn-missing",
+        """
+        {"log":"2023-01-01 00:00:00.1: W tensorflow/compiler/xla/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open shared object file: No such file or directory; LD_LIBRARY_PATH: /usr/local/nvidia/lib\\n","stream":"stderr","time":"2023-01-01T00:00:00Z"}
+        {"log":"Skipping registering GPU devices...\\n","stream":"stderr","time":"2023-01-01T00:00:00Z"}
+        """,
+    ),
+    (
+        "cuda-libraries-missing",
+        "[pod/train-0/main] 2024-01-01 00:00:00.1: W gpu_device.cc:2251] Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly",
+    ),
+    (
+        "cuda-libraries-missing",
+        "(RayTrainWorker pid=411, ip=10.0.0.1) ImportError: libcublas.so.11: cannot open shared object file: No such file or directory",
+    ),
+    (
+        "cudnn-version-mismatch",
+        """
+        worker-1  | E0000 00:00:1 9 cuda_dnn.cc:466] Loaded runtime CuDNN library: 9.1.0 but source was
+        worker-1  | compiled with: 9.3.0.  CuDNN library needs to have matching major version
+        """,
+    ),
+    (
+        "gpu-too-old",
+        """
+        > I tensorflow/core/common_runtime/gpu/gpu_device.cc:1700] Ignoring visible gpu device (device: 0, name: Quadro M1000M, pci bus id:
+        > 0000:01:00.0, compute capability: 5.0) with Cuda compute capability 5.0. The minimum required Cuda capability is 6.0.
+        """,
+    ),
+    (
+        "library-corrupt",
+        "docker: OSError: /usr/local/lib/python3.10/dist-packages/nvidia/cudnn/lib/libcudnn_adv.so.9: invalid ELF header",
+    ),
+    (
+        "library-path-conflict",
+        "/opt/python: symbol lookup error: /opt/v/nvidia/cudnn/lib/libcudnn_cnn.so.9: undefined symbol: _ZNK5cudnn7backend, version libcudnn_graph.so.9",
+    ),
+    (
+        "library-path-conflict",
+        "OSError: /opt/v/nvidia/cusolver/lib/libcusolver.so.11: undefined symbol: cublasSetEnvironmentMode, version libcublas.so.12",
+    ),
+    (
+        "library-path-conflict",
+        "ImportError: /opt/v/torch/lib/libc10_cuda.so: undefined symbol: cudaGetDriverEntryPointByVersion, version libcudart.so.12",
+    ),
+    (
+        "ptxas-missing",
+        "jaxlib.xla_extension.XlaRuntimeError: FAILED_PRECONDITION: Couldn't get ptxas/nvlink version string: INTERNAL: Couldn't invoke ptxas --version",
+    ),
+    (
+        "ptxas-missing",
+        """
+        RuntimeError: Cannot find ptxas
+        triton.runtime.errors: `ptxas` not found
+        """,
+    ),
+    (
+        "gpu-too-new",
+        """
+        triton.runtime.errors.PTXASError: PTXAS error: Internal Triton PTX codegen error
+        ptxas fatal   : Value 'sm_103a' is not defined for option 'gpu-name'
+        """,
+    ),
+    (
+        "cuda-version-mismatch",
+        """
+        W dso_loader.cc:60] Could not load dynamic library 'libcudart.so.10.0'; dlerror: libcudart.so.10.0: cannot open shared object file: No such file or directory; LD_LIBRARY_PATH: /usr/local/cuda-9.0/lib64
+        ImportError: libcublas.so.10.0: cannot open shared object file: No such file or directory
+        """,
+    ),
+    (
+        "cuda-version-mismatch",
+        """
+        $ nvcc --version
+        Cuda compilation tools, release 12.1, V12.1.105
+        ImportError: libcudart.so.11.0: cannot open shared object file: No such file or directory
+        """,
+    ),
 ]  # fmt: skip
 
 ONLY_WARNED = [
@@ -448,6 +526,10 @@ ONLY_WARNED = [
         W tensorflow/stream_executor/gpu/redzone_allocator.cc:314] Not found: ./bin/ptxas not found
         Relying on driver to perform ptx compilation. Modify $PATH to customize ptxas location.
         """,
+    ),
+    (
+        "gpu-too-new",
+        "nvcc fatal   : Unsupported gpu architecture 'compute_120'",
     ),
 ]  # fmt: skip
 
@@ -519,3 +601,13 @@ def test_values_are_the_logs_own(text, said):
 def test_the_command_names_the_cudnn_that_is_missed():
     (finding,) = told_by("ImportError: libcudnn.so.8: cannot open shared object file: No such file or directory")
     assert any('"nvidia-cudnn-cu12==8.*"' in (fix.command or "") for fix in finding.fix)
+
+
+def test_a_log_of_pytorch_gets_its_command_first():
+    words = "no kernel image is available for execution on the device"
+    (torch,) = told_by(f"torch.AcceleratorError: CUDA error: {words}")
+    (other,) = told_by(
+        f"NVIDIA GeForce RTX 5090, compute capability: 12.0\nptxas fatal   : Value 'sm_120' is not defined for option\n{words}"
+    )
+    assert "torch" in torch.fix[0].command
+    assert "tensorflow" in other.fix[0].command

@@ -90,5 +90,6 @@ SIGNATURES = (
         r"platform: linux_(?P<machine>armv\w+|i686|ppc64le|riscv64|aarch64)",
         reach=0,
     ),
+    Signature("architecture", "gnu/linux", r"\b(?P<machine>armv\w+|i[3-6]86|ppc64le|riscv64|s390x)\b.{0,20}GNU/Linux", reach=0),
     Signature("architecture", "aarch64", r"(?P<machine>(?:manylinux\w*_|linux[_-])aarch64|\baarch64\b)", reach=0),
 )

@@ -48,8 +48,9 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import blocked_libraries
 from gpucheck.rules._loading import INSTALL, loading
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, fitting
 
 
 @rule(
@@ -76,7 +77,7 @@ def check(
 ) -> Finding | Skip | None:
     """No copy anywhere, and not of cuDNN alone, which cudnn-missing names."""
     here = common.gpu_here(request, container, pci, driver, cuda)
-    faults = common.blocked_libraries(here, libraries, tensorflow)
+    faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
     missing = [fault for fault in faults if fault.kind == "missing"]
@@ -108,7 +109,8 @@ def in_log(log: Log) -> Finding | None:
     return Finding(
         summary=f"CUDA libraries that this program opens are not found{named}.",
         evidence=cite(*found.events),
-        fix=(
+        fix=fitting(
+            log,
             INSTALL,
             Fix(
                 text="See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH",

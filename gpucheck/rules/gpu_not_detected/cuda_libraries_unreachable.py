@@ -34,7 +34,7 @@ References:
 """
 
 from gpucheck.compat import tensorflow as releases
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -46,6 +46,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import Fault, blocked_libraries
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
 
@@ -72,7 +73,7 @@ def check(
 ) -> Finding | Skip | None:
     """A copy lies on this machine, and none where the loader looks."""
     here = common.gpu_here(request, container, pci, driver, cuda)
-    faults = common.blocked_libraries(here, libraries, tensorflow)
+    faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
     unreachable = [fault for fault in faults if fault.kind == "unreachable"]
@@ -87,18 +88,27 @@ def check(
         f" {'is' if len(names) == 1 else 'are'} installed, but {why}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence(libraries)),
-            *saw(libraries, "loader", "runpath", "library_path"),
+            *saw(libraries, "loader"),
+            *_searched(libraries),
+            *saw(libraries, "library_path"),
         ),
         fix=tuple(_fixes(interpreter, folders_of(unreachable, packages))),
     )
 
 
-def folders_of(unreachable: list[common.Fault], packages: Packages) -> list[str]:
+def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
+    """The wheels' folders on the loader's RUNPATH by their short names: "cublas" for .../nvidia/cublas/lib."""
+    names = (folder.partition("/nvidia/")[2].partition("/")[0] for folder in libraries.runpath)
+    wheels = sorted({name for name in names if name})
+    return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(libraries, "runpath")
+
+
+def folders_of(unreachable: list[Fault], packages: Packages) -> list[str]:
     """The folders that the loader has to be told of, each once."""
     return list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
 
 
-def _folder(fault: common.Fault, packages: Packages) -> str:
+def _folder(fault: Fault, packages: Packages) -> str:
     """Where the copy lies that was installed for this TensorFlow, else the first one found."""
     sites = tuple({f"{one.folder}/nvidia/" for one in packages.nvidia})
     own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
@@ -139,7 +149,13 @@ def in_log(log: Log) -> Finding | None:
         summary=f"{names} {'is' if one else 'are'} installed beside the other CUDA libraries, but not found where TensorFlow looks.",
         evidence=cite(*found.events),
         fix=(
-            Fix(text="Let the loader look there, in the shell that starts Python", command=export),
+            Fix(
+                text="Let the loader look there, in the shell that starts Python"
+                + (
+                    "" if folder == "cusolver" else " (every folder at once slows XLA down; `gpucheck env` names the missing one)"
+                ),
+                command=export,
+            ),
             Fix(
                 text="Or use a release that finds them by itself",
                 command='python -m pip install "tensorflow[and-cuda]==2.20.*"',

@@ -50,6 +50,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import blocked_libraries
 from gpucheck.rules._loading import INSTALL, loading
 from gpucheck.rules._log import cite, told
 
@@ -79,7 +80,7 @@ def check(
 ) -> Finding | Skip | None:
     """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
     here = common.gpu_here(request, container, pci, driver, cuda)
-    faults = common.blocked_libraries(here, libraries, tensorflow)
+    faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
     known = releases.release(libraries.tensorflow or "")

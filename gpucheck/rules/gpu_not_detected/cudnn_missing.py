@@ -44,6 +44,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import blocked_libraries
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
 
@@ -76,7 +77,7 @@ def check(
     here = common.gpu_here(request, container, pci, driver, cuda)
     if here and libraries.cudnn_parts_missing:
         return _partial(interpreter, packages, libraries, training)
-    faults = common.blocked_libraries(here, libraries, tensorflow)
+    faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
     missing = [fault for fault in faults if fault.kind == "missing"]

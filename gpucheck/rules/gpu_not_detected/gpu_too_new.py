@@ -46,7 +46,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
 from gpucheck.rules._kernels import unfit
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, fitting
 
 _BLACKWELL = (10, 0)
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
@@ -136,7 +136,8 @@ def in_log(log: Log) -> Finding | None:
     return Finding(
         summary=f"{name}{has} is too new for this program: it has no code for it, and what is compiled in its place is rejected.",
         evidence=cite(*found.events),
-        fix=(
+        fix=fitting(
+            log,
             Fix(
                 text=f"TensorFlow: start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
                 command=f"docker run --gpus all -it {_NVIDIA_IMAGE}",

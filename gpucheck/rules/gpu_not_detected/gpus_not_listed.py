@@ -33,6 +33,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import library_faults
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import CPU_IS_ENOUGH
 
@@ -61,7 +62,7 @@ def check(
         return None
     refused: tuple[Evidence, ...] = ()
     if libraries is not None:
-        refused = tuple(item for fault in common.library_faults(libraries) for item in fault.evidence(libraries))
+        refused = tuple(item for fault in library_faults(libraries) for item in fault.evidence(libraries))
     python = common.word(interpreter.executable)
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(

@@ -42,6 +42,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import Fault, library_faults
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import unserved
 
@@ -76,7 +77,7 @@ def check(
         return common.absent(here)
     if libraries.tensorflow is None or not libraries.libraries:
         return common.NO_TENSORFLOW_LIBRARIES
-    faults = [fault for fault in common.library_faults(libraries, required=False) if fault.kind == "corrupt"]
+    faults = [fault for fault in library_faults(libraries, required=False) if fault.kind == "corrupt"]
     if common.lists_gpu(tensorflow):
         faults = [fault for fault in faults if not fault.library.required]  # TensorFlow opened a sound one
     if not faults:
@@ -94,7 +95,7 @@ def check(
     )
 
 
-def _fixes(interpreter: Interpreter, packages: Packages, faults: list[common.Fault]) -> tuple[Fix, ...]:
+def _fixes(interpreter: Interpreter, packages: Packages, faults: list[Fault]) -> tuple[Fix, ...]:
     sites = tuple({f"{one.folder}/" for one in packages.nvidia})
     ours = [fault.library.package for fault in faults if sites and (fault.library.path or "").startswith(sites)]
     again = common.reinstall(interpreter, packages, ours)

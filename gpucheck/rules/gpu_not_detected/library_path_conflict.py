@@ -39,6 +39,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.rules import _common as common
+from gpucheck.rules._faults import library_faults
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
 
@@ -121,7 +122,7 @@ def _conflict(place: int, library: Library, packages: Packages, libraries: Libra
     own = next((copy for copy in library.elsewhere if wheel and copy.startswith(f"{wheel.folder}/nvidia/")), None)
     if wheel is None or own is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
         return None
-    refused = any(fault.place == place and fault.kind == "unfit" for fault in common.library_faults(libraries))
+    refused = any(fault.place == place and fault.kind == "unfit" for fault in library_faults(libraries))
     if not refused and not library.problem and (library.version is None or _same(library.version, wheel.version)):
         return None
     if not library.required and not refused:

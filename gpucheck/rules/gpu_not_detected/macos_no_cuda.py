@@ -77,7 +77,7 @@ def in_log(log: Log) -> Finding | None:
     asked = [event for event in asked if event.fields.get("count", "0") == "0"]
     if missed is not None and missed.code == "macos-no-cuda":
         asked = missed.events
-    if not mac or not asked or any("Metal" in event.text for event in mac):
+    if not mac or not asked or any("metal" in event.text.lower() for event in mac):
         return None
     return Finding(
         summary="This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it.",
@@ -87,4 +87,5 @@ def in_log(log: Log) -> Finding | None:
             Fix(text="For the Mac's own GPU, install Apple's plug-in", command="python -m pip install tensorflow-metal"),
             Fix(text="If training on the CPU is what you want, ignore it"),
         ),
+        severity=Severity.WARNING if any(event.kind == "training-progress" for event in log.events) else None,
     )

@@ -23,6 +23,8 @@ References:
     https://rocm.docs.amd.com/projects/install-on-linux/en/latest/install/3rd-party/tensorflow-install.html
 """
 
+import re
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -37,6 +39,8 @@ from gpucheck.rules._common import listing, lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import unserved
+
+_FAILED = r"(?i)fail|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm can be at work, and well
 
 
 @rule(
@@ -83,7 +87,7 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    rocm = unserved(log, "rocm")
+    rocm = [event for event in unserved(log, "rocm") if re.search(_FAILED, event.text) and "Memory" not in event.text]
     amd = unserved(log, "amd-gpu")
     refused = unserved(log, "cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
     if amd and refused and not unserved(log, "gpu-on-bus"):

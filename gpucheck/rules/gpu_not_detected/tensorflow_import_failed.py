@@ -154,10 +154,10 @@ def in_log(log: Log) -> Finding | None:
     """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
     failed = [event for event in told(log, "import-failed") if _ours(event)]
     parts = [event for event in told(log, "module-missing") if event.fields["module"].startswith("tensorflow.")]
-    symbols = [event for event in told(log, "symbol-missing") if not conflicting(event) and _OURS.search(event.text)]
+    symbols = [event for event in told(log, "symbol-missing") if not conflicting(event) and re.search(_OURS, event.text)]
     lacking = told(log, "cpu-instructions-missing")
     illegal = [event for event in told(log, "killed") if event.fields.get("signal") == "SIGILL"]
-    clash = [event for event in told(log, "pip-conflict") if _OURS.match(event.fields.get("package", ""))]
+    clash = [event for event in told(log, "pip-conflict") if re.match(_OURS, event.fields.get("package", ""))]
     clash = [
         event for event in clash if re.match(r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb", event.fields.get("needs", ""))
     ]
@@ -202,12 +202,12 @@ def in_log(log: Log) -> Finding | None:
     )
 
 
-_OURS = re.compile(r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|libtensorflow")
-_LOADED = re.compile(r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)")
+_OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|libtensorflow"
+_LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
 def _ours(event: Event) -> bool:
     """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
-    if _LOADED.search(event.text) or (event.fields.get("module") or "").startswith("torch"):
+    if re.search(_LOADED, event.text) or (event.fields.get("module") or "").startswith("torch"):
         return False
-    return bool(_OURS.search(f"{event.fields.get('module', '')} {event.text}")) or "DLL load failed" in event.text
+    return bool(re.search(_OURS, f"{event.fields.get('module', '')} {event.text}")) or "DLL load failed" in event.text

@@ -1,0 +1,54 @@
+"""Made-up measurements, as the child reports them."""
+
+from gpucheck.bench.figures import complete, measurement
+from gpucheck.bench.model import Ask, GpuLoad, Result
+from gpucheck.bench.plan import item
+
+
+def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
+    return {
+        "problem": None,
+        "replicas": 1,
+        "global_batch_size": 64,
+        "steps": 10,
+        "first_step_seconds": 5.0,
+        "warmup_seconds": 6.0,
+        "warmup_steps": 6,
+        "peak_memory_bytes": 1 << 30,
+        "began": 10.0,
+        "ended": 20.0,
+        "repeats": [
+            {"epoch_seconds": [whole], "accuracies": [0.5], "seconds_to_target": None, "device_seconds": alone}
+            for whole, alone in zip(seconds, device, strict=True)
+        ],
+        **changes,
+    }
+
+
+def names(count, kind="GPU"):
+    return tuple(f"{kind}:{number}" for number in range(count))
+
+
+def one(count=1, batch=64, precision="float32", xla=False, **changes):
+    strategy = "one_device" if count == 1 else "mirrored"
+    raws = raw(replicas=count, global_batch_size=batch * count, **changes)
+    return measurement(item(strategy, names(count), precision, xla, batch), raws)
+
+
+def result(measurements=None, ended="finished", ask=None, **changes):
+    found = [one(), one(2), one(batch=128), one(2, batch=128)] if measurements is None else measurements
+    found = complete(found, (ask or Ask()).price_per_hour)
+    return Result(
+        tool={"name": "gpucheck", "version": "0"},
+        started_at="2026-01-01T00:00:00+00:00",
+        seconds=1.0,
+        ended=ended,
+        versions={"tensorflow": "2.21.0"},
+        hardware=("GPU:0 (NVIDIA H200)",),
+        ask=ask or Ask(),
+        measurements=tuple(found),
+        **changes,
+    )
+
+
+LOAD = GpuLoad(device="GPU:0", samples=3, utilization_percent=97.0, power_watts=410.0, sm_clock_mhz=1980.0)

@@ -1,0 +1,173 @@
+"""``gpucheck bench`` as a user runs it."""
+
+import csv
+import importlib.util
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from leftovers import VARIABLE, leftovers_after
+
+needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+ENDLESS = [
+    "--allow-cpu",
+    "--strategy",
+    "one_device",
+    "--batch-size",
+    "4",
+    "--batch-size",
+    "5",
+    "--steps",
+    "1000000",
+    "--format",
+    "json",
+]
+
+
+def gpucheck(*args, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "gpucheck", "bench", *args],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        stdin=subprocess.DEVNULL,
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--repeats", "2"], "--repeats 2: a median needs at least 3 measured runs"),
+        (["--repeats", "0"], "0 is not in the range"),
+        (["--strategy", "horovod"], "'horovod' is not one of"),
+        (["--precision", "float8"], "'float8' is not one of"),
+        (["--batch-size", "0"], "0 is not in the range"),
+        (["--batch-size", "many"], "'many' is not a valid integer"),
+        (["--devices", "-1"], "-1 is not in the range"),
+        (["--xla", "maybe"], "'maybe' is not one of"),
+        (["--steps", "0"], "0 is not in the range"),
+        (["--epochs", "0"], "0 is not in the range"),
+        (["--price-per-hour", "-2"], "'-2' is not a positive number"),
+        (["--price-per-hour", "nan"], "'nan' is not a positive number"),
+        (["--target-accuracy", "80"], "'80' is not a positive number of at most 1"),
+        (["--data", "imagenet"], "--data imagenet: expected synthetic, cifar10 or a file that ends in .npz"),
+        (["--data", "absent.npz"], "cannot read absent.npz: No such file or directory"),
+        (["--plot", "a.pdf"], "--plot a.pdf: the name must end in .png or .svg"),
+        (["--plot", "no/folder.png"], "cannot write no/folder.png: No such file or directory"),
+        (["--output", "no/folder.json"], "cannot write no/folder.json: No such file or directory"),
+        (["--timeout", "0"], "'0' is not a positive number of seconds"),
+        (["--python", "/no/python"], "'/no/python' is not a program"),
+        (["--profile", os.devnull], "cannot make /dev/null: File exists"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input(args, words, tmp_path):
+    done = gpucheck(*args, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_has_examples():
+    done = gpucheck("--help")
+    assert done.returncode == 0
+    assert "gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png" in done.stdout
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+def test_a_real_run(tmp_path):
+    marker = f"bench-{os.getpid()}"
+    args = ["--allow-cpu", "--batch-size", "4", "--steps", "2", "--epochs", "2", "--price-per-hour", "3600", "--profile", "trace"]
+    done = gpucheck(
+        *args, "--format", "json", "--output", "b.json", "--plot", "b.svg", cwd=tmp_path, env={**os.environ, VARIABLE: marker}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    got = json.loads((tmp_path / "b.json").read_text())
+    assert got["ended"] == "finished"
+    alone, both = got["measurements"]
+    assert (alone["strategy"], alone["replicas"], alone["global_batch_size"]) == ("one_device", 1, 4)
+    assert (both["strategy"], both["replicas"], both["global_batch_size"], both["devices"]) == (
+        "mirrored",
+        2,
+        8,
+        ["CPU:0", "CPU:1"],
+    )
+    for one in (alone, both):
+        assert (one["status"], one["repeats"], one["epochs"], one["steps"]) == ("measured", 3, [2, 2, 2], 2)
+        assert one["first_step_seconds"] > one["step_seconds"]["maximum"]
+        assert one["warmup_seconds"] > one["first_step_seconds"]
+        speed = one["samples_per_second"]
+        assert 0 < speed["minimum"] <= speed["median"] <= speed["maximum"]
+        assert sorted(speed["values"])[1] == speed["median"]
+        assert one["device_samples_per_second"]["median"] > 0
+        assert 0 <= one["input_wait_share"]["median"] < 1
+        assert one["cost_per_epoch"] == pytest.approx(one["epoch_seconds"]["median"])
+        assert one["gpus"] == []
+    expected = both["samples_per_second"]["median"] / alone["samples_per_second"]["median"] / 2 * 100
+    assert both["scaling_efficiency_percent"] == pytest.approx(expected)
+    assert len(set(both["accuracy"]["values"])) == 1  # every repeat did the same work
+    assert any("share its cores" in note for note in got["notes"])
+    assert list(tmp_path.glob("trace/one_device-1-float32-batch4/**/*.xplane.pb"))
+    assert b"Scaling" in (tmp_path / "b.svg").read_bytes()
+    assert leftovers_after(marker, 5) == []
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+def test_own_data_to_a_target(tmp_path):
+    import numpy as np
+
+    images = np.zeros((40, 32, 32, 3), "uint8")
+    images[20:] = 255
+    np.savez(tmp_path / "two.npz", x=images, y=np.arange(40)[:, None] // 20)
+    args = ["--allow-cpu", "--strategy", "one_device", "--batch-size", "8", "--data", "two.npz", "--target-accuracy", "0.6"]
+    done = gpucheck(*args, "--format", "csv", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    (row,) = csv.DictReader(io.StringIO(done.stdout), strict=True)
+    assert row["steps"] == "5"  # a pass over the data
+    assert float(row["seconds_to_target_median"]) > 0
+    assert float(row["accuracy_minimum"]) >= 0.6
+    assert max(map(int, row["epochs"].split())) < 20
+    np.savez(tmp_path / "bad.npz", x=images, y=np.full(40, 12))
+    refused = gpucheck(*args[:-3], "bad.npz", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "bad.npz: y holds classes from 12 to 12; expected 0 to 9" in " ".join(refused.stderr.split())
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+def test_out_of_time():
+    marker = f"bench-late-{os.getpid()}"
+    done = gpucheck(*ENDLESS, "--timeout", "20", env={**os.environ, VARIABLE: marker})
+    assert done.returncode == 3
+    got = json.loads(done.stdout)
+    assert got["ended"] == "timed out"
+    assert {(one["status"], one["reason"]) for one in got["measurements"]} == {("not-measured", "out of time")}
+    assert leftovers_after(marker, 5) == []
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+def test_ctrl_c():
+    marker = f"bench-stopped-{os.getpid()}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpucheck", "bench", *ENDLESS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, VARIABLE: marker},
+    )
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "")
+    assert json.loads(out)["ended"] == "interrupted"
+    assert leftovers_after(marker, 5) == []

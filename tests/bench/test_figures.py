@@ -1,0 +1,89 @@
+import pytest
+from bench.cases import names, one, raw
+
+from gpucheck.bench import figures
+from gpucheck.bench.plan import item
+
+ITEM = item("one_device", names(1), "float32", False, 64)
+
+
+def test_median_not_best_with_both_ends():
+    got = figures.measurement(ITEM, raw())
+    assert got.status == "measured"
+    assert got.repeats == 3
+    assert got.step_seconds == figures.spread([0.2, 0.1, 0.4])
+    assert (got.step_seconds.median, got.step_seconds.minimum, got.step_seconds.maximum) == (0.2, 0.1, 0.4)
+    assert got.samples_per_second.values == pytest.approx((320, 640, 160))
+    assert got.samples_per_second.median == pytest.approx(320)
+    assert got.device_samples_per_second.median == pytest.approx(640)
+    assert got.input_wait_share.values == pytest.approx((0.5, 0.0, 0.75))
+    assert got.epoch_seconds.median == 2.0
+
+
+def test_the_warm_up_is_in_no_figure():
+    assert figures.measurement(ITEM, raw(first_step_seconds=99.0, warmup_seconds=999.0)).step_seconds.maximum == 0.4
+
+
+def test_an_epoch_is_the_median_of_its_repeat():
+    several = raw()
+    several["repeats"][0]["epoch_seconds"] = [3.0, 1.0, 2.0]
+    assert figures.measurement(ITEM, several).epoch_seconds.values == (2.0, 1.0, 4.0)
+
+
+def test_waiting_is_a_share():
+    assert figures.waiting(1.0, 0.25) == 0.75
+    assert figures.waiting(1.0, 1.5) == 0.0
+    assert figures.waiting(0.0, 0.0) == 0.0
+
+
+def test_time_to_target_needs_every_repeat():
+    reached = raw()
+    for repeat, seconds in zip(reached["repeats"], (30.0, 10.0, 20.0), strict=True):
+        repeat["seconds_to_target"] = seconds
+    assert figures.measurement(ITEM, reached).seconds_to_target.median == 20.0
+    reached["repeats"][1]["seconds_to_target"] = None
+    assert figures.measurement(ITEM, reached).seconds_to_target is None
+
+
+def test_failed_and_never_reached():
+    failed = figures.measurement(ITEM, {"problem": "out of memory"})
+    assert (failed.status, failed.reason, failed.samples_per_second) == ("failed", "out of memory", None)
+    missed = figures.measurement(ITEM, None, "interrupted")
+    assert (missed.status, missed.reason) == ("not-measured", "interrupted")
+
+
+def test_efficiency_by_the_definition():
+    assert figures.efficiency(600.0, 200.0, 4) == pytest.approx(75.0)
+    alone, four = figures.complete([one(seconds=(1.0,) * 3), one(4, seconds=(2.0,) * 3)], None)
+    assert alone.scaling_efficiency_percent is None
+    assert four.samples_per_second.median == pytest.approx(2 * alone.samples_per_second.median)
+    assert four.scaling_efficiency_percent == pytest.approx(50.0)
+
+
+@pytest.mark.parametrize("other", [{"batch": 128}, {"precision": "mixed_float16"}, {"xla": True}, {"count": 2}])
+def test_no_efficiency_from_another_configuration(other):
+    assert figures.complete([one(**other), one(4)], None)[1].scaling_efficiency_percent is None
+
+
+def test_no_efficiency_from_a_failure():
+    failed = figures.measurement(ITEM, {"problem": "out of memory"})
+    assert figures.complete([failed, one(4)], None)[1].scaling_efficiency_percent is None
+
+
+def test_cost():
+    assert figures.cost(1800.0, 3.0) == pytest.approx(1.5)
+    (got,) = figures.complete([one()], 3.6)
+    assert got.cost_per_epoch == pytest.approx(0.002)
+    assert got.cost_to_target is None
+    assert figures.complete([one()], None)[0].cost_per_epoch is None
+
+
+def test_load_between_the_moments():
+    def sample(at, *busy):
+        return {"at": at, "gpus": [{"utilization_percent": value, "power_watts": None} for value in busy]}
+
+    samples = [sample(9.9, 0, 0), sample(10.0, 5, 90), sample(15.0, 6, 100), sample(20.0, 7, 95), sample(20.1, 0, 0)]
+    (load,) = figures.load(samples, 10.0, 20.0, {"GPU:0": 1})
+    assert (load.device, load.samples, load.utilization_percent, load.power_watts) == ("GPU:0", 3, 95, None)
+    assert figures.load(samples, 30.0, 40.0, {"GPU:0": 1}) == ()
+    assert figures.load(samples, 10.0, 20.0, {"GPU:0": 7}) == ()

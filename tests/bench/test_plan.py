@@ -1,0 +1,90 @@
+import pytest
+
+from gpucheck.bench import plan
+from gpucheck.bench.model import Ask
+
+GPUS = ["CPU:0", "GPU:0", "GPU:1", "GPU:2", "GPU:3"]
+
+
+def planned(there, /, **ask):
+    items, notes = plan.plan(Ask(**ask), there)
+    return [(one["strategy"], len(one["device_names"]), one["precision"], one["xla"], one["batch_size"]) for one in items], notes
+
+
+def test_default_on_gpus_and_on_a_cpu():
+    assert planned(GPUS) == ([("one_device", 1, "float32", False, 64), ("mirrored", 4, "float32", False, 64)], [])
+    found, (note,) = planned(["CPU:0"], allow_cpu=True)
+    assert found == [("one_device", 1, "float32", False, 16), ("mirrored", 2, "float32", False, 16)]
+    assert "share its cores" in note
+
+
+def test_one_gpu_has_nothing_to_mirror():
+    assert planned(["CPU:0", "GPU:0"]) == (
+        [("one_device", 1, "float32", False, 64)],
+        ["mirrored is not measured: there is one GPU"],
+    )
+
+
+def test_every_combination():
+    found, _ = planned(GPUS, devices=(4, 1, 2), batch_sizes=(32, 64), precisions=("float32", "mixed_float16"))
+    assert len(found) == len(set(found)) == 3 * 2 * 2
+    assert [count for _, count, *_ in found[:3]] == [1, 2, 4]
+
+
+def test_xla_is_measured_on_one_device_only():
+    found, notes = planned(GPUS, xla="both")
+    assert [(strategy, xla) for strategy, _, _, xla, _ in found] == [
+        ("one_device", False),
+        ("mirrored", False),
+        ("one_device", True),
+    ]
+    assert notes == [plan.NO_XLA]
+    with pytest.raises(plan.Refused, match="XLA") as refused:
+        planned(GPUS, xla="on", strategies=("mirrored",), devices=(2,))
+    assert refused.value.exit_code == 2
+
+
+def test_mirrored_alone_takes_one_device_too():
+    found, _ = planned(GPUS, strategies=("mirrored",), devices=(1, 2))
+    assert [one[:2] for one in found] == [("mirrored", 1), ("mirrored", 2)]
+
+
+def test_no_baseline_is_told():
+    assert planned(GPUS, devices=(2,))[1] == ["no scaling efficiency: one device is not measured in this run (add --devices 1)"]
+
+
+@pytest.mark.parametrize(
+    ("ask", "devices", "code", "words"),
+    [
+        ({}, ["CPU:0"], 3, "lists no GPU here; --allow-cpu"),
+        ({"devices": (8,)}, GPUS, 2, "--devices 8: TensorFlow lists 4 GPUs"),
+        ({"devices": (2,)}, ["CPU:0", "GPU:0"], 2, "--devices 2: TensorFlow lists 1 GPU$"),
+        ({"devices": (100,), "allow_cpu": True}, ["CPU:0"], 2, "--devices 100: the CPU is split into 64 at most"),
+        ({"strategies": ("tpu",)}, GPUS, 2, "nothing to measure: tpu is not measured"),
+        ({"strategies": ("one_device",), "devices": (2,)}, GPUS, 2, "nothing to measure: one_device takes --devices 1"),
+    ],
+)
+def test_refused(ask, devices, code, words):
+    with pytest.raises(plan.Refused, match=words) as refused:
+        planned(devices, **ask)
+    assert refused.value.exit_code == code
+
+
+def test_groups_are_processes():
+    items, _ = plan.plan(Ask(devices=(1, 2, 4), batch_sizes=(8, 16), allow_cpu=True), ["CPU:0"])
+    assert {cpus: len(group) for cpus, group in plan.groups(items).items()} == {1: 2, 2: 2, 4: 2}
+    items, _ = plan.plan(Ask(devices=(1, 2, 4)), GPUS)
+    assert {cpus: len(group) for cpus, group in plan.groups(items).items()} == {0: 3}
+
+
+def test_stages_are_distinct():
+    items, _ = plan.plan(Ask(devices=(1, 2), batch_sizes=(8, 16), precisions=plan.PRECISIONS, xla="both"), GPUS)
+    assert len({one["stage"] for one in items}) == len({one["name"] for one in items}) == len(items)
+
+
+def test_steps_and_epochs():
+    assert plan.epochs(Ask()) == 1
+    assert plan.epochs(Ask(target_accuracy=0.5)) == plan.MOST_EPOCHS
+    assert plan.epochs(Ask(target_accuracy=0.5, epochs=3)) == 3
+    assert (plan.steps(Ask(), GPUS), plan.steps(Ask(), ["CPU:0"])) == (50, 10)
+    assert (plan.steps(Ask(data="cifar10"), GPUS), plan.steps(Ask(data="cifar10", steps=7), GPUS)) == (0, 7)

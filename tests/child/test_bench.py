@@ -1,0 +1,63 @@
+"""The measuring child: what data it takes."""
+
+import pytest
+
+from gpucheck.child import bench
+
+np = pytest.importorskip("numpy")
+
+IMAGES, LABELS = np.zeros((6, 32, 32, 3), "uint8"), np.arange(6)
+
+
+def stored(tmp_path, **arrays):
+    np.savez(tmp_path / "data.npz", **arrays)
+    return str(tmp_path / "data.npz")
+
+
+def test_good_data(tmp_path):
+    for labels in (LABELS, LABELS[:, None], LABELS.astype("uint8")):
+        images, found = bench.load(None, stored(tmp_path, x=IMAGES, y=labels))
+        assert images.shape == (6, 32, 32, 3)
+        assert found.tolist() == list(range(6))
+    assert bench.load(None, "synthetic") is None
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"x": IMAGES}, "no array y; it holds x"),
+        ({"a": IMAGES}, "no array x and no array y"),
+        ({"x": IMAGES[:, :28], "y": LABELS}, r"x has the shape \(6, 28, 32, 3\); expected \(n, 32, 32, 3\)"),
+        ({"x": IMAGES[:0], "y": LABELS[:0]}, "x has the shape"),
+        ({"x": np.float32(1), "y": LABELS}, r"x has the shape \(\)"),
+        ({"x": IMAGES.astype("U1"), "y": LABELS}, "x has the type <U1; expected numbers"),
+        ({"x": np.full(IMAGES.shape, np.nan), "y": LABELS}, "not finite"),
+        ({"x": IMAGES, "y": LABELS[:5]}, r"y has the shape \(5,\); expected \(6,\)"),
+        ({"x": IMAGES, "y": LABELS.astype("float32")}, "y has the type float32; expected integers"),
+        ({"x": IMAGES, "y": LABELS + 5}, "y holds classes from 5 to 10; expected 0 to 9"),
+        ({"x": IMAGES, "y": LABELS - 1}, "y holds classes from -1 to 4"),
+        ({"x": np.array([None] * 6), "y": LABELS}, "not an .npz file that can be read"),
+    ],
+)
+def test_bad_data(arrays, words, tmp_path):
+    with pytest.raises(bench.Unusable, match=words):
+        bench.load(None, stored(tmp_path, **arrays))
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"PK\x03\x04broken", b"\x93NUMPY\x01\x00"])
+def test_not_a_file_of_arrays(content, tmp_path):
+    (tmp_path / "data.npz").write_bytes(content)
+    with pytest.raises(bench.Unusable, match=r"not an \.npz file that can be read"):
+        bench.load(None, str(tmp_path / "data.npz"))
+
+
+def test_a_single_array(tmp_path):
+    np.save(tmp_path / "one.npy", IMAGES)
+    (tmp_path / "data.npz").write_bytes((tmp_path / "one.npy").read_bytes())
+    with pytest.raises(bench.Unusable, match="a single array"):
+        bench.load(None, str(tmp_path / "data.npz"))
+
+
+def test_an_error_is_told_without_its_stack():
+    error = ValueError('Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\nout of room\n[[node]]\nmore')
+    assert bench._sentence(error) == "out of room [[node]]"
