@@ -4,7 +4,7 @@ from fakes import facts, machine
 
 from gpucheck import manual
 from gpucheck.logs import parse
-from gpucheck.model import Status
+from gpucheck.model import Severity, Status
 from gpucheck.pipeline import fold, judge, judge_log
 from gpucheck.plugin import load_rows, load_rules
 
@@ -68,3 +68,12 @@ def told_by(text):
     judgements = judge_log(parse(lines, "train.log"), RULES.values())
     assert [item.outcome for item in judgements if item.outcome.status is Status.CRASHED] == []
     return [item for item in fold(judgements, load_rows()) if not item.explained_by]
+
+
+def assert_named(code, text):
+    """Of a log: this cause first, as an error, and no other error that it does not explain."""
+    first, *others = told_by(text)
+    assert (first.code, first.severity) == (code, Severity.ERROR)
+    assert [item.code for item in others if item.severity is Severity.ERROR] == []
+    assert first.evidence
+    assert first.fix

@@ -172,7 +172,7 @@ def _configuration(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[
     initial = [variable.numpy() for variable in trainer.variables]
     stages.begin(stage_of(item, "warm-up"))
     source = iter(strategy.experimental_distribute_dataset(data))
-    batch = next(source)  # stays on the devices
+    batch = trainer.keep(next(source))
     began = time.perf_counter()
     trainer.piped(source, 1)
     first = time.perf_counter() - began
@@ -232,7 +232,7 @@ class Trainer:
 
     def __init__(self, tf: Any, strategy: Any, network: Any, xla: bool) -> None:
         """Prepare; nothing is traced yet."""
-        self._network, self._strategy = network, strategy
+        self._tf, self._network, self._strategy = tf, network, strategy
         self.variables = [*network.variables, *network.optimizer.variables]
 
         def on_replica(data: Any) -> Any:
@@ -247,6 +247,14 @@ class Trainer:
             return strategy.run(inner, args=(batch,))
 
         self._from_iterator, self._from_batch = tf.function(from_iterator), tf.function(from_batch)
+
+    def keep(self, batch: Any) -> Any:
+        """The batch in the devices' own memory, wherever the iterator left it."""
+
+        def copied(data: Any) -> Any:
+            return self._tf.nest.map_structure(self._tf.identity, data)
+
+        return self._strategy.run(copied, args=(batch,))
 
     def reset(self, values: list[Any]) -> None:
         """Give every weight and the optimizer's state these values again: each run does the same work."""

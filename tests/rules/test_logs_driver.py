@@ -1,7 +1,7 @@
 """Logs about the driver and CUDA's start: which half of the driver is missing, old, hidden or of another version."""
 
 import pytest
-from one_rule import told_by
+from one_rule import assert_named, told_by
 
 from gpucheck.model import Severity
 
@@ -223,11 +223,7 @@ QUIET = [
 
 @pytest.mark.parametrize(("code", "text"), NAMED)
 def test_the_cause_is_named(code, text):
-    first, *others = told_by(text)
-    assert (first.code, first.severity) == (code, Severity.ERROR)
-    assert [item.code for item in others if item.severity is Severity.ERROR] == []
-    assert first.evidence
-    assert first.fix
+    assert_named(code, text)
 
 
 @pytest.mark.parametrize(("code", "text"), NO_GPU_AND_PERHAPS_NONE_WANTED)

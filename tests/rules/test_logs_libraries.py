@@ -1,7 +1,7 @@
 """Logs about CUDA's libraries, XLA's tools and a GPU's generation, as several versions and frameworks put them."""
 
 import pytest
-from one_rule import told_by
+from one_rule import assert_named, told_by
 
 from gpucheck.model import Severity
 
@@ -563,11 +563,7 @@ QUIET = [
 
 @pytest.mark.parametrize(("code", "text"), NAMED)
 def test_the_cause_is_named(code, text):
-    first, *others = told_by(text)
-    assert (first.code, first.severity) == (code, Severity.ERROR)
-    assert [item.code for item in others if item.severity is Severity.ERROR] == []
-    assert first.evidence
-    assert first.fix
+    assert_named(code, text)
 
 
 @pytest.mark.parametrize(("code", "text"), ONLY_WARNED)

@@ -27,9 +27,7 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.compat import tensorflow as releases
-from gpucheck.compat import versions
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -42,6 +40,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
 from gpucheck.rules._log import cite, told
+from gpucheck.rules._xla import missing_tool
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
@@ -58,39 +57,18 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
-    if not here:
-        return common.absent(here)
-    if libraries.tensorflow is None:
-        return common.NO_TENSORFLOW_LIBRARIES
-    if libraries.ptxas.path or common.trained_on_gpu(training, compiled=True):
-        return None
-    known = releases.release(libraries.tensorflow)
-    copies = libraries.ptxas.elsewhere
-    where = f" (a copy lies at {copies[0]}, where it does not look)" if copies else ""
-    return Finding(
-        summary=f"ptxas is {'not found' if copies else 'not installed'}{where}, and XLA, with which Keras 3 compiles models by default, needs it for the GPU.",
-        evidence=(*saw(libraries, "ptxas.path", "ptxas.elsewhere"), *common.events(log, "ptxas-missing")),
-        fix=(
-            *_fixes(interpreter, packages, libraries),
-            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
-        ),
-        # Keras 2 compiles with XLA only where it is told to.
-        severity=None if known is None or versions.at_least(known.minor, "2.16") else Severity.WARNING,
+    return missing_tool(
+        common.gpu_here(request, container, pci, driver, cuda),
+        interpreter,
+        packages,
+        libraries,
+        training,
+        tool="ptxas",
+        named="ptxas",
+        need="needs it for the GPU",
+        told=common.events(log, "ptxas-missing"),
+        found_by=lambda copy: f'export PATH="{copy.rpartition("/")[0]}:$PATH"',
     )
-
-
-def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries) -> list[Fix]:
-    tools = common.xla_tools(interpreter, packages, libraries.tensorflow or "")
-    copies = libraries.ptxas.elsewhere
-    if not copies:
-        return [tools]
-    return [
-        Fix(
-            text="Let it be found, in the shell that starts Python", command=f'export PATH="{copies[0].rpartition("/")[0]}:$PATH"'
-        ),
-        tools,
-    ]
 
 
 def in_log(log: Log) -> Finding | None:
