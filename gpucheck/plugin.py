@@ -59,6 +59,7 @@ class Row(NamedTuple):
     problem: str
     first_check: str
     action: str
+    position: int = 99  # in the table
 
 
 def probe(*, level: Level, smoke: bool = False) -> Callable[[Function], Function]:
@@ -121,8 +122,9 @@ def load_rules() -> tuple[Rule, ...]:
 
 
 def load_rows() -> dict[str, Row]:
-    """The rows of the troubleshooting table by their kebab name."""
-    return {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.rules")}
+    """The rows of the troubleshooting table by their kebab name, in the table's order."""
+    rows = {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.rules")}
+    return dict(sorted(rows.items(), key=lambda item: item[1].position))
 
 
 def modules(package: str) -> tuple[str, ...]:

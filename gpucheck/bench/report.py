@@ -127,7 +127,7 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
         lines.append(
             (
                 "scaling",
-                "one device was not measured" if percent is None else f"{percent:.0f} % of {len(one.devices)} x one device",
+                "one device was not measured" if percent is None else f"{percent:.0f} % of {len(one.devices)} × one device",
             )
         )
     if one.seconds_to_target is not None:

@@ -55,3 +55,13 @@ def test_variants_are_told_apart():
     shown = words(plot.draw(result([one(), one(xla=True), one(precision="mixed_float16")]), ".svg"))
     assert "float32, no XLA" in shown
     assert "mixed_float16, no XLA" in shown
+
+
+def test_the_ideal_line_is_one_device_times_their_number():
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    plot._scaling(axes, result([one(), one(2), one(8)]).measurements)
+    (ideal,) = (line for line in axes.get_lines() if line.get_label() == "ideal")
+    assert list(ideal.get_xdata()) == [1, 2, 8]
+    assert list(ideal.get_ydata()) == pytest.approx([320, 640, 2560])

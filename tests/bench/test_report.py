@@ -45,7 +45,7 @@ def test_terminal():
         "first step 5.0 s (trace, compile, autotune), 6 steps 6.0 s; in no other figure",
         "1 GiB at its peak",
         "97 % busy, 410 W, 1,980 MHz (median of 3 samples)",
-        "100 % of 2 x one device",
+        "100 % of 2 × one device",
         "0.002 per epoch",
         "fastest here: mirrored on GPU:0-1, float32, batch 64 (640 samples/s)",
     ):

@@ -6,4 +6,5 @@ ROW = Row(
     problem="Accuracy changes",
     first_check="batch size and precision",
     action="retune and validate numerics",
+    position=5,
 )

@@ -6,4 +6,5 @@ ROW = Row(
     problem="GPU not detected",
     first_check="nvidia-smi and TensorFlow's device list",
     action="correct the driver or environment",
+    position=1,
 )

@@ -6,4 +6,5 @@ ROW = Row(
     problem="Low utilization",
     first_check="input pipeline",
     action="prefetch, parallelize, and profile",
+    position=3,
 )

@@ -6,4 +6,5 @@ ROW = Row(
     problem="Multi-GPU slowdown",
     first_check="per-replica workload",
     action="increase useful work per device",
+    position=4,
 )

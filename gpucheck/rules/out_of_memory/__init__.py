@@ -6,4 +6,5 @@ ROW = Row(
     problem="Out of memory",
     first_check="batch and input sizes",
     action="reduce memory use or choose more GPU memory",
+    position=2,
 )

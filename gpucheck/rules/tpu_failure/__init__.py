@@ -6,4 +6,5 @@ ROW = Row(
     problem="TPU failure",
     first_check="backend and generation",
     action="use a compatible runtime",
+    position=6,
 )

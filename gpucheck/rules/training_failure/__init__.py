@@ -6,4 +6,5 @@ ROW = Row(
     problem="Training fails",
     first_check="the stage the training job reached, and its last log lines",
     action="follow the message of the failing stage",
+    position=8,
 )
