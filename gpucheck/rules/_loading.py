@@ -20,8 +20,9 @@ _OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nc
 _CUDNN = r"(?i)^(?:lib)?cudnn"
 _NUMBERED_AS_CUDA = r"(?i)^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\.|64_)(\d+)"
 _TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
-_ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$"
+_ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
+_BELOW = ("google.protobuf", "numpy")
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
 
 
@@ -47,6 +48,8 @@ def loading(log: Log) -> Loading | None:
     failed = bool(given_up or raised)
     if conflicts:
         return Loading("library-path-conflict", conflicts, _names(conflicts, "library", "file"), True)
+    if not given_up and any(event.fields.get("module") in _BELOW for event in unserved(log, "import-failed")):
+        return None  # what TensorFlow itself stands on ended it
     if not (missing or given_up or no_runtime) or (ending(log) is not None and not failed):
         return None
     if not missing:

@@ -137,6 +137,12 @@ NAMED = [
     ("container-without-gpu", "nvidia-container-cli: mount error: file creation failed: /var/lib/docker/overlay2/x/merged/usr/lib/libnvidia-ml.so.1: file exists: unknown."),
     ("no-nvidia-gpu", "$ nvidia-smi\nNo devices were found"),
     ("no-nvidia-gpu", "kernel: NVRM: No NVIDIA GPU found."),
+    # -- the cause that another message points to; other spellings and tools --
+    ("nvlink-down", "kernel: NVRM: Xid (PCI:0000:dc:00): 45, pid=77, name=python3, Ch 00000001 caused by previous Xid 149"),
+    ("device-nodes-missing", "Jul  8 15:11:23 gpu slurmd[5421]: fatal: can't stat gres.conf file /dev//nvidia0: No such file or directory"),
+    ("container-without-gpu", "Failed to create pod sandbox: rpc error: failed to get sandbox runtime: no runtime for \"nvidia\" is configured"),
+    ("mig-misconfigured", "$ nvidia-smi mig -lgi\nNo MIG-enabled devices found."),
+    ("fabric-manager-down", "level=INFO source=gpu.go:612 msg=\"Unable to load cudart library /usr/lib/libcuda.so.570: cuda driver library init failure: 802\""),
 ]  # fmt: skip
 
 WARNINGS = [
@@ -163,6 +169,8 @@ QUIET = [
     # a board's history
     "ECC Errors\nVolatile\nSRAM Uncorrectable : 0\nDRAM Uncorrectable : 0\nAggregate\nSRAM Uncorrectable : 0\nDRAM Uncorrectable : 2",
     "Remapped Rows\nCorrectable Error : 1\nUncorrectable Error : 0\nPending : No\nRemapping Failure Occurred : No",
+    "Remapped Rows\nCorrectable Error : 0\nUncorrectable Error : 1\nPending : No\nRemapping Failure Occurred : No",
+    "clocks_throttle_reasons.hw_thermal_slowdown, temperature.gpu\nNot Active, 61",
     "Retired Pages\nSingle Bit ECC : 0\nDouble Bit ECC : 0\nPending Page Blacklist : No",
     "SW Power Cap                      : Active\n HW Slowdown : Not Active",
     # modes and variables alone

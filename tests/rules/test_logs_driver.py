@@ -188,6 +188,15 @@ NAMED = [
     ("cuda-used-after-fork", "RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method"),
     ("cuda-used-after-fork", "[2024-02-03 11:00:00 +0000] [77] [ERROR] F tensorflow/stream_executor/cuda/cuda_driver.cc:147] Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error"),
     ("cuda-used-after-fork", f"{DRIVER} CUDA_ERROR_NOT_INITIALIZED: initialization error"),
+    # -- a web page's apostrophe; Ollama and llama.cpp; a placement in vain --
+    ("driver-not-loaded", "NVIDIA-SMI has failed because it couldn‘t communicate with the NVIDIA driver."),
+    ("driver-too-old", "msg=\"Unable to load cudart CUDA management library /tmp/libcudart.so.11.0: cudart init failure: 35\""),
+    ("driver-not-loaded", "msg=\"Unable to load CUDA management library /usr/lib/libnvidia-ml.so.525.1: nvml vram init failure: 9\""),
+    ("cuda-init-failed", "ggml_cuda_init: failed to initialize CUDA: unknown error"),
+    ("gpus-not-listed", "InvalidArgumentError: Cannot assign a device for operation MatMul: {{node MatMul}}was explicitly assigned to /device:GPU:0 but available devices are [ /job:localhost/replica:0/task:0/device:CPU:0 ]."),
+    ("cuda-version-mismatch", "CUDA backend failed to initialize: Found CUDA version 12010, but JAX was built against version 12020, which is newer."),
+    ("driver-not-loaded", "ERROR: Unable to load the kernel module 'nvidia.ko'."),
+    ("driver-not-loaded", "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 (rev a1)\nKernel driver in use: nouveau"),
 ]  # fmt: skip
 
 NO_GPU_AND_PERHAPS_NONE_WANTED = [

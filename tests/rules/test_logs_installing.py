@@ -7,6 +7,33 @@ from gpucheck.model import Severity
 
 NAMED = [
     (
+        "keras-version-conflict",
+        "ModuleNotFoundError: No module named 'keras.utils.vis_utils'",
+    ),
+    (
+        "tensorflow-import-failed",
+        """
+        W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory
+          File "/opt/p/tensorflow/__init__.py", line 37, in <module>
+        TypeError: Descriptors cannot be created directly.
+        """,
+    ),
+    (
+        "tensorflow-import-failed",
+        "TypeError: Descriptors should not be created directly, but only retrieved from their parent.",
+    ),
+    (
+        "tensorflow-import-failed",
+        """
+        >>> import tensorflow
+        Illegal instruction: 4
+        """,
+    ),
+    (
+        "tensorflow-import-failed",
+        "zsh: illegal hardware instruction  python3 train.py",
+    ),
+    (
         "keras-backend-mismatch",
         """
         File "/opt/p/keras/src/backend/__init__.py", line 30, in <module>

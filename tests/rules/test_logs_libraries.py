@@ -7,6 +7,35 @@ from gpucheck.model import Severity
 
 NAMED = [
     (
+        "cudnn-version-mismatch",
+        """
+        E tensorflow/stream_executor/cuda/cuda_dnn.cc:320] Loaded runtime CuDNN lib
+        rary: 7.4.2 but source was compiled with: 7.6.0.  CuDNN library major and minor ver
+        """,
+    ),
+    (
+        "libdevice-missing",
+        """
+        W gpu_backend_lib.cc:540] libdevice is required by this HLO module but was not found at ./libdevice.10.bc
+        tensorflow.python.framework.errors_impl.UnknownError: JIT compilation failed.
+        """,
+    ),
+    (
+        "libdevice-missing",
+        "libdevice.10.bc: error: Could not open input file: No such file or directory",
+    ),
+    (
+        "xla-flags-unknown",
+        "E tensorflow/core/util/command_line_flags.cc:106] Couldn't interpret value =on for flag tf_xla_auto_jit.",
+    ),
+    (
+        "ptxas-missing",
+        """
+        ptxas /tmp/t.ptx, line 9; fatal   : Unsupported .version 8.4; current version is '7.5'
+        RuntimeError: the kernel could not be assembled
+        """,
+    ),
+    (
         "cuda-libraries-missing",
         """
         2023-01-05 10:00:00.1: W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library 'libcudart.so.11.0'; dlerror: libcudart.so.11.0: cannot open shared object file: No such file or directory
@@ -597,6 +626,13 @@ def test_values_are_the_logs_own(text, said):
 def test_the_command_names_the_cudnn_that_is_missed():
     (finding,) = told_by("ImportError: libcudnn.so.8: cannot open shared object file: No such file or directory")
     assert any('"nvidia-cudnn-cu12==8.*"' in (fix.command or "") for fix in finding.fix)
+
+
+def test_a_dll_is_missed_whatever_line_follows():
+    (found,) = told_by(
+        "dso_loader.cc:64] Could not load dynamic library 'cudnn64_8.dll'; dlerror: cudnn64_8.dll not found\nSkipping registering GPU devices..."
+    )
+    assert found.code == "cudnn-missing"
 
 
 def test_a_log_of_pytorch_gets_its_command_first():

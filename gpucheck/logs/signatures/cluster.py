@@ -73,6 +73,21 @@ SIGNATURES = (
         r"client socket has (?:failed to connect|timed out)[^\n]{0,80}? to[: (\[]+(?P<address>[\w.-]+[:, ]+\d{2,5})",
         reach=1,
     ),
+    Signature(
+        "worker-unreachable",
+        "gloo",
+        r"(?P<message>gloo/transport/tcp/\S+\] (?:Read|Write|Connect)\w* error[^\n]{0,80}|Gloo connectFullMesh failed)",
+        reach=0,
+    ),
+    Signature(
+        "worker-unreachable",
+        "jax distributed service",
+        r"(?P<message>JAX distributed service detected fatal errors)",
+        reach=0,
+    ),
+    Signature(
+        "worker-unreachable", "store has failed", r"(?P<message>connection to the (?:C10d|etcd|TCP) ?store has failed)", reach=0
+    ),
     *each(
         "worker-unreachable",
         ("coordination service", "barrier timed out", "coordinationserviceerror", "deadline exceeded", "deadline_exceeded"),

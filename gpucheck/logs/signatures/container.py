@@ -12,9 +12,10 @@ SIGNATURES = (
     ),
     *each(
         "container-gpu-denied",
-        ("select device driver", "unknown or invalid runtime", "unknown runtime specified", "cdi device"),
+        ("select device driver", "unknown or invalid runtime", "unknown runtime specified", "no runtime for", "cdi device"),
         r"(?P<message>could not select device driver \S* ?with capabilities: \[\[[^\]]*gpu[^\]]*\]\]"
         r"|unknown or invalid runtime name: nvidia\S*"
+        r"|no runtime for \W{1,4}nvidia\W{1,4} is configured"
         r"|[Uu]nknown runtime specified nvidia\S*|(?:unresolvable|failed to inject) CDI devices? [^\n]{0,80})",
         fixed(reason="runtime"),
     ),

@@ -103,6 +103,13 @@ SIGNATURES = (
         fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
         reach=0,
     ),
+    # Ollama and llama.cpp
+    Signature(
+        "cuinit-failed", "init failure", r"(?:cuda driver library|cudart)(?: \w+)? init failure: (?P<code>\d+)", _init, reach=0
+    ),
+    Signature(
+        "cuinit-failed", "failed to initialize cuda", r"[Ff]ailed to initialize CUDA: (?P<message>[^\n(\"]+)", _init, reach=0
+    ),
     # nvidia-container-cli initialises CUDA before the container starts
     Signature("cuinit-failed", "cuda error:", r"initialization error: cuda error: (?P<message>[\w /]+)", _init),
     # -- the driver --

@@ -17,7 +17,7 @@ SIGNATURES = (
     *each(
         "cudnn-version-mismatch",
         ("loaded runtime cudnn", "loaded cudnn library"),
-        r"(?i:Loaded (?:runtime )?CuDNN library): (?P<loaded>[\d.]*\d)\b.{0,60}?compiled (?:with"
+        r"(?i:Loaded (?:runtime )?CuDNN [a-z ]{7,9}): (?P<loaded>[\d.]*\d)\b.{0,60}?compiled (?:with"
         r"|against):? (?P<compiled>[\d.]*\d)",
     ),
     # PyTorch
@@ -36,7 +36,7 @@ SIGNATURES = (
     Signature(
         "cuda-version-mismatch",
         "was built against version",
-        r"Found (?P<library>cu(?!DNN)\w+|CUDA \w+) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
+        r"Found (?P<library>cu(?!DNN)\w+|CUDA(?: \w+)?) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
     ),
     Signature(
         "cuda-version-mismatch",

@@ -14,6 +14,21 @@ def _limits(match: "re.Match[str]") -> dict[str, str] | None:
     return {"reason": match["reason"].lower()} if "power cap" not in match["reason"].lower() else {"reason": "sw power cap"}
 
 
+def _column(match: "re.Match[str]") -> dict[str, str] | None:
+    """The first reason of a comma-separated query that is active."""
+    cells = match[0].split(", ")
+    middle = len(cells) // 2  # it holds the last name and the first value
+    last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
+    if last is None:
+        return None
+    names, values = [*cells[:middle], last[0]], [cells[middle][last.end() :], *cells[middle + 1 :]]
+    for head, value in zip(names, values, strict=False):
+        reason = re.search(r"_reasons\.((?:hw|sw)_(?:thermal_|power_brake_)?slowdown)\b", head)
+        if reason and value.strip() == "Active":
+            return {"reason": reason[1].replace("_", " ")}
+    return None
+
+
 _SECTION = (
     r"\b(?:(?!Aggregate|Volatile|Retired|Remapped).){0,400}?(?:Uncorrectable[\w -]*|Double Bit[\w ]*) *: *(?P<count>[1-9]\d*)\b"
 )
@@ -26,7 +41,7 @@ SIGNATURES = (
         "ecc-count",
         "uncorrectable",
         r"^(?P<memory>SRAM|DRAM|Device Memory|Total|L1 Cache|L2 Cache)? ?(?:ECC )?Uncorrectable(?: Parity"
-        r"| SEC-DED| Errors?)? *[:|] *(?P<count>\d+)$",
+        r"| SEC-DED| Errors)? *[:|] *(?P<count>\d+)$",
         _counted,
         reach=0,
     ),
@@ -71,6 +86,13 @@ SIGNATURES = (
         _limits,
         reach=0,
     ),
+    *each(  # nvidia-smi --query-gpu
+        "gpu-throttled",
+        ("clocks_throttle_reasons.", "clocks_event_reasons."),
+        r"^[^\n]{0,400}clocks_(?:throttle|event)_reasons\.\w+[^\n]+",
+        _column,
+        reach=1,
+    ),
     Signature(
         "gpu-throttled", "thermal violation", r"(?i:(?P<reason>thermal) violations?) totall?ing (?P<seconds>[\d.]+)", reach=0
     ),
@@ -88,7 +110,7 @@ SIGNATURES = (
         ("gpu instance", "mig device", "mig-supported", "mig mode", "mig-enabled", "migenabled", "mig strategy"),
         r"(?P<message>Failed to (?:display|list|create) GPU instance\w*[^\n]{0,60}|Unable to create a (?:GPU"
         r"|compute) instance[^\n]{0,80}|No GPU instances found[^\n]{0,40}"
-        r"|[Nn]o MIG[- ](?:supported )?devices? (?:were )?(?:found|associated)[^\n]{0,60}"
+        r"|[Nn]o MIG[- ](?:(?:supported|enabled) )?devices? (?:were )?(?:found|associated)[^\n]{0,60}"
         r"|MIG mode is enabled,? but no MIG devices[^\n]{0,40}"
         r"|(?i:invalid MIG strategy|migEnabled=true)[^\n]{0,80}|MIG mode is in pending \w+ state[^\n]{0,40})",
         reach=0,

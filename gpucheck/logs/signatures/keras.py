@@ -71,10 +71,8 @@ SIGNATURES = (
         r"|tensorflow\.compat\.v2\.__internal__|tensorflow\.python\.keras)[\w.]*' has no attribute '\w+'"
         r"|cannot import name '\w+' from (?:partially initialized module )?'(?:keras|tf_keras"
         r"|tensorflow\.keras|tensorflow\.python\.keras)[\w.]*'"
-        r"|No module named '(?:keras\.(?:src\.)?(?:engine|api|preprocessing\.text|utils\.np_utils|layers\.\w+"
-        r"|wrappers|legacy)[\w.]*"
-        r"|tensorflow\.keras[\w.]*|tensorflow\.python\.keras[\w.]*)')",
-        lambda match: None if "multi_gpu_model" in match[0] else named(match),
+        r"|No module named '(?:keras\.[\w.]+|tensorflow\.(?:python\.)?keras[\w.]*)')",
+        lambda match: None if "multi_gpu" in match[0] else named(match),
         reach=0,
     ),
     *each(

@@ -24,7 +24,7 @@ def _node(match: "re.Match[str]") -> dict[str, str] | None:
 
 
 def _nodes(errors: str) -> str:
-    node = r"/dev/(?:nvidia(?:\d+|ctl|-uvm(?:-tools)?|-modeset|-caps/[\w-]+)?|dxg)"
+    node = r"/dev//?(?:nvidia(?:\d+|ctl|-uvm(?:-tools)?|-modeset|-caps/[\w-]+)?|dxg)"
     return (
         rf"(?P<path>{node})\b['\"`]?[^\n]{{0,40}}?(?P<error>(?i:{errors}))"
         rf"|(?P<before>(?i:{errors}))[^\n]{{0,20}}?['\"` ](?P<after>{node})\b"
@@ -38,6 +38,10 @@ def _link(match: "re.Match[str]") -> dict[str, str] | None:
 
 
 SIGNATURES = (
+    # a program ended by another GPU's fault: that fault is the event
+    Signature(
+        "xid", "previous xid", rf"\bXid \({_PCI}\): \d+,[^\n]{{0,120}}?(?P<message>[Pp]revious Xid (?P<code>\d+))", reach=0
+    ),
     Signature("xid", "xid", rf"\bXid \({_PCI}\): (?P<code>\d+)(?:, (?P<message>[^\n]+))?", reach=0),
     Signature("xid", "xid", rf"\bXid ?= ?(?P<code>\d+)(?: on (?:Device ?= ?)?{_PCI})?", reach=0),
     Signature(
@@ -88,10 +92,18 @@ SIGNATURES = (
         _module,
         reach=0,
     ),
+    Signature(  # NVIDIA's installer
+        "kernel-module-failed",
+        "load the kernel module",
+        r"(?P<message>Unable to load the kernel module \W?nvidia[^\n]{0,80})",
+        _module,
+        reach=0,
+    ),
     Signature(
         "kernel-module-failed",
         "nouveau",
-        r"NVRM: nouveau,|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
+        r"NVRM: nouveau,|Nouveau kernel driver is currently in use|Kernel driver in use: nouveau"
+        r"|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
         fixed(reason="nouveau"),
     ),
     Signature(

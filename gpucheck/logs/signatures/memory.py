@@ -139,7 +139,7 @@ SIGNATURES = (
     *each(
         "host-out-of-memory",
         ("std::bad_alloc", "memoryerror", "cannot allocate memory", "defaultcpuallocator"),
-        r"std::bad_alloc|\b_?(?:Array)?MemoryError\b(?::|$)|[Cc]annot allocate memory"
+        r"std::bad_alloc|\b_?(?:Array)?MemoryError\b(?::|$)|^(?!.*\bibv_)(?:.*)[Cc]annot allocate memory"
         r"|DefaultCPUAllocator: (?:can't|not enough)",
         fixed(),
         reach=0,
@@ -152,6 +152,8 @@ SIGNATURES = (
         fixed(),
         reach=0,
     ),
+    # Kubernetes takes a pod off a node that is short of it
+    Signature("host-out-of-memory", "low on resource", r"low on resource: memory\b", fixed(), reach=0),
     Signature("host-out-of-memory", "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
     Signature(
         "host-memory-pressure",

@@ -6,7 +6,8 @@ from gpucheck.logs.signatures import Signature, each, fixed, named
 
 # NCCL warns of much that it then does without.
 _FAULT = re.compile(
-    r"error|fail(?:ed|ure|s)\b|timed? ?out|refused|unreachable|no route|aborted|mismatch|corrupt|exhausted|no space left|invalid",
+    r"error|fail(?:ed|ure|s)\b|timed? ?out|refused|unreachable|no route|aborted|mismatch|corrupt|exhausted|no space left|invalid"
+    r"|\bvendor err\b",
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(
@@ -33,6 +34,13 @@ SIGNATURES = (
     ),
     Signature("nccl-failed", "nccl warn", _WARN, _fault, reach=2),
     Signature("nccl-warning", "nccl warn", _WARN, _noise, reach=0),
+    # a trace of results (ncclResult_t) up to the outermost call; 7 is "in progress"
+    Signature(
+        "nccl-failed",
+        "nccl info",
+        r"NCCL INFO (?P<message>(?:\S*/)?(?:init|group|bootstrap)\.cc:\d+ -> (?P<code>[1-6])\b)",
+        reach=0,
+    ),
     *each(
         "nccl-failed",
         ("ncclunhandledcudaerror", "ncclsystemerror", "ncclinternalerror", "ncclinvalid", "ncclremoteerror"),
@@ -48,9 +56,11 @@ SIGNATURES = (
             "nccl communicator was aborted",
             "nccl operation",
             "a nccl communicator",
+            "nccl watchdog",
         ),
         r"(?P<message>NCCL.{0,80}?(?:unhandled (?:system|cuda) error|communicator was aborted|error in:?[^\n]+|error: [^\n]+"
-        r"|operation \S+ failed: [^\n]+)|unhandled (?:system|cuda) error[^\n]*"
+        r"|operation \S+ failed: [^\n]+|operations have failed or timed out|watchdog thread terminated with exception)"
+        r"|unhandled (?:system|cuda) error[^\n]*"
         r"|[Ff]ailed to create (?:a )?NCCL communicator[^\n]*)",
         reach=0,
     ),

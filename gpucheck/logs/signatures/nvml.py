@@ -37,12 +37,13 @@ SIGNATURES = (
         lambda match: _named("NVML_" + match["name"]),
         reach=0,
     ),
+    Signature("nvml-failed", "init failure", r"\bnvml(?: \w+)? init failure: (?P<code>\d+)", reach=0),  # Ollama
     Signature("nvml-failed", "failed to query nvidia devices", r"Failed to query NVIDIA devices", fixed(code="9"), reach=0),
     Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
     *each(
         "nvml-failed",
         ("communicate with the nvidia driver", "can't communicate with"),
-        r"(?:couldn't|can't|could not|cannot) communicate with the NVIDIA driver",
+        r"(?:couldn\Wt|can\Wt|could not|cannot) communicate with the NVIDIA driver",
         fixed(code="9", name="NVML_ERROR_DRIVER_NOT_LOADED"),
     ),
     Signature(

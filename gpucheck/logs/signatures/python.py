@@ -71,6 +71,7 @@ SIGNATURES = (
         "import-failed",
         (
             "descriptors cannot",
+            "descriptors should not",
             "numpy.dtype size changed",
             "compiled using numpy 1.x",
             "_array_api not found",
@@ -80,7 +81,7 @@ SIGNATURES = (
             "module 'numpy' has no attribute",
             "unable to convert function return value",
         ),
-        r"(?P<message>Descriptors cannot (?:not )?be created directly|numpy\.dtype size changed"
+        r"(?P<message>Descriptors (?:cannot|should) (?:not )?be created directly|numpy\.dtype size changed"
         r"|[Ii]ncompatible Protobuf [\w/ ]*versions|'MessageFactory' object has no attribute"
         r"|module 'numpy' has no attribute '\w+'|Unable to convert function return value to a Python type"
         r"|compiled using NumPy 1\.x cannot be run in"
@@ -118,6 +119,15 @@ SIGNATURES = (
         r"|Illegal instruction|Bus error)\b"
         r"(?=\W*$| {2,}| *\()|\bsignal: (?P<signal>killed|terminated|aborted|segmentation fault)\b",
         lambda match: _signal(match) if match["word"] else {"signal": _WORDS[match["signal"].lower()]},
+        reach=0,
+    ),
+    # macOS: bash puts the signal's number behind its name, zsh says who it is
+    *each(
+        "killed",
+        ("illegal instruction:", "illegal hardware instruction", "segmentation fault:", "bus error:", "zsh: "),
+        r"^(?P<word>Illegal instruction|Segmentation fault|Bus error): \d+$"
+        r"|^zsh: (?P<zsh>killed|illegal hardware instruction|segmentation fault|bus error) ",
+        lambda match: {"signal": _WORDS[(match["word"] or match["zsh"]).lower().replace(" hardware", "")]},
         reach=0,
     ),
     *each(

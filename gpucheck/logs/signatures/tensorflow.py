@@ -110,6 +110,12 @@ SIGNATURES = (
         fixed(count="0"),
         reach=1,
     ),
+    Signature(
+        "gpus-listed",
+        "available devices are",
+        r"/device:GPU:\d+ but available devices are \[(?!.{0,800}?device:GPU)",
+        fixed(count="0"),
+    ),
     Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
     Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),
     Signature("gpus-listed", "adding visible gpu devices", r"Adding visible gpu devices:(?P<devices>[ \d,]*)$", _added, reach=0),
@@ -123,6 +129,12 @@ SIGNATURES = (
         "could not satisfy explicit device specification",
         r"Could not satisfy explicit device specification '(?P<device>[^']*)'",
         reach=0,
+    ),
+    Signature(
+        "placement-failed",
+        "explicitly assigned to",
+        r"explicitly assigned to (?P<device>\S*device:GPU:\d+) but available devices are",
+        reach=1,
     ),
     # Only heavy ops: small ones belong on the CPU of a healthy machine too.
     *each(

@@ -10,7 +10,7 @@ SIGNATURES = (
     *each(
         "tpu-failed",
         ("tpu is already in use", "libtpu_lockfile", "multi-process lockfile", "libtpu.so already in use"),
-        r"(?P<message>(?:TPU is|libtpu\.so) already in use by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
+        r"(?P<message>(?:TPU is|libtpu\.so) already in used? by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
         _BUSY,
         reach=1,
     ),
@@ -87,7 +87,7 @@ SIGNATURES = (
         "tpu-failed",
         "error: unable to initialize backend 'tpu'",
         r"Error: Unable to initialize backend 'tpu': (?P<message>(?:UNKNOWN|NOT_FOUND|UNAVAILABLE"
-        r"|INVALID_ARGUMENT|INTERNAL|FAILED_PRECONDITION)[^\n]*)",
+        r"|INVALID_ARGUMENT|INTERNAL|FAILED_PRECONDITION|UNIMPLEMENTED)[^\n]*)",
         lambda match: {
             "message": match["message"],
             "reason": "runtime-missing" if "libtpu" in match["message"] else "not-found",
@@ -98,7 +98,7 @@ SIGNATURES = (
     *each(
         "tpu-failed",
         (":8470", ":8431", ":8471", ":8476", "tpu worker may not be ready", "slicebuilder"),
-        r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED"
+        r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|[Dd]eadline [Ee]xceeded"
         r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
         r"|:84[37]\d\b[^\n]{0,120}(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|UNAVAILABLE)"
         r"|from remote target[^\n]{0,120}:84[37]\d\b"
@@ -108,8 +108,9 @@ SIGNATURES = (
     ),
     *each(
         "tpu-failed",
-        ("tpu metadata", "tpu-env", "tpu initialization failed", "tpu node", "unhealthy"),
+        ("tpu metadata", "tpu-env", "tpu initialization failed", "initialize tpu system", "tpu node", "unhealthy"),
         r"(?P<message>[Ff]ailed to get TPU metadata[^\n]{0,60}|TPU initialization failed: [^\n]{0,100}"
+        r"|[Ff]ailed to initialize TPU system with error: [^\n]{0,100}"
         r"|(?:TPU|tpu)\b[^\n]{0,60}?(?:UNHEALTHY|PREEMPTED|is unhealthy|was preempted)[^\n]{0,40})",
         _UNREACHABLE,
     ),

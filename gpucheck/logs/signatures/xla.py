@@ -18,8 +18,22 @@ SIGNATURES = (
         "xla_flags",
         r"[Uu]nknown (?:command[- ]line )?flags?(?: found)? in (?:\w*_)?XLA_FLAGS: *(?P<flag>--?[\w=/.,-]+)",
     ),
+    Signature(
+        "xla-flag-unknown",
+        "interpret value",
+        r"Couldn't interpret value (?P<value>\S*) for flag (?P<flag>-{0,2}(?:tf_)?xla_\w+)",
+        reach=0,
+    ),
     # -- libdevice --
     Signature("libdevice-missing", "libdevice", r"libdevice not found(?: at (?P<path>\S+))?", fixed(fatal="yes"), reach=0),
+    Signature(
+        "libdevice-missing",
+        "libdevice",
+        r"libdevice\b[^\n]{0,60}?(?:required|needed)\b[^\n]{0,60}?not found(?: (?:at|in) (?P<path>\S+))?"
+        r"|(?P<file>\S*libdevice\.\d+\.bc)\b[^\n]{0,40}(?i:could not open|no such file|cannot open)",
+        fixed(fatal="yes"),
+        reach=0,
+    ),
     Signature(
         "libdevice-missing",
         "libdevice",
@@ -59,7 +73,7 @@ SIGNATURES = (
         "ptxas-missing",
         "ptxas",
         r"(?i:couldn't|could not|can't|cannot|unable to|failed to) (?:invoke|launch|find|locate|execute|run|get|start|spawn)\b"
-        r"(?: [\w/'`\"]+){0,2}? ?[^\s\w]?\S*\bptxas\b(?!.{0,40}not supported on Windows)",
+        r"(?: [\w/'`\"]+){0,4}? ?[^\s\w]?\S*\bptxas\b(?!.{0,40}not supported on Windows)",
         fixed(),
         reach=0,
     ),

@@ -88,6 +88,7 @@ def in_log(log: Log) -> Finding | None:
         return None
     there = [event for event in log.events if event.kind in ("gpu-on-bus", "gpu-found")]
     there += [event for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")]
+    asked = any(event.kind == "placement-failed" for event in log.events)
     return Finding(
         summary="The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU.",
         evidence=cite(counted[0], *there[:1]),
@@ -99,5 +100,5 @@ def in_log(log: Log) -> Finding | None:
             ),
             *(() if there else (CPU_IS_ENOUGH,)),
         ),
-        severity=None if there else Severity.WARNING,
+        severity=None if there or asked else Severity.WARNING,
     )

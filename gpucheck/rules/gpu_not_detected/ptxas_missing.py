@@ -72,17 +72,23 @@ def check(
 
 
 def in_log(log: Log) -> Finding | None:
-    """XLA says that it can't run ptxas. Mostly the driver compiles in its place, more slowly."""
-    missed = [event for event in log.events if event.kind == "ptxas-missing"]
+    """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
+    older = [event for event in told(log, "ptxas-too-old") if event.fields.get("needed")]
+    missed = [event for event in log.events if event.kind == "ptxas-missing"] or older
     if not missed:
         return None
     if any(event.fields.get("fatal") == "yes" for event in told(log, "libdevice-missing")):
         return None  # the same tools, and it is libdevice that ended the program
     standing = told(log, "ptxas-missing")
+    if missed is older:
+        fields = older[0].fields
+        why = f": it reads PTX {fields['version']}, and is given {fields['needed']}."
+    else:
+        why = ": it is not found."
     fatal = [event for event in told(log, "traceback", "autotuner-failed", "killed") if event.line >= missed[0].line]
     return Finding(
         summary="ptxas, with which XLA compiles for the GPU, can't be run"
-        + (": it is not found." if fatal or standing else "; the driver compiled in its place."),
+        + (why if fatal or standing or missed is older else "; the driver compiled in its place."),
         evidence=cite(*missed[:2], *fatal[:1]),
         fix=(
             Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),
