@@ -5,7 +5,7 @@ The yardstick for the whole of ``gpucheck --allow-cpu``: no probes, no rules, no
 
 import tensorflow as tf
 
-from gpucheck.child import smoke
+from gpucheck.child.smoke import network
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 gpus = tf.config.list_physical_devices("GPU")
@@ -22,10 +22,10 @@ singles = devices if gpus else devices[:1]
 strategies = [tf.distribute.OneDeviceStrategy("/" + device) for device in singles]
 strategies.append(tf.distribute.MirroredStrategy(["/" + device for device in devices]))
 for strategy in strategies:
-    batch = smoke.PER_REPLICA_BATCH["GPU" if gpus else "CPU"] * strategy.num_replicas_in_sync
+    batch = network.PER_REPLICA_BATCH["GPU" if gpus else "CPU"] * strategy.num_replicas_in_sync
     with strategy.scope():
-        network = smoke.model(keras, compiled=False)
-    history = network.fit(smoke.dataset(tf, batch), steps_per_epoch=smoke.STEPS, epochs=1, verbose=0)
+        model = network.model(keras, compiled=False)
+    history = model.fit(network.dataset(tf, batch), steps_per_epoch=network.STEPS, epochs=1, verbose=0)
     print(type(strategy).__name__, history.history["loss"])
 
 

@@ -92,6 +92,9 @@ class Request(Fact, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     python: str | None = None  # another interpreter to examine; None: the one gpucheck runs in
     strategies: tuple[str, ...] = ()  # empty: every strategy that applies at this level
+    backend: str | None = None  # the Keras backend to prove: "tensorflow", "jax", "torch"; None: the environment's own
+    logical_devices: int = 0  # each GPU, or else the CPU, is split into so many; 0: as the level says
+    log_device_placement: bool = False  # let TensorFlow's own account of every operation's device through
     expectations: Expectations | None = None  # None: nothing was said
 
 
@@ -174,6 +177,10 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     strategy: str
     devices: tuple[str, ...]
     replicas: int
+    backend: str = "tensorflow"  # Keras' backend
+    loop: str | None = None  # what ran the steps: "fit", "train_step" (Keras' own step, traced once), "strategy.run"
+    trained_with: int = 0  # other devices that trained at the same time, independently
+    cross_device: str | None = None  # how gradients were exchanged, where that was chosen: "hierarchical_copy", ...
     workers: int | None = None  # processes that trained together; None: the one that trains everything else
     precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
     status: str  # "passed" | "failed" | "skipped" | "timed_out"
@@ -184,6 +191,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     xla_problem: str | None = None  # why it did not
     global_batch_size: int | None = None
     per_replica_batch_size: int | None = None
+    drop_remainder: bool | None = None  # a last, smaller batch of the data is left out
     steps: int | None = None
     samples_per_second: float | None = None  # median of the steps after the first
     step_seconds: float | None = None  # median of the steps after the first
@@ -196,6 +204,9 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     placement_verified: bool | None = None  # every heavy op of the step ran on the named device
     misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
     replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
+    output_dtype: str | None = None  # type of the softmax' result
+    loss_scale: float | None = None  # of mixed_float16, after the last step
+    tf32: bool | None = None  # whether float32 products may be rounded to TF32 on hardware that has it
     peak_memory_bytes: int | None = None  # device memory, as TensorFlow's allocator counts it; None on a CPU
     cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
     input_wait_share: float | None = None  # of the steps' time, spent waiting for the input pipeline: 0 to 1
@@ -203,6 +214,16 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
     worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
+
+
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+    """Something tried beside the training jobs (one file of ``gpucheck/experiments``), and what it measured."""
+
+    name: str
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    devices: tuple[str, ...] = ()
+    figures: dict[str, float | None] = msgspec.field(default_factory=dict)  # units in the names; None: unknown
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -233,6 +254,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     unknown_because: tuple[str, ...] = ()  # what could not be looked at, for the verdict "unknown"
     findings: tuple[Diagnosis, ...]
     training: tuple[TrainingRun, ...]
+    experiments: tuple[Experiment, ...] = ()
     probes: tuple[ProbeRun, ...]
     outcomes: tuple[Outcome, ...]
     facts: dict[str, Any]  # probe name -> fact

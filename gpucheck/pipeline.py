@@ -4,7 +4,7 @@ import datetime
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,6 @@ from gpucheck.model import (
     Skip,
     Status,
     Tool,
-    TrainingRun,
 )
 from gpucheck.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
 from gpucheck.probes.log import Log
@@ -184,7 +183,8 @@ def assemble(
         exit_code=decision.exit_code,
         unknown_because=decision.unknown_because,
         findings=findings,
-        training=_training(facts),
+        training=tuple(_proof(facts, "runs")),
+        experiments=tuple(_proof(facts, "experiments")),
         probes=tuple(
             ProbeRun(name=reading.probe, status=reading.status, seconds=reading.seconds, problem=reading.problem)
             for reading in readings
@@ -286,6 +286,6 @@ def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by:
     )
 
 
-def _training(facts: Facts) -> tuple[TrainingRun, ...]:
+def _proof(facts: Facts, field: str) -> tuple[Any, ...]:
     reading = facts.reading("training")
-    return tuple(getattr(reading.fact, "runs", ())) if reading is not None else ()
+    return tuple(getattr(reading.fact, field, ())) if reading is not None else ()

@@ -23,11 +23,11 @@ class FakeChild:
         self, stages: Mapping[str, Any] | None = None, *, how: str = "finished", stage: str | None = None, log: str = ""
     ):
         self._stages = dict(stages or {})
-        self._ending = Ending(how == "finished", how, stage)
+        self._ending = Ending(how == "finished", how, stage, () if stage is None else (stage,))
         self._log = log
         self.told: list[Any] = []
 
-    def until(self, stage: str) -> Any | None:
+    def until(self, stage: str, within: float | None = None) -> Any | None:
         return self._stages.get(stage)
 
     def end(self) -> Ending:

@@ -17,7 +17,7 @@ from leftovers import VARIABLE, leftovers, leftovers_after
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 REPORT_FIELDS = {
     "schema_version", "tool", "started_at", "seconds", "verdict", "exit_code", "unknown_because", "findings", "training",
-    "probes", "outcomes", "facts",
+    "experiments", "probes", "outcomes", "facts",
 }  # fmt: skip
 
 

@@ -23,7 +23,8 @@ WALLS = {
     "rules": (("model", "plugin", "compat", "probes", "rules", "expectations"), LOOKING),
     "reports": (("model", "plugin", "manual", "reports", "compat", "expectations"), LOOKING - {"time"}),
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
-    "child": (("child", "strategies"), {"psutil", "msgspec", "click", "rich"}),
+    "experiments": (("child", "experiments"), {"subprocess", "socket", "psutil", "msgspec"}),
+    "child": (("child", "strategies", "experiments"), {"psutil", "msgspec", "click", "rich"}),
     "pipeline.py": (("model", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
     "api.py": (("model", "host.local", "pipeline", "reports"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
@@ -49,7 +50,8 @@ WALLS = {
             "pipeline",
             "replay",
             "explain",
-            "host.local",
+            "host",
+            "probes._framework",
             "reports",
             "manual",
             "schema",
@@ -97,7 +99,7 @@ def test_walls(file):
             assert top not in forbidden, f"{file} imports {name}"
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if not file.startswith(("child/", "strategies/"))])
+@pytest.mark.parametrize("file", [file for file in FILES if not file.startswith(("child/", "strategies/", "experiments/"))])
 def test_the_parent_never_imports_the_patient(file):
     assert not HEAVY & {name.partition(".")[0] for name in imports(file)}
 

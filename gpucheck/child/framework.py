@@ -1,21 +1,23 @@
 """The child that imports TensorFlow, once: it tells what it sees, then trains as planned.
 
-Stages, in order: import, devices, growth, mapped, keras, tpu, plan, one ``train ...`` per run, one ``xla ...`` per device.
+Stages, in order: import, devices, growth, mapped, keras, tpu, plan, one ``train ...`` per run, one ``experiment ...`` per
+experiment, one ``xla ...`` per device.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
 from typing import Any
 
-from gpucheck.child import inspection, smoke
+from gpucheck.child import experiments, inspection, plan
 from gpucheck.child.runtime import Stages
+from gpucheck.child.smoke import fit, together, xla
 
 NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
 HEAR_SECONDS = 25.0  # the parent's word on free memory comes within a second; a hanging NVML delays it
 TPU_SECONDS = 60.0
+REPLICAS = {False: 2, True: 8}  # logical CPU devices where the CPU is all there is, by whether everything is to be proven
+SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
 
 
 def run(stages: Stages, args: list[str]) -> None:
@@ -23,7 +25,9 @@ def run(stages: Stages, args: list[str]) -> None:
 
     Args:
         stages: the report to the parent.
-        args: one JSON object: ``smoke`` (bool), ``level`` (int), ``strategies`` (names; empty: all), ``tpu`` (bool).
+        args: one JSON object: ``smoke`` (bool), ``level`` (int), ``strategies`` (names; empty: all), ``tpu`` (bool),
+            ``logical_devices`` (int, 0: as the level says), ``log_device_placement`` (bool), ``only`` (stages to train, one
+            after the other and without experiments; empty: all of the plan), ``cross_device`` (see strategies/mirrored.py).
     """
     import faulthandler
 
@@ -32,6 +36,8 @@ def run(stages: Stages, args: list[str]) -> None:
     tf = inspection.import_tensorflow(stages)
     if tf is None:
         return
+    if settings["log_device_placement"]:
+        tf.debugging.set_log_device_placement(True)
     devices = inspection.list_devices(stages, tf)
     inspection.memory_growth(stages, tf)
     inspection.mapped_libraries(stages)
@@ -42,70 +48,36 @@ def run(stages: Stages, args: list[str]) -> None:
     stages.begin("plan")
     free = (stages.hear(HEAR_SECONDS) or {}).get("free_bytes", {})
     usable, unusable = _usable(devices, free)
-    names = _logical(tf, usable, split_cpu=not any(device.startswith("GPU") for device in usable))
-    inspection.growth_refused(stages, tf, usable)
-    runs = plan([*names, *tpus], settings["level"], settings["strategies"])
+    full = settings["level"] >= plan.FULL
+    names = _logical(tf, usable, settings["logical_devices"], full, free)
+    if not settings["logical_devices"]:
+        inspection.growth_refused(stages, tf, usable)
+    runs = plan.plan([*names, *tpus], settings["level"], settings["strategies"], bool(settings["logical_devices"]))
     if backend != "tensorflow":
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
         runs = [{**item, "skip": item.get("skip") or reason} for item in runs]
-    runs += [skipped("one_device", (device,), reason) for device, reason in unusable.items()]
+    runs += [plan.skipped("one_device", (device,), reason) for device, reason in unusable.items()]
     stages.end("plan", runs)
-    trained = [item for item in runs if not item["skip"]]
-    for item in trained:
-        smoke.train(stages, tf, keras, item, names)
-    for device in dict.fromkeys(item["devices"][0] for item in trained if item["strategy"] == "one_device"):
-        smoke.xla_step(stages, tf, device, names)  # last: an XLA without its tools may take the process down
+    chosen = [item for item in runs if not item["skip"] and item["stage"] in (settings["only"] or [item["stage"]])]
+    results: list[dict[str, Any]] = []
+    for group in [[item] for item in chosen] if settings["only"] else plan.groups(chosen):
+        results += _trained(stages, tf, keras, group, names, settings["cross_device"])
+    if full and not settings["only"]:
+        experiments.run_all(experiments.Setting(stages, tf, keras, names, results))
+    for device in dict.fromkeys(item["devices"][0] for item in chosen if item["strategy"] == "one_device"):
+        xla.step(stages, tf, device, names)  # last: an XLA without its tools may take the process down
 
 
-def plan(devices: list[str], level: int, wanted: list[str]) -> list[dict[str, Any]]:
-    """The runs: strategy by strategy, device tuple by device tuple, precision by precision.
-
-    Returns:
-        One dict per run: ``strategy``, ``devices``, ``precision``, ``compiled``, ``skip`` (a reason, or None), ``stage``.
-    """
-    runs = []
-    for name in strategies():
-        module = importlib.import_module("gpucheck.strategies." + name)
-        if wanted and name not in wanted:
-            continue
-        if level < module.LEVEL and name not in wanted:
-            continue
-        placements = module.placements(devices, level > 1)
-        if isinstance(placements, str):
-            if name in wanted or name != "tpu":
-                runs.append(skipped(name, (), placements))
-            continue
-        for chosen in placements:
-            for precision in module.PRECISIONS if level > 1 else module.PRECISIONS[:1]:
-                runs.append(planned(name, chosen, precision))
-            if level > 1 and name == "one_device":
-                runs.append(planned(name, chosen, "float32", compiled=True))
-    return runs
-
-
-def strategies() -> list[str]:
-    """Names of the strategies: the files of their folder."""
-    package = importlib.import_module("gpucheck.strategies")
-    order = {"one_device": 0, "mirrored": 1}
-    return sorted((item.name for item in pkgutil.iter_modules(package.__path__)), key=lambda name: (order.get(name, 9), name))
-
-
-def planned(strategy: str, devices: tuple[str, ...], precision: str, compiled: bool = False) -> dict[str, Any]:
-    """One run to be trained."""
-    stage = f"train {strategy} {','.join(devices)} {precision}" + (" xla" if compiled else "")
-    return {
-        "strategy": strategy,
-        "devices": list(devices),
-        "precision": precision,
-        "compiled": compiled,
-        "skip": None,
-        "stage": stage,
-    }
-
-
-def skipped(strategy: str, devices: tuple[str, ...], reason: str) -> dict[str, Any]:
-    """One run that can't be trained, and why."""
-    return {**planned(strategy, devices, "float32"), "skip": reason}
+def _trained(
+    stages: Stages, tf: Any, keras: Any, group: list[dict[str, Any]], names: dict[str, str], cross_device: str | None
+) -> list[dict[str, Any]]:
+    """One group of runs: at the same time where there are several and TensorFlow allows it, else one after the other."""
+    if len(group) > 1:
+        try:
+            return together.train(stages, tf, keras, group, names)
+        except together.Unshareable:
+            pass  # slower, and as good a proof
+    return [fit.train(stages, tf, keras, item, names, cross_device if item["strategy"] == "mirrored" else None) for item in group]
 
 
 def _usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
@@ -122,22 +94,36 @@ def _usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[s
     return usable, unusable
 
 
-def _logical(tf: Any, usable: list[str], split_cpu: bool) -> dict[str, str]:
+def _logical(tf: Any, usable: list[str], wanted: int, full: bool, free: dict[str, int]) -> dict[str, str]:
     """Make only the usable devices visible, initialise, and map each device's name to TensorFlow's logical name.
 
-    TensorFlow numbers the visible GPUs anew. Where the CPU is all there is, it is split into two logical devices, so that
-    replication is really exercised.
+    TensorFlow numbers the visible GPUs anew. Where the CPU is all there is, it is split into logical devices, so that
+    replication is really exercised; ``wanted`` says how many (0: as many as ``full`` asks for), and splits each GPU too.
     """
     by_name = {inspection.name_of(device): device for device in tf.config.list_physical_devices()}
     gpus = [name for name in usable if name.startswith("GPU")]
     tf.config.set_visible_devices([by_name[name] for name in gpus], "GPU")
     cpus = tf.config.list_physical_devices("CPU")
-    if split_cpu and cpus:
-        tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    logical_device = tf.config.LogicalDeviceConfiguration
+    if cpus and not gpus:
+        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * (wanted or REPLICAS[full]))
+    for name in gpus if wanted > 1 else []:
+        share = _share(free.get(name.split(":")[1]), wanted)
+        tf.config.experimental.set_memory_growth(by_name[name], False)  # TensorFlow takes a share at once, or grows; not both
+        tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * wanted)
     logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
+    if wanted > 1 and gpus:
+        return {name: name for name in logical}
     names = dict(zip(gpus, [name for name in logical if name.startswith("GPU")]))
     names.update((name, name) for name in logical if name.startswith("CPU"))
     return names
+
+
+def _share(free: int | None, count: int) -> int:
+    """MiB of each logical device of a GPU: its part of what is free, less what CUDA takes; 1 GiB where that is unknown."""
+    if free is None:
+        return 1024
+    return max(256, (free // count - SHARE_BYTES) >> 20)
 
 
 def _connect_tpu(stages: Stages, tf: Any) -> list[str]:

@@ -38,6 +38,7 @@ class Stages:
         self._started: dict[str, float] = {}
         import _thread
 
+        self._writing = _thread.allocate_lock()  # several threads may report
         self._heard = _thread.allocate_lock()
         self._heard.acquire()
         _thread.start_new_thread(self._watch, ())
@@ -63,8 +64,9 @@ class Stages:
 
     def _write(self, line: dict[str, Any]) -> None:
         data = (json.dumps(line, default=str) + "\n").encode()
-        while data:
-            data = data[os.write(self._out, data) :]
+        with self._writing:
+            while data:
+                data = data[os.write(self._out, data) :]
 
     def _watch(self) -> None:
         """Collect the parent's messages; when the parent is gone, go too, with everything started here."""

@@ -12,8 +12,9 @@ import sys
 import time
 from typing import Any
 
-from gpucheck.child import inspection, smoke
+from gpucheck.child import inspection
 from gpucheck.child.runtime import Stages
+from gpucheck.child.smoke import network, proof
 from gpucheck.strategies import multi_worker_mirrored
 
 
@@ -47,25 +48,25 @@ def run(stages: Stages, args: list[str]) -> None:
 def _train(tf: Any, strategy: Any) -> dict[str, Any]:
     import keras
 
-    per_replica = smoke.PER_REPLICA_BATCH["CPU"]
+    per_replica = network.PER_REPLICA_BATCH["CPU"]
     global_batch = per_replica * strategy.num_replicas_in_sync
-    keras.utils.set_random_seed(smoke.SEED)
+    keras.utils.set_random_seed(network.SEED)
     with strategy.scope():
-        network = smoke.model(keras, compiled=False)
-        network.optimizer.build(network.trainable_variables)
-    before = [weight.numpy() for weight in network.trainable_weights]
+        model = network.model(keras, compiled=False)
+        model.optimizer.build(model.trainable_variables)
+    before = [weight.numpy() for weight in model.trainable_weights]
     options = tf.data.Options()
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
-    batches = iter(strategy.experimental_distribute_dataset(smoke.dataset(tf, global_batch).with_options(options)))
+    batches = iter(strategy.experimental_distribute_dataset(network.dataset(tf, global_batch).with_options(options)))
 
     def replica_step(images: Any, labels: Any) -> Any:
         with tf.GradientTape() as tape:
-            losses = keras.losses.sparse_categorical_crossentropy(labels, network(images, training=True))
+            losses = keras.losses.sparse_categorical_crossentropy(labels, model(images, training=True))
             loss = tf.reduce_sum(losses) / global_batch
-        gradients = tape.gradient(loss, network.trainable_variables)
+        gradients = tape.gradient(loss, model.trainable_variables)
         context = tf.distribute.get_replica_context()
         gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-        network.optimizer.apply(gradients, network.trainable_variables)
+        model.optimizer.apply(gradients, model.trainable_variables)
         return loss
 
     def step(iterator: Any) -> Any:
@@ -75,7 +76,7 @@ def _train(tf: Any, strategy: Any) -> dict[str, Any]:
     compiled_step = tf.function(step)
     seconds: list[float] = []
     losses: list[float] = []
-    for _ in range(smoke.STEPS):
+    for _ in range(network.STEPS):
         began = time.perf_counter()
         losses.append(float(compiled_step(batches)))
         seconds.append(time.perf_counter() - began)
@@ -84,11 +85,11 @@ def _train(tf: Any, strategy: Any) -> dict[str, Any]:
         "replicas": strategy.num_replicas_in_sync,
         "global_batch_size": global_batch,
         "per_replica_batch_size": per_replica,
-        "steps": smoke.STEPS,
-        "weights": hashlib.sha256(b"".join(weight.numpy().tobytes() for weight in network.trainable_weights)).hexdigest(),
-        **smoke.measured(seconds, losses, global_batch, []),
+        "steps": network.STEPS,
+        "weights": hashlib.sha256(b"".join(weight.numpy().tobytes() for weight in model.trainable_weights)).hexdigest(),
+        **proof.measured(seconds, losses, global_batch, []),
         "versions": versions(tf, keras),
-        **smoke.weights(network, before),
+        **proof.weights(model, before),
     }
 
 

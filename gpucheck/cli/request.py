@@ -11,11 +11,17 @@ from click.core import ParameterSource
 
 from gpucheck.cli.parameters import ExpectationsFile, Interpreter, Seconds
 from gpucheck.cli.screen import progress_line
-from gpucheck.expectations import Expectations
+from gpucheck.host import Host
 from gpucheck.model import Level, Report, Request
 from gpucheck.plugin import modules
 
 STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
+BACKENDS = ("tensorflow", "jax", "torch")
+TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
+ASKED = (
+    *("level", "allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
+    *("backend", "logical_devices", "log_device_placement"),
+)
 Command = Callable[..., Any]
 
 _EXPECT = click.option(
@@ -33,7 +39,12 @@ _OPTIONS = (
     click.option("--allow-cpu", is_flag=True, help="A machine with no accelerator is fine (one with a broken one is not)."),
     click.option("--no-smoke", is_flag=True, help="Look at TensorFlow, but train nothing."),
     click.option("--strict", is_flag=True, help="Warnings fail too."),
-    click.option("--timeout", type=Seconds(), default=120.0, show_default=True, help="Limit of the whole run, report included."),
+    click.option(
+        "--timeout",
+        type=Seconds(),
+        default=None,
+        help="Limit of the whole run, report included.  [default: 120, with --full 300]",
+    ),
     click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment."),
     click.option(
         "--strategy",
@@ -42,6 +53,21 @@ _OPTIONS = (
         metavar="NAME",
         type=click.Choice(STRATEGIES),
         help=f"Train with this strategy only; may be repeated. One of: {', '.join(STRATEGIES)}.",
+    ),
+    click.option(
+        "--backend",
+        type=click.Choice(BACKENDS),
+        help="Keras backend to prove, instead of what KERAS_BACKEND and keras.json say.",
+    ),
+    click.option(
+        "--logical-devices",
+        type=click.IntRange(0, 64),
+        default=0,
+        metavar="N",
+        help="Split each GPU, or without one the CPU, into N logical devices and train on all of them.",
+    ),
+    click.option(
+        "--log-device-placement", is_flag=True, help="Show TensorFlow's own log of where each operation ran (standard error)."
     ),
 )
 
@@ -57,8 +83,7 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def asked(**options: Any) -> Any:
-            names = ("level", "allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations")
-            given = {name: options.pop(name, None) for name in names}
+            given = {name: options.pop(name, None) for name in ASKED}
             return command(request=_request(level, **given), **options)
 
         for option in reversed((*_OPTIONS, _EXPECT) if expect else _OPTIONS):
@@ -72,13 +97,10 @@ def _request(
     default: Level,
     *,
     level: str | None,
-    allow_cpu: bool,
     no_smoke: bool,
-    strict: bool,
-    timeout: float,
-    python: str | None,
+    timeout: float | None,
     strategies: tuple[str, ...],
-    expectations: Expectations | None,
+    **asked: Any,
 ) -> Request:
     if strategies and (no_smoke or level == "quick"):
         # What is typed wins over what is configured; of two that are typed, neither.
@@ -88,15 +110,13 @@ def _request(
             raise click.UsageError("--strategy asks for training, which --quick and --no-smoke leave out")
         else:
             no_smoke, level = False, None if level == "quick" else level
+    depth = default if level is None else Level[level.upper()]
     return Request(
-        level=default if level is None else Level[level.upper()],
-        allow_cpu=allow_cpu,
+        level=depth,
         smoke=not no_smoke,
-        strict=strict,
-        timeout_seconds=timeout,
-        python=python,
+        timeout_seconds=TIMEOUT_SECONDS[depth] if timeout is None else timeout,
         strategies=strategies,
-        expectations=expectations,
+        **asked,
     )
 
 
@@ -120,12 +140,24 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
             raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
         progress = progress_line(host)
         try:
-            return diagnose(host, started, progress)
+            report = diagnose(host, started, progress)
+            if request.log_device_placement:
+                _show_placement(host)
+            return report
         except KeyboardInterrupt:
             raise SystemExit(130) from None
         finally:
             if progress is not None:
                 progress.close()  # type: ignore[attr-defined]
+
+
+def _show_placement(host: Host) -> None:
+    """TensorFlow's own lines, as it wrote them; of very many, the last megabyte."""
+    from gpucheck.probes._framework import child
+
+    for line in child(host).log().splitlines():
+        if "/job:" in line and "/device:" in line:
+            click.echo(line, err=True)
 
 
 @contextlib.contextmanager

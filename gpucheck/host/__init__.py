@@ -50,13 +50,19 @@ class Ending(NamedTuple):
     ok: bool
     how: str  # "finished", "exited with status 3", "killed by SIGSEGV", "timed out", "could not be killed", "not started: ..."
     stage: str | None  # the last stage it began and did not finish
+    open: tuple[str, ...] = ()  # every stage it began and did not finish, in order; several if it did them at the same time
 
 
 class Child(Protocol):
     """A child process that reports in stages (see ``gpucheck/child/runtime.py``)."""
 
-    def until(self, stage: str) -> Any | None:
-        """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
+    def until(self, stage: str, within: float | None = None) -> Any | None:
+        """Wait for a stage's value; None if the child ended or was stopped before it gave one.
+
+        Args:
+            stage: its name.
+            within: seconds from now, after which the child counts as hanging and is killed; None: its own limit.
+        """
 
     def end(self) -> Ending:
         """Wait for the child's end; at its limit it is killed with everything it started."""

@@ -53,12 +53,13 @@ class LocalChild:
         self._lock = threading.RLock()
         self._read = 0
         self._pending = b""
-        self._begun: str | None = None
+        self._open: list[str] = []  # begun and not ended, in order; a stage that has steps stands as its last one
         self._stages: dict[str, Any] = {}
 
-    def until(self, stage: str) -> Any | None:
+    def until(self, stage: str, within: float | None = None) -> Any | None:
         """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
-        if self._process is not None and not self._process.wait(self._deadline, lambda: stage in self.stages()):
+        deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
+        if self._process is not None and not self._process.wait(deadline, lambda: stage in self.stages()):
             self._stop()
         return self.stages().get(stage)
 
@@ -77,7 +78,8 @@ class LocalChild:
             how = f"{crash['type']}: {crash['message']}"
         elif how == "finished" and not done:
             how = "ended without a word"
-        return Ending(done, how, None if done else self._begun)
+        still = () if done else tuple(self._open)
+        return Ending(done, how, still[-1] if still else None, still)
 
     def tell(self, message: Any) -> None:
         """Send the child one JSON message."""
@@ -94,7 +96,8 @@ class LocalChild:
     def activity(self) -> str | None:
         """The stage it is in, if it is still at work."""
         self.stages()
-        return self._begun if self._process is not None and self._process.returncode is None else None
+        running = self._process is not None and self._process.returncode is None
+        return self._open[-1] if running and self._open else None
 
     def log(self) -> str:
         """What the child wrote to standard output and standard error so far."""
@@ -107,13 +110,17 @@ class LocalChild:
             try:
                 entry = json.loads(line)
                 if "begin" in entry:
-                    self._begun = entry["begin"]
+                    self._close(entry["begin"].partition(": ")[0])
+                    self._open.append(entry["begin"])
                 else:
                     self._stages[entry["end"]] = entry["value"]
-                    if self._begun is not None and self._begun.startswith(entry["end"]):
-                        self._begun = None  # the stage itself, or a step inside it
+                    self._close(entry["end"])
             except (ValueError, KeyError, TypeError):
                 continue  # garbage in the report is no stage: the ending tells the rest
+
+    def _close(self, stage: str) -> None:
+        """The stage itself, and the steps inside it, are over."""
+        self._open = [open for open in self._open if open != stage and not open.startswith(stage + ": ")]
 
     def _stop(self) -> None:
         with self._lock:

@@ -5,17 +5,23 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.host import Ending, Host
-from gpucheck.model import Fact, Level, TrainingRun
+from gpucheck.host import Child, Ending, Host
+from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.plugin import probe
 from gpucheck.probes import _workers, cuda, gpus
 from gpucheck.probes._framework import child
+
+HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
+HANG_FACTOR = 20.0
+CULPRITS = 3  # devices that end the process, each of which costs another import; with more it is no single device
+WITHOUT_NCCL = ("hierarchical_copy", "reduction_to_one")
 
 
 class Training(Fact, frozen=True, kw_only=True):
     """Training runs in the order they were tried."""
 
     runs: tuple[TrainingRun, ...] = ()
+    experiments: tuple[Experiment, ...] = ()  # under --full: what was tried beside them
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in then
 
@@ -24,22 +30,44 @@ class Training(Fact, frozen=True, kw_only=True):
 def read(host: Host) -> Training:
     """Tell the framework child how much memory is free, and collect what it planned and measured."""
     framework = child(host)
-    framework.tell({"free_bytes": _free_bytes(host)})
+    free = {"free_bytes": _free_bytes(host)}
+    framework.tell(free)
     plan = framework.until("plan")
     if plan is None:
         ending = framework.end()
         return Training(ending=None if ending.ok else ending.how, stage=ending.stage)
+    _watch(framework, plan)
     ending = framework.end()
     stages = framework.stages()
     runs = [_run(item, stages, ending) for item in plan]
+    runs = _alone(host, plan, runs, ending, free)
+    runs += _without_nccl(host, plan, runs, free)
     if _wanted(host, "multi_worker_mirrored"):
         runs.append(_workers.train(host))
-    return Training(runs=tuple(runs), ending=None if ending.ok else ending.how, stage=ending.stage)
+    return Training(
+        runs=tuple(runs),
+        experiments=tuple(_experiments(stages, ending)),
+        ending=None if ending.ok else ending.how,
+        stage=ending.stage,
+    )
 
 
 def _wanted(host: Host, strategy: str) -> bool:
     request = host.request
     return strategy in request.strategies or (request.level >= Level.FULL and not request.strategies)
+
+
+def _watch(framework: Child, plan: list[dict[str, Any]]) -> None:
+    """Several devices that wait for each other can wait for ever: end the child while there is time to find out why."""
+    alone = [0.0]
+    for item in plan:
+        if item["skip"]:
+            continue
+        if len(item["devices"]) < 2:
+            done = framework.until(item["stage"])
+            alone.append((done or {}).get("first_step_seconds") or 0.0)
+        elif framework.until(item["stage"], within=HANG_SECONDS + HANG_FACTOR * max(alone)) is None:
+            return
 
 
 def _free_bytes(host: Host) -> dict[str, int]:
@@ -59,7 +87,7 @@ def _run(item: dict[str, Any], stages: dict[str, Any], ending: Ending) -> Traini
     if done is not None:
         if item["strategy"] == "one_device":
             done = {**done, **_xla(item["devices"][0], stages, ending)}
-        return msgspec.convert(done, TrainingRun)
+        return msgspec.convert({**done, **_found_out(item["stage"], stages)}, TrainingRun)
     base = TrainingRun(
         strategy=item["strategy"],
         devices=tuple(item["devices"]),
@@ -71,12 +99,23 @@ def _run(item: dict[str, Any], stages: dict[str, Any], ending: Ending) -> Traini
     )
     if item["skip"]:
         return base
-    here, _, step = (ending.stage or "").partition(": ")
-    if here != item["stage"]:
+    open_runs = [stage.partition(": ") for stage in ending.open if stage.startswith("train ")]
+    step = next((step for stage, _, step in open_runs if stage == item["stage"]), None)
+    if step is None:
         return replace(base, status="timed_out" if ending.how == "timed out" else "skipped", reason=_before(ending))
     late = ending.how == "timed out"
-    reason = "out of time" if late else f"the training process was {ending.how}"
+    others = f", with {len(open_runs) - 1} more devices at the same time" if len(open_runs) > 1 else ""
+    reason = "out of time" if late else f"the training process was {ending.how}{others}"
     return replace(base, status="timed_out" if late else "failed", reason=reason, stage=step or "build")
+
+
+def _found_out(stage: str, stages: dict[str, Any]) -> dict[str, Any]:
+    """What experiments measured of an earlier run."""
+    found: dict[str, Any] = {}
+    for name, value in stages.items():
+        if name.startswith("experiment "):
+            found.update((value.get("fields") or {}).get(stage, {}))
+    return found
 
 
 def _before(ending: Ending) -> str:
@@ -90,3 +129,69 @@ def _xla(device: str, stages: dict[str, Any], ending: Ending) -> dict[str, Any]:
     if ending.stage == f"xla {device}" and ending.how != "timed out":
         return {"xla_verified": False, "xla_problem": f"the process was {ending.how}"}
     return {}
+
+
+def _experiments(stages: dict[str, Any], ending: Ending) -> list[Experiment]:
+    """Those that were made, and the one that the child did not live through."""
+    made = [
+        msgspec.convert({key: item for key, item in value.items() if key != "fields"}, Experiment)
+        for stage, value in stages.items()
+        if stage.startswith("experiment ")
+    ]
+    for stage in ending.open:
+        if stage.startswith("experiment "):
+            late = ending.how == "timed out"
+            reason = "out of time" if late else f"the process was {ending.how}"
+            name = stage.partition(": ")[0].removeprefix("experiment ")
+            made.append(Experiment(name=name, status="timed_out" if late else "failed", reason=reason))
+    return made
+
+
+def _alone(
+    host: Host, plan: list[dict[str, Any]], runs: list[TrainingRun], ending: Ending, free: dict[str, Any]
+) -> list[TrainingRun]:
+    """Runs that were under way at the same time when the process died are trained again, one by one: that names the one."""
+    together = {stage.partition(": ")[0] for stage in ending.open if stage.startswith("train ")}
+    if len(together) < 2 or ending.how == "timed out":
+        return runs
+    again: dict[str, TrainingRun] = {}
+    left = [item for item in plan if item["stage"] in together]
+    for _ in range(CULPRITS):
+        again.update(_again(host, left, free))
+        left = [item for item in left if item["stage"] not in again or again[item["stage"]].status == "skipped"]
+        if not left:
+            break
+    return [again.get(item["stage"], run) for item, run in zip(plan, runs, strict=True)]
+
+
+def _without_nccl(host: Host, plan: list[dict[str, Any]], runs: list[TrainingRun], free: dict[str, Any]) -> list[TrainingRun]:
+    """Where mirrored devices fail or hang together: the same job, its gradients summed without NCCL. One that passes says it."""
+    bad = [
+        item
+        for item, run in zip(plan, runs, strict=True)
+        if item["strategy"] == "mirrored"
+        and len(item["devices"]) > 1
+        and run.status != "passed"
+        and run.stage not in (None, "build")
+    ]
+    tried: list[TrainingRun] = []
+    for cross_device in WITHOUT_NCCL if bad else ():
+        found = _again(host, bad[:1], free, cross_device)
+        tried += [replace(run, cross_device=cross_device) for run in found.values()]
+        if any(run.status == "passed" for run in tried):
+            break
+    return tried
+
+
+def _again(
+    host: Host, items: list[dict[str, Any]], free: dict[str, Any], cross_device: str | None = None
+) -> dict[str, TrainingRun]:
+    """Some runs once more, in a child of their own, one by one; by their stage."""
+    framework = child(host, tuple(item["stage"] for item in items), cross_device)
+    framework.tell(free)
+    if framework.until("plan") is None:
+        return {}
+    _watch(framework, items)
+    ending = framework.end()
+    stages = framework.stages()
+    return {item["stage"]: _run(item, stages, ending) for item in items}

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 LEVEL = 0
-PRECISIONS = ("float32",)
+
+_groups = itertools.count(1)
 
 
-def placements(devices: list[str], everything: bool) -> list[tuple[str, ...]] | str:
-    """One tuple of all GPUs, or of all logical CPU devices."""
+def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
+    """What to train: (devices, precision, compiled by XLA); or why nothing.
+
+    All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, so that scaling is seen as it grows.
+    """
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
         if chosen:
-            return [chosen]
+            counts = [1 << power for power in range(len(chosen).bit_length()) if 1 << power < len(chosen)] if full else []
+            return [(chosen[:count], "float32", False) for count in (*counts, len(chosen))]
     return "TensorFlow lists no CPU and no GPU"
 
 
-def build(tf: Any, devices: tuple[str, ...]) -> Any:
-    """A strategy with one replica per device; gradients are summed by NCCL where there are several GPUs."""
-    return tf.distribute.MirroredStrategy(["/" + device for device in devices])
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None = None) -> Any:
+    """A strategy with one replica per device; gradients are summed by NCCL where there are several GPUs.
+
+    Args:
+        tf: TensorFlow.
+        devices: logical names.
+        cross_device: None, "hierarchical_copy" or "reduction_to_one": how gradients are summed instead, without NCCL.
+    """
+    ways = {
+        "hierarchical_copy": tf.distribute.HierarchicalCopyAllReduce,
+        "reduction_to_one": tf.distribute.ReductionToOneDevice,
+    }
+
+    class Mirrored(tf.distribute.MirroredStrategy):  # type: ignore[misc]
+        # TensorFlow numbers the groups of its collective operations per strategy, each from the same number: a second
+        # strategy in one process, on other devices, is refused as "joining a group with size 8, but that group has size 2".
+        _collective_key_base = 10_000 * next(_groups)
+
+    return Mirrored(["/" + device for device in devices], cross_device_ops=ways[cross_device]() if cross_device else None)

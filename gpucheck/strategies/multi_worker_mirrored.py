@@ -13,8 +13,8 @@ PRECISIONS = ("float32",)
 WORKERS = 2
 
 
-def placements(devices: list[str], everything: bool) -> list[tuple[str, ...]] | str:
-    """Workers are processes of their own; the framework child trains none."""
+def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
+    """Nothing in this process: workers are processes of their own."""
     return []
 
 

@@ -23,10 +23,12 @@ def connect(tf: Any) -> int:
     return len(tf.config.list_logical_devices("TPU"))
 
 
-def placements(devices: list[str], everything: bool) -> list[tuple[str, ...]] | str:
-    """One tuple of all TPU devices."""
+def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
+    """What to train: (devices, precision, compiled by XLA), always all TPU devices; or why nothing."""
     chosen = tuple(device for device in devices if device.startswith("TPU"))
-    return [chosen] if chosen else "no TPU is connected"
+    if not chosen:
+        return "no TPU is connected"
+    return [(chosen, precision, False) for precision in PRECISIONS[: None if full else 1]]
 
 
 def build(tf: Any, devices: tuple[str, ...]) -> Any:

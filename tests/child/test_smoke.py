@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gpucheck.child.framework import plan
+from gpucheck.child.plan import groups, plan
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import keras, tensorflow, training
@@ -173,10 +173,10 @@ class TestPlan:
     """What is trained on which machine."""
 
     @staticmethod
-    def runs(devices, level=1, wanted=()):
+    def runs(devices, level=1, wanted=(), every=False):
         return [
             (item["strategy"], tuple(item["devices"]), item["precision"])
-            for item in plan(list(devices), level, list(wanted))
+            for item in plan(list(devices), level, list(wanted), every)
             if not item["skip"]
         ]
 
@@ -200,7 +200,24 @@ class TestPlan:
         precisions = [
             precision for strategy, _, precision in self.runs(["CPU:0", "GPU:0"], level=Level.FULL) if strategy == "one_device"
         ]
-        assert precisions == ["float32", "mixed_float16", "mixed_bfloat16", "float32"] * 2
+        assert precisions == ["float32", "float32", "mixed_float16", "mixed_bfloat16", "float32"]
+
+    def test_full_mirrors_1_2_4_and_all(self):
+        cpus = [f"CPU:{number}" for number in range(8)]
+        mirrored = [len(devices) for strategy, devices, _ in self.runs(cpus, level=Level.FULL) if strategy == "mirrored"]
+        assert mirrored == [1, 2, 4, 8]
+        mirrored = [devices for strategy, devices, _ in self.runs(cpus[:3], level=Level.FULL) if strategy == "mirrored"]
+        assert [len(devices) for devices in mirrored] == [1, 2, 3]
+
+    def test_logical_cpus_are_trained_on_request(self):
+        one = [devices for strategy, devices, _ in self.runs(["CPU:0", "CPU:1"], every=True) if strategy == "one_device"]
+        assert one == [("CPU:0",), ("CPU:1",)]
+
+    def test_the_first_device_trains_alone_and_the_others_together(self):
+        runs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ["one_device"])
+        sizes = [[item["stage"].removeprefix("train one_device ") for item in group] for group in groups(runs)]
+        assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
+        assert sorted(sum(sizes, [])) == sorted(item["stage"].removeprefix("train one_device ") for item in runs)
 
     def test_only_what_was_asked_for(self):
         assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]
@@ -220,7 +237,16 @@ def test_a_full_gpu_is_refused_politely():
 
 def test_the_settings_are_one_json_argument(trained):
     (key,) = [key for key in trained["host"]._children if key[0] == "framework"]
-    assert json.loads(key[1]) == {"level": 1, "smoke": True, "strategies": [], "tpu": False}
+    assert json.loads(key[1]) == {
+        "level": 1,
+        "smoke": True,
+        "strategies": [],
+        "tpu": False,
+        "logical_devices": 0,
+        "log_device_placement": False,
+        "only": [],
+        "cross_device": None,
+    }
 
 
 def test_the_accuracy_is_above_chance(trained):
@@ -230,15 +256,15 @@ def test_the_accuracy_is_above_chance(trained):
 REFERENCE = """
 import sys, json
 import tensorflow as tf, keras
-from gpucheck.child import smoke
+from gpucheck.child.smoke import fit, network
 precision = sys.argv[1]
-smoke.PER_REPLICA_BATCH["GPU"] = 16
-there = smoke.cpu_first_loss(tf, keras, precision)
+network.PER_REPLICA_BATCH["GPU"] = 16
+there = fit.cpu_first_loss(tf, keras, precision, 16)
 keras.backend.clear_session()
 keras.mixed_precision.set_global_policy(precision)
-keras.utils.set_random_seed(smoke.SEED)
-network = smoke.model(keras, False)
-here = network.fit(smoke.dataset(tf, 16), steps_per_epoch=1, epochs=1, verbose=0).history["loss"][0]
+keras.utils.set_random_seed(network.SEED)
+model = network.model(keras, False)
+here = model.fit(network.dataset(tf, 16), steps_per_epoch=1, epochs=1, verbose=0).history["loss"][0]
 print(json.dumps([here, there]))
 """
 

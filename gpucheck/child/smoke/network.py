@@ -1,0 +1,73 @@
+"""The network and its data: CIFAR-shaped, generated, learnable within a few steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+CLASSES = 10
+STEPS = 12
+BATCHES = 4
+PER_REPLICA_BATCH = {"CPU": 16, "GPU": 64, "TPU": 64}
+SEED = 20_2111
+
+
+def batch_size(device: str) -> int:
+    """Samples per replica on a kind of device; ``device`` is a name such as "GPU:0"."""
+    return PER_REPLICA_BATCH.get(device.split(":")[0], 16)
+
+
+def dataset(tf: Any, global_batch: int) -> Any:
+    """Batches without end: each class is a coarse colour pattern under noise, so the loss must fall within a few steps.
+
+    The last, smaller batch of a pass is dropped (``drop_remainder``): every step has the same shape.
+    """
+    images, labels = arrays(BATCHES * global_batch)
+    data = tf.data.Dataset.from_tensor_slices((images, labels))
+    return data.batch(global_batch, drop_remainder=True).repeat().prefetch(tf.data.AUTOTUNE)
+
+
+def arrays(count: int) -> tuple[Any, Any]:
+    """Images (count, 32, 32, 3) as float32 around 0, and their classes (count,) as int32; the same at every call."""
+    import numpy as np
+
+    random = np.random.default_rng(SEED)
+    patterns = random.normal(size=(CLASSES, 4, 4, 3)).repeat(8, axis=1).repeat(8, axis=2)
+    labels: Any = np.arange(count) % CLASSES
+    random.shuffle(labels)
+    images = patterns[labels] + 0.5 * random.normal(size=(len(labels), 32, 32, 3))
+    return images.astype("float32"), labels.astype("int32")
+
+
+def model(keras: Any, compiled: bool, synchronized: bool = False) -> Any:
+    """The network, compiled for training; its last activation is float32 under every precision.
+
+    Args:
+        keras: the module to build with.
+        compiled: by XLA (``jit_compile``).
+        synchronized: whether batch normalization takes its statistics over all replicas, instead of each over its own.
+    """
+    layers = keras.layers
+    options = {"synchronized": True} if synchronized else {}
+    network = keras.Sequential(
+        [
+            keras.Input((32, 32, 3)),
+            layers.Conv2D(64, 3, padding="same", activation="relu"),
+            layers.BatchNormalization(**options),
+            layers.MaxPooling2D(),
+            layers.Conv2D(128, 3, padding="same", activation="relu"),
+            layers.BatchNormalization(**options),
+            layers.MaxPooling2D(),
+            layers.Conv2D(256, 3, padding="same", activation="relu"),
+            layers.GlobalAveragePooling2D(),
+            layers.Dropout(0.3),
+            layers.Dense(CLASSES),
+            layers.Activation("softmax", dtype="float32"),
+        ]
+    )
+    network.compile(
+        optimizer=keras.optimizers.Adam(1e-3),
+        loss="sparse_categorical_crossentropy",
+        metrics=["accuracy"],
+        jit_compile=compiled,
+    )
+    return network

@@ -1,0 +1,114 @@
+"""What a few steps of training prove: figures from their times and losses, and why they may be no proof."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+from gpucheck.child.smoke.network import CLASSES
+
+
+def measured(seconds: list[float], losses: list[float], global_batch: int, accuracies: list[float]) -> dict[str, Any]:
+    """Times, losses and accuracy of one run, from those of its steps (no accuracies: not measured).
+
+    The first step includes tracing, compiling and autotuning and is reported apart.
+    """
+    first, step = seconds[0], statistics.median(seconds[1:])
+    finite = all(math.isfinite(loss) for loss in losses)
+    third = max(1, len(losses) // 3)
+    fell = finite and statistics.fmean(losses[-third:]) < statistics.fmean(losses[:third])
+    return {
+        "first_step_seconds": round(first, 4),
+        "step_seconds": round(step, 6),
+        "samples_per_second": round(global_batch / step, 1),
+        "loss": {"first": finite_or_none(losses[0]), "last": finite_or_none(losses[-1])},
+        "losses_finite": finite,
+        "loss_fell": fell if finite else None,
+        "accuracy": finite_or_none(statistics.fmean(accuracies[-third:])) if accuracies else None,
+    }
+
+
+class Means:
+    """Keras reports the running mean of an epoch; this gives back the value of each step."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.accuracies: list[float] = []
+        self._sums = {"loss": 0.0, "accuracy": 0.0}
+
+    def add(self, logs: dict[str, Any] | None) -> None:
+        """Take what Keras said after a step."""
+        for name, values in (("loss", self.losses), ("accuracy", self.accuracies)):
+            total = float((logs or {}).get(name, math.nan)) * (len(values) + 1)
+            values.append(total - self._sums[name])
+            self._sums[name] = total
+
+
+def weights(network: Any, before: list[Any]) -> dict[str, Any]:
+    """Whether every trainable weight moved and stayed finite, and whether all replicas hold the same bits."""
+    import numpy as np
+
+    reached, equal = True, None
+    for weight, old in zip(network.trainable_weights, before):
+        new = weight.numpy()
+        reached = reached and bool(np.isfinite(new).all()) and not np.array_equal(new, old)
+        replicas = getattr(getattr(weight, "_value", weight), "values", None)
+        if replicas is not None and not callable(replicas) and len(replicas) > 1:
+            values = [replica.numpy().tobytes() for replica in replicas]
+            equal = (equal is not False) and all(value == values[0] for value in values)
+    return {"gradients_reach_weights": reached, "replicas_equal": equal}
+
+
+def numerics(tf: Any, network: Any) -> dict[str, Any]:
+    """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not.
+
+    TF32 (NVIDIA, compute capability 8.0 and later) rounds the factors of a float32 product to 10 bits.
+    """
+    scale = getattr(network.optimizer, "dynamic_scale", getattr(network.optimizer, "loss_scale", None))
+    try:
+        tf32 = bool(tf.config.experimental.tensor_float_32_execution_enabled())
+    except AttributeError:
+        tf32 = None
+    return {
+        "output_dtype": str(network.layers[-1].compute_dtype),
+        "loss_scale": None if scale is None else finite_or_none(float(scale)),
+        "tf32": tf32,
+    }
+
+
+def problem(result: dict[str, Any]) -> str | None:
+    """Why a run that came to its end is no proof; None if it is one."""
+    if not result["losses_finite"]:
+        return "the loss is not finite"
+    if not result["loss_fell"]:
+        return f"the loss did not fall: {result['loss']['first']:.3g} to {result['loss']['last']:.3g}"
+    if result["accuracy"] is not None and result["accuracy"] < 2 / CLASSES:
+        return f"the accuracy stayed near chance: {result['accuracy']:.2f} on {CLASSES} classes"
+    if not result["gradients_reach_weights"]:
+        return "some weights did not change, or are not finite"
+    if result["placement_verified"] is False:
+        where = ", ".join(result["misplaced_ops"][:3]) or "not every device took part"
+        return f"the work did not run where it was placed: {where}"
+    if result["replicas_equal"] is False:
+        return "the replicas' weights differ"
+    if result.get("output_dtype") not in (None, "float32"):
+        return f"the softmax was computed in {result['output_dtype']}"
+    return None
+
+
+def judged(result: dict[str, Any]) -> dict[str, Any]:
+    """Status, reason and stage that follow."""
+    reason = problem(result)
+    return {"status": "failed" if reason else "passed", "reason": reason, "stage": "verify" if reason else None}
+
+
+def finite_or_none(value: float) -> float | None:
+    """Rounded for a report; None for what JSON can't hold."""
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def first_sentence(error: BaseException) -> str:
+    """What an exception says, with its type, in one line."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {' '.join(lines[:3])[:600]}"

@@ -1,0 +1,87 @@
+"""Devices trained at the same time: the same proof as alone, each device told apart, and the one that breaks is named."""
+
+import importlib.util
+import os
+
+import pytest
+
+from gpucheck.child.smoke import placement
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import training
+
+needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+pytestmark = pytest.mark.tensorflow
+
+
+def asked(**more):
+    return Request(allow_cpu=True, timeout_seconds=240, strategies=("one_device",), logical_devices=4, **more)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    with LocalHost(asked(), env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}) as host:
+        return training.read(host).runs
+
+
+@needs_tensorflow
+def test_every_logical_device_passes_the_whole_proof(runs):
+    assert [(run.devices, run.status, run.loop, run.trained_with) for run in runs] == [
+        (("CPU:0",), "passed", "fit", 0),
+        (("CPU:1",), "passed", "train_step", 2),
+        (("CPU:2",), "passed", "train_step", 2),
+        (("CPU:3",), "passed", "train_step", 2),
+    ]
+    for run in runs:
+        assert run.placement_verified is True, run
+        assert run.gradients_reach_weights is True
+        assert run.output_dtype == "float32"
+        assert run.drop_remainder is True
+
+
+@needs_tensorflow
+def test_the_traced_step_computes_what_fit_computes(runs):
+    first, *others = runs
+    for run in others:
+        assert run.loss.first == pytest.approx(first.loss.first, rel=1e-4)
+        assert run.loss.last == pytest.approx(first.loss.last, rel=1e-2)
+
+
+CRASH = """
+import sys, threading
+def trace(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("together.py"):
+        if frame.f_locals["self"].device == "CPU:2":
+            import os, signal
+            os.kill(os.getpid(), signal.SIGSEGV)
+    elif event == "call" and frame.f_code.co_name == "_recorder" and frame.f_code.co_filename.endswith("fit.py"):
+        if "CPU:2" in frame.f_locals["stage"]:
+            import os, signal
+            os.kill(os.getpid(), signal.SIGSEGV)
+threading.settrace(trace)
+sys.settrace(trace)
+"""
+
+
+@needs_tensorflow
+def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
+    """Of three that trained when the process died, one kills it again when it trains alone."""
+    (tmp_path / "sitecustomize.py").write_text(CRASH)
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", "PYTHONPATH": str(tmp_path)}
+    with LocalHost(asked(), env=env) as host:
+        found = training.read(host).runs
+    assert [(run.devices[0], run.status) for run in found] == [
+        ("CPU:0", "passed"),
+        ("CPU:1", "passed"),
+        ("CPU:2", "failed"),
+        ("CPU:3", "passed"),
+    ]
+    assert found[2].reason == "the training process was killed by SIGSEGV"
+
+
+def test_an_op_astray_belongs_to_the_device_that_lacks_it():
+    placed = {("Conv2D", "GPU:0"), ("MatMul", "GPU:0"), ("MatMul", "GPU:1"), ("Conv2D", "CPU:0")}
+    mine = {device: placement.told_apart(placed, device, ["GPU:0", "GPU:1"]) for device in ("GPU:0", "GPU:1")}
+    assert placement.verified(mine["GPU:0"], ["GPU:0"])["placement_verified"] is True
+    assert placement.verified(mine["GPU:1"], ["GPU:1"]) == {"placement_verified": False, "misplaced_ops": ["Conv2D on CPU:0"]}
+    assert placement.told_apart(None, "GPU:0", []) is None
