@@ -14,6 +14,7 @@ from gpucheck.probes._framework import child
 HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
 HANG_FACTOR = 20.0
 CULPRITS = 3  # devices that end the process, each of which costs another import; with more it is no single device
+EXCHANGING = ("first step", "steps")  # the stages in which gradients are exchanged
 WITHOUT_NCCL = ("hierarchical_copy", "reduction_to_one")
 
 
@@ -169,10 +170,7 @@ def _without_nccl(host: Host, plan: list[dict[str, Any]], runs: list[TrainingRun
     bad = [
         item
         for item, run in zip(plan, runs, strict=True)
-        if item["strategy"] == "mirrored"
-        and len(item["devices"]) > 1
-        and run.status != "passed"
-        and run.stage not in (None, "build")
+        if item["strategy"] == "mirrored" and len(item["devices"]) > 1 and run.stage in EXCHANGING and run.status != "passed"
     ]
     tried: list[TrainingRun] = []
     for cross_device in WITHOUT_NCCL if bad else ():

@@ -67,3 +67,38 @@ def test_nccl_lines_of_runs_that_passed_are_harmless():
         status(NCCL, changed({"log.events": [{"kind": "nccl-failed", "line": 1, "text": "NCCL WARN"}]}, "hgx-h200"))
         is Status.CLEAR
     )
+
+
+def without_nccl(device, status="timed_out", reason="out of time"):
+    """Eight devices that do not train together, except with hierarchical copy."""
+    plain = changed(name="hgx-h200")
+    runs = plain["training"]["runs"]
+    runs[8].update(status=status, reason=reason, stage="steps")
+    cure = {**runs[8], "status": "passed", "reason": None, "stage": None, "cross_device": "hierarchical_copy"}
+    runs.append(cure)
+    for run in runs[8:]:
+        run["devices"] = [f"{device}:{number}" for number in range(8)]
+    return plain
+
+
+def test_gpus_that_train_together_only_without_nccl():
+    finding = found(NCCL, without_nccl("GPU"))
+    assert finding.summary == (
+        "mirrored on GPU:0 to GPU:7 stands still with NCCL, and trains without it (HierarchicalCopyAllReduce)."
+    )
+    assert "HierarchicalCopyAllReduce())" in finding.fix[0].text
+    assert roots(without_nccl("GPU")) == [NCCL]
+    failed = without_nccl("GPU", status="failed", reason="InternalError: peer access is lost")
+    assert "fails (InternalError: peer access is lost) with NCCL" in found(NCCL, failed).summary
+
+
+def test_cpus_have_no_nccl_to_blame():
+    plain = without_nccl("CPU")
+    assert status(NCCL, plain) is Status.CLEAR
+    assert "stands still with the usual exchange of gradients" in found("training-failed", plain).summary
+
+
+def test_no_cure_no_blame():
+    plain = without_nccl("GPU")
+    plain["training"]["runs"][9]["status"] = "timed_out"
+    assert status(NCCL, plain) is Status.CLEAR

@@ -46,7 +46,7 @@ def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | N
     if training is None:
         return _from_log(log)
     for place, run in enumerate(training.runs):
-        if on_gpu(run) and (run.placement_verified is False or run.misplaced_ops):
+        if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
             astray = listing(list(run.misplaced_ops))
             what = f"did part of its work elsewhere: {astray}" if astray else "did not use every one of its devices"
             return Finding(
@@ -63,6 +63,11 @@ def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | N
             severity=Severity.WARNING,
         )
     return None
+
+
+def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
+    """Whether some went to a CPU that is none of the run's devices; where they are logical ones of a CPU, to another of these."""
+    return any(" on CPU" in op for op in misplaced)
 
 
 def _from_log(log: Log | None) -> Finding | Skip | None:

@@ -1,0 +1,155 @@
+"""What goes wrong while training, on a machine that has only its CPU: real TensorFlow trains, and something below it is not as it
+should be.
+
+The fault is put into the environment as a ``sitecustomize`` that changes one function as soon as its module is imported.
+"""
+
+from lab.bench import DEFAULT, Fault, Trial
+from lab.faults.devices import NO_NVML
+from lab.machines import Machine
+
+NO_GPU = Machine(nodes=(), gpus=0, module=None)
+AFTER_IMPORT = '''
+import importlib.util, sys
+
+class AfterImport:
+    """Changes a module once it has been executed."""
+
+    def __init__(self, name, change):
+        self.name, self.change = name, change
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            self.change(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+'''
+
+
+def patched(module: str, change: str):
+    """The environment in which ``change``, the body of a function of ``module``, has been made."""
+    body = "\n".join("    " + line for line in change.strip().splitlines())
+    text = f"{AFTER_IMPORT}\ndef change(module):\n{body}\n\nsys.meta_path.insert(0, AfterImport({module!r}, change))\n"
+
+    def build(trial: Trial) -> None:
+        trial.own_environment().replace("sitecustomize.py", text)
+
+    return build
+
+
+def trained(name: str, expected: str | tuple[str, ...], module: str, change: str, *args: str, **more) -> Fault:
+    """A fault that a training run on the CPU must show."""
+    return Fault(
+        name,
+        expected,
+        level=DEFAULT,
+        scenario=NO_NVML,
+        machine=NO_GPU,
+        args=("--allow-cpu", *args),
+        build=patched(module, change),
+        **more,
+    )
+
+
+OPTIMIZER = "keras.src.backend.tensorflow.optimizer"
+REDUCTION = "tensorflow.python.distribute.cross_device_ops"
+
+FAULTS = (
+    trained(
+        "loss-becomes-nan",
+        "loss-not-finite",
+        "keras.src.optimizers.adam",
+        """
+first = module.Adam.__init__
+def steep(self, *args, **options):
+    first(self, learning_rate=1e30)
+module.Adam.__init__ = steep
+""",
+    ),
+    trained(
+        "loss-does-not-fall",
+        "loss-not-falling",
+        "keras.src.optimizers.adam",
+        """
+first = module.Adam.__init__
+def upwards(self, *args, **options):
+    first(self, learning_rate=-1e-3)
+module.Adam.__init__ = upwards
+""",
+    ),
+    trained(
+        "gradients-of-each-replica-its-own",
+        "replicas-diverged",
+        OPTIMIZER,
+        """
+module.TFOptimizer._all_reduce_sum_gradients = lambda self, grads_and_vars: grads_and_vars
+""",
+        "--strategy",
+        "mirrored",
+    ),
+    trained(
+        "convolutions-fall-back-to-another-device",
+        "cpu-fallback",
+        "keras.src.layers.convolutional.base_conv",
+        """
+import tensorflow as tf
+call = module.BaseConv.call
+def elsewhere(self, inputs):
+    with tf.device("/CPU:0"):
+        return call(self, inputs)
+module.BaseConv.call = elsewhere
+""",
+        "--strategy",
+        "one_device",
+        "--logical-devices",
+        "2",
+    ),
+    trained(
+        "all-reduce-fails",
+        "training-failed",
+        REDUCTION,
+        """
+def fail(self, *args, **options):
+    raise RuntimeError("unhandled system error")
+module.CollectiveAllReduce._all_reduce = fail
+module.CollectiveAllReduce.batch_reduce_implementation = fail
+module.CollectiveAllReduce.reduce_implementation = fail
+""",
+        "--strategy",
+        "mirrored",
+    ),
+    trained(
+        "all-reduce-never-ends",
+        "training-failed",
+        REDUCTION,
+        """
+import time
+def hang(self, *args, **options):
+    time.sleep(600)
+module.CollectiveAllReduce._all_reduce = hang
+module.CollectiveAllReduce.batch_reduce_implementation = hang
+module.CollectiveAllReduce.reduce_implementation = hang
+""",
+        "--strategy",
+        "mirrored",
+    ),
+    trained(
+        "process-killed-in-the-first-step",
+        "training-crashed",
+        "keras.src.optimizers.adam",
+        """
+import os, signal
+def die(self, *args, **options):
+    os.kill(os.getpid(), signal.SIGSEGV)
+module.Adam.update_step = die
+""",
+    ),
+)
