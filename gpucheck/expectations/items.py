@@ -256,7 +256,7 @@ def training(seen: Seen) -> Iterator[Item]:
 
 def _passes(strategy: str, fact: Training | None, absent: str) -> Item:
     what, expected = f"strategy {strategy}", "a pass"
-    runs = [(place, run) for place, run in enumerate(fact.runs if fact is not None else ()) if run.strategy == strategy]
+    runs = [(place, run) for place, run in _planned(fact) if run.strategy == strategy]
     for status in ("failed", "timed_out", "skipped"):
         for place, run in runs:
             if run.status == status and fact is not None:
@@ -295,7 +295,12 @@ def _starts(most: float, fact: Training | None, absent: str) -> Iterator[Item]:
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    return [(place, run) for place, run in enumerate(fact.runs if fact is not None else ()) if run.status != "skipped"]
+    return [(place, run) for place, run in _planned(fact) if run.status != "skipped"]
+
+
+def _planned(fact: Training | None) -> list[tuple[int, TrainingRun]]:
+    """All runs but those that were only tried to find out why another failed."""
+    return [(place, run) for place, run in enumerate(fact.runs if fact is not None else ()) if run.cross_device is None]
 
 
 def _no_run(fact: Training | None, absent: str) -> str:

@@ -69,7 +69,7 @@ def _versions(seen: Seen) -> dict[str, str]:
 
 
 def _training(report: Report) -> TrainingExpectations:
-    passed = [run for run in report.training if run.status == "passed"]
+    passed = [run for run in report.training if run.status == "passed" and run.cross_device is None]
     whole = {run.strategy for run in report.training if run.status not in ("passed", "skipped")}
     slowest: dict[str, dict[str, float]] = {}
     starts = []

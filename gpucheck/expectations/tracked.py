@@ -169,6 +169,8 @@ def _training(facts: Plain) -> Iterator[Entry]:
     group = "training speed"
     for run in (facts.get("training") or {}).get("runs") or ():
         place = _span(list(run.get("devices") or ()))
+        if run.get("cross_device"):
+            continue  # only tried to find out why another failed
         label = f"{run['strategy']} on {place} in {run['precision']}{', compiled by XLA' if run.get('compiled') else ''}"
         yield group, label, Tracked(run["status"].replace("_", " "), ("training",))
         if (speed := run.get("samples_per_second")) is not None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from gpucheck.model import Report, TrainingRun
 from gpucheck.reports._text import line
-from gpucheck.reports._words import devices, significant
+from gpucheck.reports._words import devices, significant, strategy
 
 MISSING = 'Charts are left out: matplotlib is not installed. `pip install "keras-gpucheck[html]"` brings it.'
 MOST_BARS = 24
@@ -87,7 +87,7 @@ def label(run: TrainingRun) -> str:
     """A run in as few words as tell it from the others."""
     precision = "" if run.precision == "float32" and not run.compiled else f" {run.precision}{' XLA' if run.compiled else ''}"
     names = devices(run.devices)
-    return line(f"{run.strategy} {names if len(names) <= 16 else names[:15] + '…'}{precision}")
+    return line(f"{strategy(run)} {names if len(names) <= 16 else names[:15] + '…'}{precision}")
 
 
 def _draw(figure: Any, bars: Bars, rows: list[tuple[TrainingRun, tuple[float | None, ...]]], name: str) -> Chart:

@@ -2,7 +2,7 @@
 
 from gpucheck.model import TrainingRun
 from gpucheck.reports._sheet import Sheet
-from gpucheck.reports._words import clean, devices, significant
+from gpucheck.reports._words import clean, devices, significant, strategy
 
 HEADINGS = {
     "strategy": "strategy",
@@ -53,7 +53,7 @@ def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
 def _cells(run: TrainingRun) -> dict[str, str]:
     first, last = (significant(value) if value is not None else "–" for value in (run.loss.first, run.loss.last))
     return {
-        "strategy": run.strategy,
+        "strategy": strategy(run),
         "devices": _devices(run) or "–",
         "precision": f"{run.precision} XLA" if run.compiled else run.precision,
         "rate": "–" if run.samples_per_second is None else significant(run.samples_per_second),

@@ -114,9 +114,14 @@ def devices(names: tuple[str, ...]) -> str:
     return short
 
 
+def strategy(run: TrainingRun) -> str:
+    """The strategy's name, with how gradients were exchanged where that was chosen: "mirrored, hierarchical copy"."""
+    return run.strategy if run.cross_device is None else f"{run.strategy}, {run.cross_device.replace('_', ' ')}"
+
+
 def training_run(run: TrainingRun) -> str:
     """One training run by name: "mirrored on GPU:0-7 (float32)"."""
-    return f"{run.strategy} on {devices(run.devices) or 'no device'} ({run.precision})"
+    return f"{strategy(run)} on {devices(run.devices) or 'no device'} ({run.precision})"
 
 
 def evidence(item: Evidence, facts: dict[str, Any], verbose: bool = False) -> str:

@@ -16,7 +16,7 @@ from gpucheck.reports import _charts
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import plain
-from gpucheck.reports._words import devices, duration, evidence, significant, size
+from gpucheck.reports._words import devices, duration, evidence, significant, size, strategy
 
 TEMPLATE = "report.html.jinja"
 MOST_FACTS = 20_000  # rows; a browser searches these at once
@@ -72,7 +72,7 @@ def _final(value: Any) -> Any:
 
 def _run(run: TrainingRun) -> dict[str, str]:
     return {
-        "strategy": run.strategy,
+        "strategy": strategy(run),
         "devices": devices(run.devices) or "–",
         "precision": f"{run.precision} XLA" if run.compiled else run.precision,
         "rate": _number(run.samples_per_second),

@@ -10,7 +10,7 @@ from gpucheck.model import Diagnosis, Report, Severity, Status, TrainingRun, Ver
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import line, plain
-from gpucheck.reports._words import devices, duration, evidence, significant, size
+from gpucheck.reports._words import devices, duration, evidence, significant, size, strategy
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
 MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
@@ -80,7 +80,7 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
             "–" if run.loss.first is None and run.loss.last is None else " → ".join(map(_number, (run.loss.first, run.loss.last)))
         )
         cells = [
-            run.strategy,
+            strategy(run),
             devices(run.devices) or "–",
             f"{run.precision} XLA" if run.compiled else run.precision,
             _number(run.samples_per_second),

@@ -1,7 +1,10 @@
 """Devices trained at the same time: the same proof as alone, each device told apart, and the one that breaks is named."""
 
 import importlib.util
+import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -85,3 +88,43 @@ def test_an_op_astray_belongs_to_the_device_that_lacks_it():
     assert placement.verified(mine["GPU:0"], ["GPU:0"])["placement_verified"] is True
     assert placement.verified(mine["GPU:1"], ["GPU:1"]) == {"placement_verified": False, "misplaced_ops": ["Conv2D on CPU:0"]}
     assert placement.told_apart(None, "GPU:0", []) is None
+
+
+COMPILED = """
+import json
+import tensorflow as tf, keras
+from gpucheck.child import plan
+from gpucheck.child.smoke import fit, together
+
+class Stages:
+    def begin(self, stage): pass
+    def end(self, stage, value): print(json.dumps([stage, value["status"], value["reason"], value["loss"]["first"]]))
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
+names = {f"CPU:{number}": f"CPU:{number}" for number in range(3)}
+items = [plan.planned("one_device", (f"CPU:{number}",), "float32", True) for number in (1, 2)]
+fit.train(Stages(), tf, keras, items[0], names)
+together.train(Stages(), tf, keras, items, names)
+"""
+
+
+@needs_tensorflow
+def test_xla_compiles_for_other_devices_than_the_first():
+    done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, timeout=240, check=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted((stage, status, reason) for stage, status, reason, _ in lines) == [
+        ("train one_device CPU:1 float32 xla", "passed", None),
+        ("train one_device CPU:1 float32 xla", "passed", None),
+        ("train one_device CPU:2 float32 xla", "passed", None),
+    ]
+    assert len({round(loss, 3) for *_, loss in lines}) == 1
+
+
+@needs_tensorflow
+def test_tensorflow_s_own_placement_log_is_let_through():
+    command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]
+    done = subprocess.run([*command, "--log-device-placement"], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0
+    assert "(Conv2D): /job:localhost/replica:0/task:0/device:CPU:0" in done.stderr
+    assert "/job:localhost" not in done.stdout

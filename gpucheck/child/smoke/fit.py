@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
-import time
 from typing import Any
 
 from gpucheck.child.runtime import Stages
-from gpucheck.child.smoke import memory, network, placement, proof
+from gpucheck.child.smoke import memory, network, placement, proof, recorder
 
 
 def train(
@@ -29,7 +29,7 @@ def train(
     stages.begin(stage)
     stages.begin(stage + ": build")
     logical = tuple(names.get(device, device) for device in item["devices"])
-    recorder = None
+    steps = None
     try:
         fresh(keras, item["precision"])
         if item["strategy"] == "one_device" and not logical[0].startswith("CPU"):
@@ -44,20 +44,21 @@ def train(
         with strategy.scope():
             model = network.model(keras, item["compiled"])
         before = [weight.numpy() for weight in model.trainable_weights]
-        recorder = _recorder(keras, stages, stage)
+        steps = recorder.recorder(keras, stages, stage, placement.record, placement.recorded)
         result["stage"] = "first step"
         data = network.dataset(tf, per_replica * replicas)
-        model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, callbacks=[recorder])
+        with _around(tf, item, logical):
+            model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, callbacks=[steps])
         result["stage"] = "verify"
         stages.begin(stage + ": verify")
-        result.update(proof.measured(recorder.seconds, recorder.means.losses, per_replica * replicas, recorder.means.accuracies))
+        result.update(proof.measured(steps.seconds, steps.means.losses, per_replica * replicas, steps.means.accuracies))
         result.update(proof.weights(model, before))
-        result.update(proof.numerics(tf, model))
-        result.update(placement.verified(recorder.placed, logical))
+        result.update(proof.numerics(model, proof.tf32(tf)))
+        result.update(placement.verified(steps.told, logical))
         result["peak_memory_bytes"] = memory.peak(tf, logical)
         result.update(proof.judged(result))
     except Exception as error:
-        if recorder is not None and recorder.seconds:
+        if steps is not None and steps.seconds:
             result["stage"] = "steps"
         result["reason"] = proof.first_sentence(error)
     finally:
@@ -65,6 +66,16 @@ def train(
         gc.collect()
     stages.end(stage, result)
     return result
+
+
+def _around(tf: Any, item: dict[str, Any], logical: tuple[str, ...]) -> Any:
+    """What ``fit`` needs around it: Keras leaves an XLA-compiled step to the first device, whatever the strategy says.
+
+    Without it TensorFlow refuses: "Trying to access resource ... located in device GPU:1 from device GPU:0".
+    """
+    if item["compiled"] and item["strategy"] == "one_device":
+        return tf.device("/" + logical[0])
+    return contextlib.nullcontext()
 
 
 def begun(item: dict[str, Any]) -> dict[str, Any]:
@@ -104,31 +115,3 @@ def cpu_first_loss(tf: Any, keras: Any, precision: str, batch: int) -> float | N
             loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, predictions))
         _first_losses[precision, batch] = proof.finite_or_none(float(loss))
     return _first_losses[precision, batch]
-
-
-def _recorder(keras: Any, stages: Stages, stage: str) -> Any:
-    """A callback that times each step, recovers its loss, and records where the first step's ops were placed."""
-
-    class Recorder(keras.callbacks.Callback):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.seconds: list[float] = []
-            self.means = proof.Means()
-            self.placed: set[tuple[str, str]] | None = None
-            self._began = 0.0
-
-        def on_train_begin(self, logs: Any = None) -> None:
-            stages.begin(stage + ": first step")
-            placement.record()
-
-        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-            self._began = time.perf_counter()
-
-        def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-            self.seconds.append(time.perf_counter() - self._began)
-            self.means.add(logs)
-            if len(self.seconds) == 1:
-                self.placed = placement.recorded()
-                stages.begin(stage + ": steps")
-
-    return Recorder()
