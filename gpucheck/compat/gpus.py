@@ -6,6 +6,7 @@ Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (products); ptxas 
 first toolkit of 3.5, 3.7, 5.3, 6.2, 7.2, 8.6 and 8.7, and Tensor Cores of 7.0 and 7.2.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -43,11 +44,31 @@ CAPABILITIES: dict[tuple[int, int], Capability] = {
     (12, 1): Capability("Blackwell", "12.9", None, ("GB10 (DGX Spark)",)),
 }
 
+# What the first digits of a name tell.
+_SERIES = {
+    r"RTX ?50\d\d|Blackwell": (12, 0),
+    r"RTX ?40\d\d": (8, 9),
+    r"RTX ?(?:30\d\d|A\d000)": (8, 6),
+    r"RTX ?20\d\d|GTX ?16\d\d": (7, 5),
+    r"P100": (6, 0),
+    r"GTX ?10\d\d": (6, 1),
+    r"GTX ?9\d\d|M60": (5, 2),
+    r"GTX ?[67]\d\d": (3, 5),
+    r"K80": (3, 7),
+}
+
 # First capability whose Tensor Cores take this input type.
 _TENSOR_CORES = {"float16": (7, 0), "bfloat16": (8, 0), "tf32": (8, 0)}
 
 # gpu_device.cc, GetDefaultMinGPUMultiprocessorCount(); TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
 LOWEST_MULTIPROCESSORS = 8
+
+
+def named(name: str) -> tuple[int, int] | None:
+    """The capability of a GPU by its product's name, or by its series: (12, 0) for 'RTX 5070 Ti'; None if it tells nothing."""
+    known = [found for found, entry in CAPABILITIES.items() if any(product in name for product in entry.products)]
+    series = [found for pattern, found in _SERIES.items() if re.search(pattern, name)]
+    return known[-1] if known else next(iter(series), None)
 
 
 def architecture(capability: tuple[int, int]) -> str | None:

@@ -117,6 +117,21 @@ SIGNATURES = (
         r"NET/Plugin ?: (?:No plugin found|Could not find|dlerror=libnccl-net)",
         "NCCL's network plug-ins are optional.",
     ),
+    *_noise(
+        ("client socket has failed",),
+        r"client socket has failed to connect.{0,160}(?:errno: 9[79]|error: 10049)",
+        "An address of the wrong family (IPv6, mostly) was tried first; another is tried next.",
+    ),
+    *_noise(
+        ("gradient overflow", "loss scaler"),
+        r"(?i:gradient overflow\. +skipping step|loss scaler .{0,12}reducing loss scale)",
+        "Mixed precision looks for a scale that fits 16 bits; a skipped step now and then is how it does that.",
+    ),
+    *_noise(
+        ("isenoughworkspace",),
+        r"MIOpen\(HIP\): Warning \[IsEnoughWorkspace\]",
+        "MIOpen takes another way to compute a convolution; results are the same.",
+    ),
     # -- processes --
     *_noise(
         ("fork",),

@@ -13,6 +13,10 @@ _CONTROL = re.compile(
 # Docker's json-file driver, one record per line.
 _JSON = re.compile(r'^\{"log":"(.*?)(?:\\n)?","(?:stream|time|attrs)":')
 
+# A line of output in a notebook's file: a string in JSON, with its colours spelled out.
+_CELL = re.compile(r'^"(.*?)(?:\\[rn])*",?$')
+_SPELLED_COLOUR = re.compile(r"\\u001b\[[\d;]*m")
+
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
@@ -79,6 +83,10 @@ def clean(line: str) -> Message:
     if text.startswith("{") and (record := _JSON.match(text)):
         text = record[1].replace('\\"', '"').replace("\\t", " ").replace("\\u003c", "<").replace("\\u003e", ">")
         text = text.replace("\\r", "").replace("\\\\", "\\")
+    elif text.startswith('"') and (cell := _CELL.match(text)):
+        text = _SPELLED_COLOUR.sub("", cell[1]).replace('\\"', '"').replace("\\\\", "\\").strip()
+    if "\\_" in text:  # Markdown's way to write a plain underscore
+        text = text.replace("\\_", "_")
     position, headed = 0, False
     for _ in range(12):
         if head := _HEAD.match(text, position):

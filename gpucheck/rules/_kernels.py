@@ -67,8 +67,11 @@ def parsed(text: str | None) -> tuple[int, int] | None:
 def _gpu(log: Log) -> tuple[tuple[int, int] | None, str | None]:
     """Compute capability and name of the GPU that the log is about, by its own words or by its name."""
     capability, name = None, None
+    named = [event for event in log.events if event.kind == "gpu-named"]
     for event in log.events:
         fields = event.fields
+        if event.kind == "gpu-named":
+            continue
         if event.kind == "gpu-found" and fields.get("major"):
             capability = capability or (int(fields["major"]), int(fields.get("minor", 0)))
         if event.kind in ("gpu-created", "gpu-found", "xla-device"):
@@ -76,8 +79,12 @@ def _gpu(log: Log) -> tuple[tuple[int, int] | None, str | None]:
         name = name or fields.get("gpu")
         capability = capability or parsed(fields.get("capability") or fields.get("target"))
     if capability is None and name is not None:
-        known = [found for found, entry in tables.CAPABILITIES.items() if any(product in name for product in entry.products)]
-        capability = known[-1] if known else None
+        capability = tables.named(name)
+    if capability is None and name is None:
+        told = {parsed(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in named}
+        if len(told) == 1:  # a text that names several GPUs does not tell which one it is about
+            capability = told.pop()
+            name = named[0].fields["gpu"] if capability else None
     return capability, name
 
 

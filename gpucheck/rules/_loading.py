@@ -22,6 +22,7 @@ _NUMBERED_AS_CUDA = r"(?i)^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\
 _TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
 _ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
+_CUDNN_TRIED = ("cudnn-failed", "cudnn-version-mismatch", "out-of-memory")  # it was there, and failed for a reason of its own
 _BELOW = ("google.protobuf", "numpy")
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
 
@@ -50,6 +51,12 @@ def loading(log: Log) -> Loading | None:
         return Loading("library-path-conflict", conflicts, _names(conflicts, "library", "file"), True)
     if not given_up and any(event.fields.get("module") in _BELOW for event in unserved(log, "import-failed")):
         return None  # what TensorFlow itself stands on ended it
+    absent = [] if unserved(log, *_CUDNN_TRIED) else unserved(log, "cudnn-absent")
+    if absent and not (missing or given_up or no_runtime):
+        return Loading("cudnn-missing", absent, [], True)
+    packages = unserved(log, "cuda-package-missing")
+    if packages and not (missing or given_up or no_runtime):
+        return Loading("cuda-libraries-missing", packages, _names(packages, "package"), True)
     if not (missing or given_up or no_runtime) or (ending(log) is not None and not failed):
         return None
     if not missing:

@@ -20,6 +20,13 @@ def field(events: list[Event], name: str) -> str | None:
     return next((event.fields[name] for event in events if event.fields.get(name)), None)
 
 
+def clash(event: Event) -> str:
+    """What pip says of two packages that do not fit: 'tensorflow 2.10.0 needs protobuf<3.20, and pip installed protobuf 4.25.3'."""
+    fields = event.fields
+    package = " ".join(fields[name] for name in ("package", "version") if name in fields)
+    return f"{package} needs {fields['needs']}, and pip installed {fields['found']}"
+
+
 def fitting(log: Log, *fixes: Fix) -> tuple[Fix, ...]:
     """The fixes, those for PyTorch first where the log is one of PyTorch's."""
     torch = any("torch" in event.text.lower() for event in log.events)

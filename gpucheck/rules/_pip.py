@@ -8,7 +8,7 @@ from gpucheck.compat import versions
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._log import told
 
-_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|nvidia-|tensorrt|intel-tensorflow|cupy)"
+_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
 _CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
 _GPU_PACKAGE = r"^tensorflow-gpu$"
@@ -31,7 +31,7 @@ class Refused(NamedTuple):
 def refused(log: Log) -> Refused | None:
     """The first package of ours that was refused, and why; None where the index itself could not be reached."""
     found = told(log, "pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
-    ours = [event for event in found if re.match(_OURS, _package(event))]
+    ours = [event for event in found if re.match(_OURS, _package(event)) or _nameless(event)]
     if not ours or told(log, "pip-unreachable"):
         return None
     first = ours[0]
@@ -43,7 +43,13 @@ def refused(log: Log) -> Refused | None:
     code = _cause(first, package, asked, fields, origin)
     around = [event for event in log.events if event.kind in _ORIGIN and code != "python-unsupported"]
     return Refused(
-        code, [*same[:2], *around[:1]], package, asked, fields.get("available", ""), fields.get("python"), fields.get("needed")
+        code,
+        [*same[:2], *around[:1]],
+        package or "such wheel",
+        asked,
+        fields.get("available", ""),
+        fields.get("python"),
+        fields.get("needed"),
     )
 
 
@@ -54,6 +60,11 @@ def python_for(asked: str) -> str | None:
     return known.python_max if known else None
 
 
+def _nameless(event: Event) -> bool:
+    """A wheel that is refused for this platform, without its name."""
+    return event.kind == "pip-wheel-unsupported" and not event.fields
+
+
 def _package(event: Event) -> str:
     name = event.fields.get("package") or event.fields.get("file", "").rpartition("/")[2].partition("-")[0]
     return name.lower().replace("_", "-")
@@ -62,6 +73,8 @@ def _package(event: Event) -> str:
 def _cause(event: Event, package: str, asked: str, fields: dict[str, str], origin: set[str]) -> str:
     if re.match(_GPU_PACKAGE, package) and _given_up(asked, fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
+    if _nameless(event):
+        return "platform-unsupported"
     if event.kind == "pip-no-matching-distribution":
         if re.match(_APPLE, package) and "macos" not in origin:
             return "platform-unsupported"

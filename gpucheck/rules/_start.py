@@ -27,7 +27,6 @@ _NAMED = (
     "gpu-init-failed",
     "gpu-unsupported-by-driver",
     "gpu-absent",
-    "kernel-module-failed",
     "wsl",
     "container-gpu-denied",
     "device-denied",
@@ -90,8 +89,13 @@ def place(event: Event) -> str | None:
 
 
 def xids(log: Log, diagnosis: str) -> list[tuple[Event, Xid]]:
-    """The Xid messages that stand for a diagnosis. What programs cause themselves (13, 31, 43, 45) stands for none."""
-    return [(event, known) for event in log.events if (known := decoded(event, diagnosis)) is not None]
+    """The Xid messages that stand for a diagnosis. What programs cause themselves (13, 31, 43, 45) stands for none.
+
+    A line that only names an earlier Xid stands for it no more than that one does.
+    """
+    mild = {event.fields.get("code") for event in log.events if event.kind == "xid" and "Nonfatal" in event.text}
+    told = [event for event in log.events if "revious Xid" not in event.text or event.fields.get("code") not in mild]
+    return [(event, known) for event in told if (known := decoded(event, diagnosis)) is not None]
 
 
 def ending(log: Log) -> Ending | None:
@@ -150,6 +154,15 @@ def ending(log: Log) -> Ending | None:
     return end("driver-missing", *on_bus)
 
 
+def module_failures(log: Log) -> list[Event]:
+    """The lines that say why the kernel module is not loaded; nouveau may hold one card while the driver works on another."""
+    works = any(
+        event.kind == "gpu-driven" or (event.kind == "driver-version" and event.fields.get("cuda")) for event in log.events
+    )
+    found = unserved(log, "kernel-module-failed")
+    return [event for event in found if not (works and event.fields.get("reason") == "nouveau")]
+
+
 def without_driver(log: Log) -> list[Event]:
     """The lines that miss a library of the driver itself."""
     unfound = [event for event in unserved(log, "library-missing") if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
@@ -164,7 +177,11 @@ def too_old(log: Log) -> list[Event]:
 
 def _named(log: Log, indirect: tuple[Event, ...]) -> bool:
     """Whether some line names a cause itself."""
-    named = [event for event in unserved(log, *_NAMED) if event.fields.get("reason") != "hidden" and event not in indirect]
+    named = [
+        event
+        for event in (*unserved(log, *_NAMED), *module_failures(log))
+        if event.fields.get("reason") != "hidden" and event not in indirect
+    ]
     return bool(named) or any(event.fields.get("code") not in _NVML_INFERRED for event in unserved(log, "nvml-failed"))
 
 
@@ -183,6 +200,8 @@ def _wanted(log: Log) -> bool:
     """Whether a program or a person of this log expects a GPU."""
     for event in log.events:
         if event.kind in ("driver-absent", "nvml-failed", "placement-failed", "gpu-on-bus", "gpu-found"):
+            return True
+        if event.kind == "gpus-listed" and event.fields.get("count") == "0":  # who counts them expects some
             return True
         if event.kind in ("traceback", "import-failed") and _ABOUT_A_GPU.search(event.text):
             return True

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, Skip, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
@@ -54,7 +55,25 @@ def standing(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
     events = log.events if log is not None else ()
     last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
-    return [(index, event) for index, event in enumerate(events) if event.kind in kinds and index > last]
+    later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
+    return [
+        (index, event)
+        for index, event in enumerate(events)
+        if event.kind in kinds and index > last and not any(index < place and _mends(mending, event) for place, mending in later)
+    ]
+
+
+def _mends(later: Event, event: Event) -> bool:
+    """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
+    if later.kind == "session-started":
+        return event.kind == "worker-unreachable"
+    return "NCCL WARN" in event.text and _speaker(later) == _speaker(event)
+
+
+def _speaker(event: Event) -> str:
+    """The process that NCCL speaks for: "host:pid" before the thread's number."""
+    spoken = re.search(r"(\S+:\d+):\d+ \[\d+\]", event.text)
+    return spoken[1] if spoken else ""
 
 
 def alarms(training: Training | None, log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
@@ -80,10 +99,12 @@ def on_gpu(run: TrainingRun) -> bool:
 
 
 def label(run: TrainingRun) -> str:
-    """'mirrored on GPU:0 to GPU:7 in mixed_float16'."""
-    devices = f"{run.devices[0]} to {run.devices[-1]}" if len(run.devices) > 2 else " and ".join(run.devices)
+    """'mirrored on GPU:0 to GPU:7 in mixed_float16', 'one_device on GPU:0 with JAX'."""
+    names = tuple(dict.fromkeys(run.devices))  # the workers of one job may each have a GPU:0
+    devices = f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)
     precision = "" if run.precision == "float32" else f" in {run.precision}"
-    return f"{run.strategy}{' on ' + devices if devices else ''}{precision}"
+    framework = "" if run.backend == "tensorflow" else f" with {TITLES[run.backend]}"
+    return f"{run.strategy}{' on ' + devices if devices else ''}{precision}{framework}"
 
 
 def short(text: str, limit: int = 140) -> str:

@@ -53,3 +53,18 @@ def test_every_native_kernel_of_tensorflow_has_an_architecture() -> None:
 def test_a_small_gpu_is_refused_only_beside_a_larger_one(counts: list[int], floor: int) -> None:
     assert gpus.LOWEST_MULTIPROCESSORS == 8
     assert gpus.lowest_multiprocessors(counts) == floor
+
+
+@pytest.mark.parametrize(
+    ("name", "capability"),
+    [
+        ("NVIDIA H100 80GB HBM3", (9, 0)),
+        ("RTX 5070 Ti", (12, 0)),
+        ("GTX 1070", (6, 1)),
+        ("RTX A6000", (8, 6)),
+        ("Tesla P100-PCIE-16GB", (6, 0)),
+        ("several", None),
+    ],
+)
+def test_a_name_or_its_series_tells_the_capability(name: str, capability: tuple[int, int] | None) -> None:
+    assert gpus.named(name) == capability

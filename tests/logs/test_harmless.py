@@ -31,6 +31,9 @@ LINES = [
     "WARNING:tensorflow:AutoGraph could not transform <function f at 0x7f> and will run it as-is.",
     "INFO:jax._src.xla_bridge:Unable to initialize backend 'rocm': NOT_FOUND: Could not find registered platform",
     "node-1:1:1 [0] NCCL INFO NET/Plugin : No plugin found (libnccl-net.so), using internal implementation",
+    "[W socket.cpp:697] [c10d] The client socket has failed to connect to [node]:12355 (errno: 97 - Address family not supported by protocol).",
+    "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 8192.0",
+    "MIOpen(HIP): Warning [IsEnoughWorkspace] [GetSolutionsFallback WTI] Solver <GemmFwdRest>, workspace required: 4096, provided ptr: 0 size: 0",
     "I0000 fork_posix.cc:77] Other threads are currently calling into gRPC, skipping fork() handlers",
     "/opt/p/mod.py:22: RuntimeWarning: os.fork() was called. os.fork() is incompatible with multithreaded code",
     "/opt/p/tensorflow/python/framework/dtypes.py:516: FutureWarning: Passing (type, 1) or '1type' as a synonym of type is deprecated",
@@ -62,6 +65,8 @@ def test_told_with_its_reason(text: str) -> None:
         "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB",
         "Clocks Event Reasons\n    HW Thermal Slowdown : Active",
         "The NUMA nodes were used",
+        "[W socket.cpp:601] [c10d] The client socket has failed to connect to [node]:29500 (errno: 110 - Connection timed out).",
+        "MIOpen(HIP): Error [Compile] 'hiprtcCompileProgram' failed",
     ],
 )
 def test_what_only_resembles_it_is_not(text: str) -> None:

@@ -85,3 +85,19 @@ def test_long_lines_are_cut_into_overlapping_pieces() -> None:
     pieces = lines.split(line, 83)
     assert max(map(len, pieces)) == 83
     assert all(any(f"{number:04d}" in piece for piece in pieces) for number in range(100))
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('      "No devices were found\\n",', "No devices were found"),
+        (
+            '"\\u001b[0;31mImportError\\u001b[0m: libcuda.so.1: cannot open \\"it\\"\\r\\n"',
+            'ImportError: libcuda.so.1: cannot open "it"',
+        ),
+        ('"a" and "b" are quoted', '"a" and "b" are quoted'),
+        ("Could not find 'cudart64\\_110.dll'", "Could not find 'cudart64_110.dll'"),
+    ],
+)
+def test_what_a_notebooks_file_and_markdown_add_is_taken_away(line: str, text: str) -> None:
+    assert lines.clean(line).text == text

@@ -88,21 +88,21 @@ class _Job:
         means = proof.Means()
         before = [weight.numpy() for weight in self.model.trainable_weights]
         self.result.update(fit.sizes(batch, 1), stage="first step")
-        with self.tf.device("/" + self.device):
-            batches = iter(network.dataset(self.tf, batch))
-            for _ in range(network.STEPS):
-                began = time.perf_counter()
-                images, labels = next(batches)
+        batches = iter(network.dataset(self.tf, batch))  # the input pipeline belongs to the CPU
+        for _ in range(network.STEPS):
+            began = time.perf_counter()
+            images, labels = next(batches)
+            with self.tf.device("/" + self.device):
                 logs = self.step._call_flat([images, labels], self.captured)
-                means.add({name: float(value) for name, value in logs.items()})
-                seconds.append(time.perf_counter() - began)
-                self.result["stage"] = "steps"
-                self.stepped.set()
+            means.add({name: float(value) for name, value in logs.items()})
+            seconds.append(time.perf_counter() - began)
+            self.result["stage"] = "steps"
+            self.stepped.set()
         self.result["stage"] = "verify"
         self.told.wait(PLACEMENT_SECONDS)
         self.result.update(proof.measured(seconds, means.losses, batch, means.accuracies))
         self.result.update(proof.weights(self.model, before))
-        self.result.update(proof.numerics(self.tf, self.model))
+        self.result.update(proof.numerics(self.model, proof.tf32(self.tf)))
         self.result.update(placement.verified(self.placed, [self.device]))
         self.result["peak_memory_bytes"] = memory.peak(self.tf, [self.device])
         self.result.update(proof.judged(self.result))

@@ -13,6 +13,9 @@ from gpucheck import plugin
 
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
+# Between a call and its result: a few words of any language, but no place, no duration and no comment.
+SAYS = r"(?!\W*(?://|#))\W{0,4}(?:(?!(?:line|in|at|on|took|after|with|for)\b)[^\W\d]+\W{1,4}){0,3}"
+
 _FIELD_LENGTH = 240  # characters; a message longer than that is a dump
 
 

@@ -36,6 +36,7 @@ SIGNATURES = (
     Signature(
         "worker-unreachable", "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
     ),
+    Signature("session-started", "start master session", r"Start master session \w+", fixed(), reach=0),
     *each(
         "worker-unreachable",
         (
@@ -67,16 +68,36 @@ SIGNATURES = (
         r"|errno: 1\d\d|failed)",
         reach=1,
     ),
+    # an address of the wrong family (errno 97 and 99, 10049 on Windows) is tried first, and then another
     Signature(
         "worker-unreachable",
         "client socket has",
-        r"client socket has (?:failed to connect|timed out)[^\n]{0,80}? to[: (\[]+(?P<address>[\w.-]+[:, ]+\d{2,5})",
+        r"(?P<message>client socket has (?:failed to connect|timed out))(?!.{0,160}(?:errno: 9[79]|error: 10049))"
+        r"(?:[^\n]{0,80}? to[: (\[]+(?P<address>[\w.-]+\]?[:, ]+\d{2,5}))?",
         reach=1,
     ),
     Signature(
         "worker-unreachable",
         "gloo",
-        r"(?P<message>gloo/transport/tcp/\S+\] (?:Read|Write|Connect)\w* error[^\n]{0,80}|Gloo connectFullMesh failed)",
+        r"(?P<message>unsupported gloo device"
+        r"|gloo/transport/tcp/\S+\] (?:Read|Write|Connect)\w* error[^\n]{0,80}|Gloo connectFullMesh failed)",
+        reach=0,
+    ),
+    # gRPC's words for a peer that went away
+    Signature(
+        "worker-unreachable",
+        "unavailableerror",
+        r"(?P<message>UnavailableError: (?:.{0,80}\}\} )?(?:OS Error|Endpoint read failed|Transport closed|Socket closed"
+        r"|Connection reset by peer))(?!.{0,300}(?::84[37]\d|(?i:tpu)))",
+        reach=2,
+    ),
+    # PyTorch's store, Open MPI's daemons and the ssh that starts them
+    *each(
+        "worker-unreachable",
+        ("failed on socketimpl", "complete a tcp connection", "lost communication with", "ssh: connect to host"),
+        r"(?P<message>(?:recv|send)\w+ failed on SocketImpl[^\n]{0,120}|unable to complete a TCP connection"
+        r"|(?:ORTE|PRTE)[^\n]{0,40}lost communication with[^\n]{0,80}"
+        r"|ssh: connect to host (?!\S*(?:github|gitlab|bitbucket|huggingface))\S+ port \d+: [^\n]{0,60})",
         reach=0,
     ),
     Signature(

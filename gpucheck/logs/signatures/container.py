@@ -6,14 +6,14 @@ SIGNATURES = (
     Signature(
         "container-gpu-denied",
         "nvidia-container-cli",
-        r"nvidia-container-cli: (?P<message>[\w -]*error: [^\n]+)",
+        r"nvidia-container-cli: (?P<message>[\w -]*error\b(?:: [^\n]+)?|(?:command )?not found)",
         fixed(reason="hook"),
         reach=1,
     ),
     *each(
         "container-gpu-denied",
         ("select device driver", "unknown or invalid runtime", "unknown runtime specified", "no runtime for", "cdi device"),
-        r"(?P<message>could not select device driver \S* ?with capabilities: \[\[[^\]]*gpu[^\]]*\]\]"
+        r"(?P<message>could not select device driver(?! *\S* with capabilities: \[(?![^\n]*gpu))[^\n|`]{0,60}"
         r"|unknown or invalid runtime name: nvidia\S*"
         r"|no runtime for \W{1,4}nvidia\W{1,4} is configured"
         r"|[Uu]nknown runtime specified nvidia\S*|(?:unresolvable|failed to inject) CDI devices? [^\n]{0,80})",
@@ -30,9 +30,17 @@ SIGNATURES = (
     ),
     *each(
         "container-gpu-denied",
-        ("nvidia driver was not detected", "find any nv files", "no nvidia gpu devices"),
-        r"(?P<message>NVIDIA Driver was not detected|Could not find any nv files on this host|No NVIDIA GPU devices are present)",
+        ("nvidia driver was not detected", "no nvidia gpu devices"),
+        r"(?P<message>NVIDIA Driver was not detected|No NVIDIA GPU devices are present)",
         fixed(reason="not-passed"),
+        reach=0,
+    ),
+    # Apptainer, of --nv on any machine without a GPU
+    Signature(
+        "container-gpu-denied",
+        "find any nv files",
+        r"(?P<message>Could not find any nv files)",
+        fixed(reason="no-files"),
         reach=0,
     ),
     *each(

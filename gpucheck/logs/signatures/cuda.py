@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.logs import codes
-from gpucheck.logs.signatures import Signature, each, fixed, named
+from gpucheck.logs.signatures import SAYS, Signature, each, fixed, named
 
 _INIT_CALLS = ("cuinit", "cudagetdevicecount()")
 _HARMLESS = {"0", "4", "600", "704"}  # success; the driver shutting down; not ready yet; enabled before
@@ -35,7 +35,7 @@ def _init(match: "re.Match[str]") -> dict[str, str] | None:
 def _later(match: "re.Match[str]") -> dict[str, str] | None:
     """A result that is neither cuInit's nor a device count's."""
     line = match.string.lower()
-    if any(call in line for call in _INIT_CALLS):
+    if any(call in line for call in _INIT_CALLS) or " bytes on host" in line:
         return None
     fields = _result(match)
     return fields if fields and ("code" in fields or "name" in fields) else None
@@ -49,6 +49,16 @@ def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
     return fields
 
 
+def _one_gpu(match: "re.Match[str]") -> dict[str, str] | None:
+    """Several GPUs in one line tell as little as none."""
+    names = {found["gpu"].lower() for found in re.finditer(_GPU, match.string[: match.endpos])}
+    return named(match) if len(names - {"blackwell"}) < 2 else {"gpu": "several"}
+
+
+_GPU = (
+    r"(?P<gpu>\b(?:RTX|GTX) ?(?:PRO )?A?\d{3,4}(?:[ -]?Ti)?\b"
+    r"|\b(?:Tesla |GB?)?(?:V100|P100|K80|M60|A100|H[12]00|B[23]00)\b|\bBlackwell\b)"
+)
 _NAME = r"(?P<name>CUDA_ERROR_[A-Z0-9_]+)"
 _MESSAGE = r"(?:: ?(?P<message>[^\n\"\[]{3,120}))?"
 
@@ -89,6 +99,22 @@ SIGNATURES = (
     ),
     Signature("cuinit-failed", "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
     Signature("cuinit-failed", "cuda unknown error", r"\b(?P<message>CUDA unknown error)\b", _init, reach=0),
+    # a call and its number, whatever word of whatever language stands between them
+    Signature(
+        "cuinit-failed",
+        "cuinit(",
+        r"\bcuInit\([^)\n]{0,12}\)" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
+        _init,
+        reach=0,
+    ),
+    # results that only the start can give, by their sentence alone
+    *each(
+        "cuinit-failed",
+        ("forward compatibility was attempted", "unsupported display driver"),
+        r"(?P<message>forward compatibility was attempted|system has unsupported display driver)",
+        _init,
+        reach=0,
+    ),
     *each(
         "cuinit-failed",
         ("no cuda gpus are available", "no visible gpu devices", "no supported devices found for platform cuda"),
@@ -101,6 +127,14 @@ SIGNATURES = (
         "no cuda-capable device",
         r"(?P<message>no CUDA-capable device is (?:detected|available))",
         fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
+        reach=0,
+    ),
+    # JAX, where what it says next is not about a library
+    Signature(
+        "cuinit-failed",
+        "cuda backend failed",
+        r"(?P<message>CUDA backend failed to initialize)(?!: (?:Found|Unable to load) )",
+        _init,
         reach=0,
     ),
     # Ollama and llama.cpp
@@ -122,7 +156,9 @@ SIGNATURES = (
     Signature(
         "driver-too-old",
         "too old",
-        r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?",
+        r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
+        r"|\bdriver (?:is )?too old \(found (?:version )?(?P<short>\d+)\)",
+        lambda match: {"version": found} if (found := match["version"] or match["short"]) else {},
     ),
     Signature(
         "driver-too-old",
@@ -141,6 +177,14 @@ SIGNATURES = (
         reach=0,
     ),
     Signature("driver-absent", "nvidia-smi", r"'nvidia-smi' is not recognized|nvidia-smi['\"]?: [Nn]o such file", reach=0),
+    # a program that goes on without says so in passing
+    Signature(
+        "driver-absent",
+        "no nvidia",
+        r"(?i:\b(?:error|fail\w*|fatal|exception)\b.{0,60}\bno NVIDIA (?:GPU |display )?drivers? (?:was |were |is )?"
+        r"(?:found|detected|installed|present))(?!.*(?i:\bcpu\b))",
+        reach=0,
+    ),
     # -- kernels that do not fit --
     *each(
         "kernel-image-missing",
@@ -158,8 +202,8 @@ SIGNATURES = (
     ),
     *each(
         "kernel-image-missing",
-        ("no kernel image is available", "device kernel image is invalid", "invalid device function"),
-        r"(?P<name>no kernel image is available for execution on the device|device kernel image is invalid"
+        ("no kernel image", "device kernel image is invalid", "invalid device function"),
+        r"(?P<name>no kernel image (?:is )?(?:available|found)(?: for execution on the device)?|device kernel image is invalid"
         r"|invalid device function)",
         _kernel,
         reach=0,
@@ -167,9 +211,17 @@ SIGNATURES = (
     Signature(
         "kernel-image-missing",
         "is not compatible with the current",
-        r"(?:(?P<gpu>[A-Z][\w -]{2,40}?) with )?CUDA capability (?P<capability>sm_\w+) is not compatible with the current "
-        r"(?P<framework>\w+) install\w*(?:.{0,80}?supports CUDA capabilities (?P<supported>sm_[\w ]+\d))?",
+        r"(?:(?P<gpu>[A-Z][\w -]{2,40}?) with )?(?:CUDA capability )?(?P<capability>sm_\d+)\w? is not compatible with the "
+        r"current (?P<framework>\w+) install\w*(?:.{0,80}?supports CUDA capabilities (?P<supported>sm_[\w ]+\d))?",
         lambda match: {**(named(match) or {}), "code": "209", "name": "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+    ),
+    # which GPU a text is about, where nothing that queried it says so
+    *each(
+        "gpu-named",
+        ("rtx", "gtx", "v100", "p100", "k80", "m60", "a100", "h100", "h200", "b200", "blackwell"),
+        _GPU + r"(?:[^\n\d]{1,20}\b(?P<capability>sm_\d{2,3}))?",
+        _one_gpu,
+        reach=0,
     ),
     *each(
         "ptx-unsupported",
@@ -230,10 +282,10 @@ SIGNATURES = (
     Signature("cuda-error", "cuda failure", r"Cuda failure(?: [\w./]+:\d+)? '?(?P<message>[\w][\w' -]*)", _later, reach=1),
     *each(
         "cuda-error",
-        ("busy or unavailable", "illegal memory access", "device-side assert", "unspecified launch failure"),
+        ("busy or unavailable", "illegal memory access", "device-side assert", "unspecified launch failure", "device ordinal"),
         r"(?P<message>(?:all )?CUDA-capable devices?(?:\(s\))? (?:is/)?are busy or unavailable"
         r"|an illegal memory access was encountered"
-        r"|device-side assert triggered|unspecified launch failure)",
+        r"|device-side assert triggered|unspecified launch failure|invalid device ordinal)",
         _later,
         reach=0,
     ),

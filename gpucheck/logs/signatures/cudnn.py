@@ -17,8 +17,8 @@ SIGNATURES = (
     *each(
         "cudnn-version-mismatch",
         ("loaded runtime cudnn", "loaded cudnn library"),
-        r"(?i:Loaded (?:runtime )?CuDNN [a-z ]{7,9}): (?P<loaded>[\d.]*\d)\b.{0,60}?compiled (?:with"
-        r"|against):? (?P<compiled>[\d.]*\d)",
+        r"(?i:Loaded (?:runtime )?CuDNN [a-z ]{7,9}): (?P<loaded>[\dX-Zx-z.]*[\dX-Zx-z])\b.{0,60}?compiled (?:with"
+        r"|against):? (?P<compiled>[\dX-Zx-z.]*[\dX-Zx-z])\b",
     ),
     # PyTorch
     Signature(
@@ -47,10 +47,12 @@ SIGNATURES = (
     Signature("cuda-toolkit", "cuda compilation tools", r"Cuda compilation tools, release (?P<version>[\d.]+\d)", reach=0),
     Signature("cudnn-loaded", "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
     Signature("cudnn-failed", "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    # what XLA and TensorFlow say of a cuDNN that they could not set up at all
+    Signature("cudnn-absent", "dnn library is not found", r"\bDNN library is not found", fixed(), reach=0),
     *each(
         "cudnn-failed",
-        ("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle"),
-        r"No DNN in stream executor|DNN library (?:initialization failed|is not found)|cuDNN failed to initialize"
+        ("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle", "cudnn launch failure"),
+        r"No DNN in stream executor|DNN library initialization failed|cuDNN failed to initialize|cuDNN launch failure"
         r"|(?:could not|failed to) create cudnn handle",
         _failed,
         reach=0,

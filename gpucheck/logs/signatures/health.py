@@ -14,18 +14,32 @@ def _limits(match: "re.Match[str]") -> dict[str, str] | None:
     return {"reason": match["reason"].lower()} if "power cap" not in match["reason"].lower() else {"reason": "sw power cap"}
 
 
-def _column(match: "re.Match[str]") -> dict[str, str] | None:
-    """The first reason of a comma-separated query that is active."""
+def _cells(match: "re.Match[str]") -> list[tuple[str, str]]:
+    """Name and value of each column of a comma-separated query: a line of names, and the first line of values."""
     cells = match[0].split(", ")
     middle = len(cells) // 2  # it holds the last name and the first value
     last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
     if last is None:
-        return None
+        return []
     names, values = [*cells[:middle], last[0]], [cells[middle][last.end() :], *cells[middle + 1 :]]
-    for head, value in zip(names, values, strict=False):
-        reason = re.search(r"_reasons\.((?:hw|sw)_(?:thermal_|power_brake_)?slowdown)\b", head)
-        if reason and value.strip() == "Active":
+    return [(name, value.strip()) for name, value in zip(names, values, strict=False)]
+
+
+def _slowed(match: "re.Match[str]") -> dict[str, str] | None:
+    """The first reason that is active."""
+    for name, value in _cells(match):
+        reason = re.search(r"_reasons\.((?:hw|sw)_(?:thermal_|power_brake_)?slowdown)\b", name)
+        if reason and value == "Active":
             return {"reason": reason[1].replace("_", " ")}
+    return None
+
+
+def _lost(match: "re.Match[str]") -> dict[str, str] | None:
+    """The first count of what could not be corrected since the driver was loaded, if it is no zero."""
+    for name, value in _cells(match):
+        count = re.match(r"\d+", value)
+        if ".volatile." in name and count and int(count[0]):
+            return {"count": count[0], "section": "volatile"}
     return None
 
 
@@ -52,6 +66,13 @@ SIGNATURES = (
         r"\b[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d +O(?:n|ff) \| +(?P<count>\d+)$",
         _counted,
         reach=0,
+    ),
+    Signature(  # nvidia-smi --query-gpu
+        "ecc-count",
+        "ecc.errors.uncorrected.",
+        r"^(?!.*--query)[^\n]{0,400}ecc\.errors\.uncorrected\.\w+[^\n]+",
+        _lost,
+        reach=1,
     ),
     Signature("ecc-count", "double bit ecc", r"^Double Bit ECC *: *(?P<count>\d+)$", _counted, reach=0),
     *each(
@@ -82,7 +103,7 @@ SIGNATURES = (
     *each(
         "gpu-throttled",
         ("slowdown", "power brake"),
-        r"^(?:Clocks )?(?P<reason>(?:HW|SW) (?:Thermal )?Slowdown|HW Power Brake(?: Slowdown)?) *: *Active",
+        r"(?:^|[`'\"(,|] ?)(?:Clocks )?(?P<reason>(?:HW|SW) (?:Thermal )?Slowdown|HW Power Brake(?: Slowdown)?) *: *Active",
         _limits,
         reach=0,
     ),
@@ -90,7 +111,7 @@ SIGNATURES = (
         "gpu-throttled",
         ("clocks_throttle_reasons.", "clocks_event_reasons."),
         r"^[^\n]{0,400}clocks_(?:throttle|event)_reasons\.\w+[^\n]+",
-        _column,
+        _slowed,
         reach=1,
     ),
     Signature(
@@ -104,11 +125,14 @@ SIGNATURES = (
     ),
     # -- dcgmi diag: its own row, whatever failed --
     Signature("dcgm-failed", "fail", r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?", reach=0),
+    # -- NVSwitch: how far a GPU has come in joining its fabric --
+    Signature("fabric-not-ready", "fabric", r"^Fabric +State *: In Progress\b", fixed(), reach=1),
     # -- MIG --
     *each(
         "mig-failed",
         ("gpu instance", "mig device", "mig-supported", "mig mode", "mig-enabled", "migenabled", "mig strategy"),
-        r"(?P<message>Failed to (?:display|list|create) GPU instance\w*[^\n]{0,60}|Unable to create a (?:GPU"
+        r"(?P<message>Unable to (?:enable|disable) MIG Mode[^\n]{0,80}"
+        r"|Failed to (?:display|list|create) GPU instance\w*[^\n]{0,60}|Unable to create a (?:GPU"
         r"|compute) instance[^\n]{0,80}|No GPU instances found[^\n]{0,40}"
         r"|[Nn]o MIG[- ](?:(?:supported|enabled) )?devices? (?:were )?(?:found|associated)[^\n]{0,60}"
         r"|MIG mode is enabled,? but no MIG devices[^\n]{0,40}"
@@ -120,7 +144,7 @@ SIGNATURES = (
         "compute-mode",
         ("compute mode", "compute m.", "e. process", "exclusive_process", "exclusive_thread"),
         r"(?i:compute mode *[:=] *(?P<mode>Exclusive[_ ]\w+|Prohibited)|(?P<second>EXCLUSIVE_PROCESS"
-        r"|EXCLUSIVE_THREAD|E\. Process|E\. Thread)\b)",
+        r"|EXCLUSIVE_THREAD|(?-i:\bE\. (?:Process|Thread)))\b)",
         lambda match: {"mode": (match["mode"] or match["second"]).lower().replace("e. ", "exclusive-").replace("_", "-")},
         reach=0,
     ),

@@ -106,6 +106,7 @@ SIGNATURES = (
         r"|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
         fixed(reason="nouveau"),
     ),
+    Signature("gpu-driven", "driver in use: nvidia", r"Kernel driver in use: nvidia$", fixed(), reach=0),
     Signature(
         "kernel-module-failed",
         "bad return status",
@@ -144,6 +145,13 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
+        "device-node-missing",
+        "no nvidia gpu device is present",
+        r"no NVIDIA GPU device is present",
+        fixed(path="/dev/nvidia0", error="does not exist"),
+        reach=0,
+    ),
+    Signature(
         "device-denied", "/dev/", _nodes("permission denied|operation not permitted|insufficient permissions"), _node, reach=0
     ),
     # -- links --
@@ -151,7 +159,7 @@ SIGNATURES = (
         "pcie-limited",
         "available pcie bandwidth",
         rf"(?:pci(?:eport)? )?{_PCI}: (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+ GT/s) "
-        r"PCIe x(?P<width>\d+) link.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s",
+        r"(?:PCIe )?x(?P<width>\d+) link.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s",
     ),
     Signature(
         "pcie-limited", "lnksta:", r"LnkSta:\s*Speed (?P<speed>\S+)(?: \(\w+\))?, Width x(?P<width>\d+) \(downgraded\)", reach=0

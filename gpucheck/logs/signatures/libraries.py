@@ -75,6 +75,14 @@ SIGNATURES = (
     Signature(
         "optional-library-missing", "could not find tensorrt", r"[Cc]ould not find (?P<soname>TensorRT)", _optional, reach=0
     ),
+    # ldd, and whoever sums up what a loader said
+    *each(
+        "library-missing",
+        ("libcu", "libnccl"),
+        r"\b(?P<soname>lib(?:cu|nccl)[a-zA-Z_]*\.so(?:\.\d+)*)\W{0,3}(?:=> |is |was )?not found\b",
+        _missing,
+        reach=0,
+    ),
     Signature(
         "library-missing",
         "unable to load any of",
@@ -134,6 +142,14 @@ SIGNATURES = (
         r"(?:(?P<file>[^\s:]{1,160}\.so[\w.]*): )?symbol (?P<symbol>\S+?),? version (?P<version>\S+) not defined in "
         r"file (?P<library>\S+)",
         _not_libc,
+    ),
+    # cut off, or in two strings of a program
+    Signature(
+        "symbol-missing",
+        ": symbol ",
+        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): symbol\b\W{1,8}(?P<symbol>(?:cu|nv|nccl)\w*[A-Z]\w+)",
+        _not_libc,
+        reach=1,
     ),
     Signature(
         "symbol-missing",

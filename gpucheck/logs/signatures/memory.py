@@ -40,6 +40,18 @@ def _retried(match: "re.Match[str]") -> dict[str, str] | None:
     return _exhausted(match) if match["harmless"] else None
 
 
+def _holders(match: "re.Match[str]") -> dict[str, str] | None:
+    """What others hold of the GPU. In a container this process is not told apart from them: it may be the largest."""
+    sizes = [_bytes(size) for size in re.findall(r"Process \d+ has ([\d.]+ [KMGT]iB) memory in use", match[0])]
+    others = sum(sizes) - (0 if "this process has" in match[0] else max(sizes))
+    return {"others": str(others), "total": str(_bytes(match["total"]))} if others else None
+
+
+def _bytes(size: str) -> int:
+    number, unit = re.findall(r"[\d.]+|[KMGT](?=i?B)", size)
+    return int(float(number) * _UNITS[unit])
+
+
 _RAN_OUT = (
     r"Allocator \((?P<allocator>\w+)\) ran out of memory trying to allocate " + _SIZE + r"(?:(?!Allocator).){0,120}?"
     r"(?:(?P<harmless>not a failure)|$|Current allocation|If the cause)"
@@ -71,6 +83,20 @@ SIGNATURES = (
         r"(?P<allocator>CUDA) out of memory\.(?: Tried to allocate " + _SIZE + r")?(?:.{0,10}?(?P<device>GPU \d+))?",
         lambda match: {**(_exhausted(match) or {}), "allocator": "gpu"},
         reach=0,
+    ),
+    Signature(
+        "gpu-memory-holders",
+        "total capacity of",
+        r"total capacity of (?P<total>[\d.]+ [KMGT]iB)\b.{0,80}?Process \d+ has [\d.]+ [KMGT]iB memory in use.*",
+        _holders,
+    ),
+    # no room for so much as a context
+    *each(
+        "gpu-memory-full",
+        ("primaryctxretain", "cuctxcreate"),
+        r"cu(?:DevicePrimaryCtxRetain|CtxCreate)\w*\W[^\n]{0,40}?CUDA_ERROR_OUT_OF_MEMORY",
+        fixed(),
+        reach=1,
     ),
     # CuPy, ROCm, Apple's and Intel's devices, ONNX Runtime; Java's is the host's
     *each(
@@ -108,14 +134,16 @@ SIGNATURES = (
         ("resource_exhausted", "resource exhausted", "resourceexhaustederror", "oom when allocating"),
         r"(?:(?i:resource[_ ]exhausted)|ResourceExhaustedError)\b(?!.{0,60}(?i:larger than max|quota"
         r"|message size|too many requests|shm|open files))"
-        r".{0,120}?(?:OOM|(?i:out of memory|allocate|allocating)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
+        r".{0,120}?(?:OOM|(?i:out of memory|allocat\w+|graph execution error)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
         _exhausted,
     ),
     Signature("out-of-memory", "oom when allocating", r"\bOOM when allocating tensor with shape", fixed(), reach=0),
+    # a copy to the GPU whose target found no room
+    Signature("out-of-memory", "dst tensor is not", r"\bDst tensor is not initialized", fixed(allocator="gpu"), reach=0),
     *each(
         "out-of-memory",
         ("cuda_error_out_of_memory", "cudaerrormemoryallocation"),
-        r"(?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY|(?P<runtime>cudaErrorMemoryAllocation)",
+        r"^(?!.*\b(?:on host|host memory)\b).*?(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation)",
         lambda _: {"allocator": "cuda"},
         reach=0,
     ),
@@ -130,10 +158,12 @@ SIGNATURES = (
             "oom_kill",
             "oomkilled",
             "srun: error",
-            "invoked oom-killer",
+            "oom-killer",
+            "oom killer",
         ),
-        r"(?:Killed|Kill) process \d+ \((?P<process>[^)]+)\)|(?P<invoker>\b[\w.-]{1,40}) invoked oom-killer|oom[_-]kill"
-        r"|OOMKilled|srun: error: [^\n]{0,60}Out Of Memory|cgroup out-?of-?[ -]?memory",
+        r"(?:Killed|Kill) process (?:\d+ )?\((?P<process>[^)]+)\)|(?P<invoker>\b[\w.-]{1,40}) invoked oom-killer|oom[_-]kill"
+        r"|OOMKilled|srun: error: [^\n]{0,60}Out Of Memory|cgroup out[ -]of[ -]memory"
+        r"|\b(?i:OOM killer)\b(?! (?:is )?disabled)",
         reach=0,
     ),
     *each(
@@ -154,6 +184,15 @@ SIGNATURES = (
     ),
     # Kubernetes takes a pod off a node that is short of it
     Signature("host-out-of-memory", "low on resource", r"low on resource: memory\b", fixed(), reach=0),
+    # memory of the host that CUDA pins for copies, whichever of its errors says so
+    *each(
+        "host-out-of-memory",
+        ("bytes on host", "host memory of size", "pinned memory", "pinned host memory"),
+        r"failed to alloc(?:ate)? (?P<bytes>\d+) bytes on host\b|could not allocate (?:pinned )?host memory of size"
+        r"|(?i:(?:failed|unable) to allocate)[^\n]{0,40} pinned (?:host )?memory",
+        fixed(),
+        reach=0,
+    ),
     Signature("host-out-of-memory", "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
     Signature(
         "host-memory-pressure",
@@ -176,13 +215,19 @@ SIGNATURES = (
     # -- limits --
     *each(
         "thread-limit",
-        ("pthread_create", "start new thread", "thread creation failed", "resource temporarily unavailable"),
+        ("pthread_create", "start new thread", "thread creation failed", "resource temporarily unavailable", "std::system_error"),
         r"pthread_create\W.{0,30}?(?:failed|error|Resource temporarily)|can't start new thread|[Tt]hread creation failed"
-        r"|(?:fork|clone|retry)\b.{0,20}Resource temporarily unavailable",
+        r"|(?:(?:fork|clone|retry)\b|std::system_error\W).{0,20}Resource temporarily unavailable",
+        fixed(),
+        reach=1,
+    ),
+    *each(  # file descriptors that a worker process was to be handed
+        "open-files-limit",
+        ("too many open files", "items of ancdata"),
+        r"[Tt]oo many open files|received 0 items of ancdata",
         fixed(),
         reach=0,
     ),
-    Signature("open-files-limit", "too many open files", r"[Tt]oo many open files", fixed(), reach=0),
     Signature(
         "locked-memory-limit",
         "memlock",

@@ -7,11 +7,13 @@ from gpucheck.logs.signatures import Signature, each, fixed, named
 # NCCL warns of much that it then does without.
 _FAULT = re.compile(
     r"error|fail(?:ed|ure|s)\b|timed? ?out|refused|unreachable|no route|aborted|mismatch|corrupt|exhausted|no space left|invalid"
-    r"|\bvendor err\b",
+    r"|\bvendor err\b|incompatible|unable to|truncated|closed by remote|no (?:socket )?(?:interface|device) found",
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(
-    r"NET/Plugin|TUNER/Plugin|PROFILER/Plugin|No plugin found|hwloc|NET/OFI.*(?:not found|no provider)", re.IGNORECASE
+    r"NET/Plugin|TUNER/Plugin|PROFILER/Plugin|No plugin found|hwloc|libibverbs|non-fatal|\bpciPath\b|/sys/devices/virtual"
+    r"|NET/OFI.*(?:not find|not found|no provider)",
+    re.IGNORECASE,
 )
 
 
@@ -34,6 +36,22 @@ SIGNATURES = (
     ),
     Signature("nccl-failed", "nccl warn", _WARN, _fault, reach=2),
     Signature("nccl-warning", "nccl warn", _WARN, _noise, reach=0),
+    # what the communicator says when it, or its network, has come up in spite of what it warned of
+    *each(
+        "nccl-ready",
+        ("init complete", "connected all", "using network"),
+        r"NCCL INFO [^\n]*?(?:Init COMPLETE|Connected all (?:rings|trees)|Using network \w+)",
+        fixed(),
+        reach=0,
+    ),
+    # the network's completion queue; 0 is success
+    Signature(
+        "nccl-failed",
+        "got completion",
+        r"NET/IB ?: (?P<message>Got completion\b[^\n]{0,160}?with (?:error|status)[ =]?"
+        r"(?:IBV_WC_(?!SUCCESS)\w+|[1-9])[^\n]*)",
+        reach=2,
+    ),
     # a trace of results (ncclResult_t) up to the outermost call; 7 is "in progress"
     Signature(
         "nccl-failed",
@@ -64,18 +82,37 @@ SIGNATURES = (
         r"|[Ff]ailed to create (?:a )?NCCL communicator[^\n]*)",
         reach=0,
     ),
-    Signature(
+    # PyTorch's two watches over a collective: one of its time, one of whoever watches the time
+    *each(
         "nccl-failed",
-        "watchdog",
-        r"(?P<message>Watchdog caught collective operation timeout[^\n]*)",
+        ("watchdog", "heartbeat monitor", "nccl timeout"),
+        r"(?P<message>Watchdog caught collective operation timeout[^\n]*|\bNCCL (?:watchdog )?timeout\b[^\n]*"
+        r"|Heartbeat monitor timed out![^\n]*|watchdog got stuck for \d+[^\n]*|detected no heartbeat of its watchdog)",
         fixed(code="timeout"),
         reach=0,
+    ),
+    # the kernel's word for a crash inside it
+    Signature("nccl-failed", "segfault at", r"(?P<message>segfault at \S+ [^\n]{0,120}? in libnccl\.so[\w.]*)", reach=0),
+    # two processes were given the same GPU
+    Signature(
+        "gpu-shared-by-ranks",
+        "duplicate gpu detected",
+        r"Duplicate GPU detected *:? *rank (?P<rank>\d+) and rank (?P<other>\d+)",
+        reach=1,
     ),
     *each(
         "peer-access-unavailable",
         ("peer access is not supported", "peer_access_unsupported", "peeraccessunsupported", "enable peer access from"),
         r"peer access is not supported between|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported"
         r"|(?:failed to|cannot|could not|unable to) enable peer access from",
+        fixed(),
+        reach=0,
+    ),
+    # nvidia-smi topo -p2p: not supported by the chipset, the GPU, the topology, or at all
+    *each(
+        "peer-access-unavailable",
+        (" cns", " gns", " tns", " ns"),
+        r"^GPU\d+(?= .*\b(?:[CGT]?NS)\b)(?: +(?:X|OK|[CGT]?NS|U))+ *$",
         fixed(),
         reach=0,
     ),

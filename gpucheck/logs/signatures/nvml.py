@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.logs import codes
-from gpucheck.logs.signatures import Signature, each, fixed, named
+from gpucheck.logs.signatures import SAYS, Signature, each, fixed, named
 
 _UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that this GPU or driver does not know
 
@@ -37,6 +37,12 @@ SIGNATURES = (
         lambda match: _named("NVML_" + match["name"]),
         reach=0,
     ),
+    Signature(
+        "nvml-failed",
+        "nvmlinit",
+        r"\bnvmlInit\w*\([^)\n]{0,12}\)" + SAYS + r"(?P<code>4|9|1[0-9]|2[0-8]|999)\b(?![.\d])",
+        reach=0,
+    ),
     Signature("nvml-failed", "init failure", r"\bnvml(?: \w+)? init failure: (?P<code>\d+)", reach=0),  # Ollama
     Signature("nvml-failed", "failed to query nvidia devices", r"Failed to query NVIDIA devices", fixed(code="9"), reach=0),
     Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
@@ -52,11 +58,12 @@ SIGNATURES = (
         r"(?:couldn't|could not|cannot) find (?:the )?libnvidia-ml",
         fixed(code="12", name="NVML_ERROR_LIBRARY_NOT_FOUND"),
     ),
+    Signature("nvml-failed", "driver not loaded", r"^(?P<message>Driver Not Loaded)\.?$", _result, reach=0),
     Signature("nvml-failed", "nvml shared library not found", r"(?P<message>NVML Shared Library Not Found)", _result, reach=0),
     Signature(
         "nvml-failed",
         "no devices were found",
-        r"^No devices were found\.?$",
+        r"^No devices were found\.?$|nvidia-smi\b\W{0,6}(?:\w+\W{1,3}){0,3}No devices were found",
         fixed(code="28", name="NVML_ERROR_GPU_NOT_FOUND"),
         reach=0,
     ),
@@ -66,7 +73,7 @@ SIGNATURES = (
         r"Unable to determine the device handle for (?P<device>GPU ?[\w:.]*?(?:: [\w:]+\.\d)?): (?P<message>[A-Za-z][^\n]*)",
         _result,
     ),
-    Signature("nvml-failed", "version mismatch", r"(?P<message>Driver/library version mismatch)", _result, reach=0),
+    Signature("nvml-failed", "version mismatch", r"(?P<message>(?i:driver/library version mismatch))", _result, reach=0),
     *each(
         "nvml-failed",
         ("gpu is lost", "gpu_is_lost"),
@@ -80,6 +87,14 @@ SIGNATURES = (
         r"(?P<message>GPU access blocked by the operating system)",
         _result,
         reach=0,
+    ),
+    # Slurm's AutoDetect=nvml
+    Signature(
+        "scheduler-without-nvml",
+        "nvml functionality",
+        r"configured (?:to autodetect|with) nvml functionality, but (?:we weren't able to find that lib|that lib wasn't found)",
+        fixed(),
+        reach=1,
     ),
     # nvidia-smi adds this line to a mismatch only
     Signature("driver-mismatch", "nvml library version", r"^NVML library version: (?P<library>[\d.]+\d)", reach=0),

@@ -62,7 +62,35 @@ SIGNATURES = (
     Signature(
         "pip-no-matching-distribution",
         "packagesnotfounderror",
-        r"PackagesNotFoundError:.{0,100}?- (?P<package>[\w-]+)",
+        r"PackagesNotFoundError:.{0,100}?channels:? *(?:- )?(?P<package>[\w-]+)",
+    ),
+    # what conda's solver has no package for; __cuda stands for the driver
+    Signature(
+        "driver-absent",
+        "nothing provides __cuda",
+        r"nothing provides __cuda needed by (?P<package>[\w.-]+)",
+        reach=0,
+    ),
+    Signature(
+        "driver-too-old",
+        "nothing provides __cuda",
+        r"nothing provides (?P<condition>__cuda) (?=[<>=])[^\d\n]*(?P<needed>[\d.]*\d)",
+        lambda match: {"condition": "cuda", "needed": match["needed"]},
+        reach=0,
+    ),
+    Signature("driver-too-old", "__cuda==", r"\b__cuda==(?P<version>\d[\d.]*)=0\b(?=.{0,300}?installed version is)", reach=6),
+    Signature(
+        "pip-no-matching-distribution",
+        "nothing provides requested",
+        r"nothing provides requested " + _PACKAGE,
+        _none_found,
+        reach=0,
+    ),
+    *each(
+        "cuda-package-missing",
+        ("nothing provides", "packagesnotfounderror"),
+        r"(?:nothing provides (?:requested )?|PackagesNotFoundError:.{0,100}?channels:? *(?:- )?)"
+        r"(?P<package>cuda(?:-[\w-]+|toolkit)?|cudnn|libcu[a-z]+|libnpp|libnvjpeg)(?=[ =<>\n]|$)",
     ),
     Signature(
         "pip-python-mismatch",
@@ -110,7 +138,7 @@ SIGNATURES = (
     Signature(
         "pip-wheel-unsupported",
         "is not a supported wheel",
-        r"(?P<file>\S{1,160}\.whl) is not a supported wheel on this platform",
+        r"(?:(?P<file>\S{1,160}\.whl) )?is not a supported wheel on this platform",
         reach=0,
     ),
     *each(
@@ -153,8 +181,8 @@ SIGNATURES = (
     ),
     Signature(
         "pip-conflict",
-        "which is incompatible",
-        r"\b(?P<package>[\w.-]{1,60}) (?P<version>[\w.+]{1,40}) requires (?P<needs>[\w.-]+[^,\n]{0,40}(?:,[<>=!~]"
+        "but you have",
+        r"\b(?P<package>[A-Za-z][\w.-]{0,60})(?: (?P<version>\d[\w.+]{0,40}))? requires (?P<needs>[\w.-]+[^,\n]{0,40}(?:,[<>=!~]"
         r"[^,\s]+)*), but you have (?P<found>[\w.-]+ [\w.+]+)",
         reach=0,
     ),

@@ -7,7 +7,9 @@ from gpucheck.logs.signatures import Signature, each, fixed, named
 
 def _rocm(match: "re.Match[str]") -> dict[str, str] | None:
     """JAX and TensorFlow mention ROCm on every machine; only its own calls and libraries mean that it is in use."""
-    return None if "Unable to initialize backend" in match.string else named(match)
+    if "Unable to initialize backend" in match.string or re.search(r"\(device: [1-9]", match.string):
+        return None  # the CPU's own graphics are passed over beside the GPU that is used
+    return named(match)
 
 
 SIGNATURES = (
@@ -45,8 +47,8 @@ SIGNATURES = (
     ),
     *each(
         "wsl-inside",
-        ("/usr/lib/wsl/", "microsoft-standard-wsl"),
-        r"/usr/lib/wsl/\S*|\S*microsoft-standard-WSL\S*",
+        ("/usr/lib/wsl/", "microsoft-standard-wsl", "inside wsl"),
+        r"/usr/lib/wsl/\S*|\S*microsoft-standard-WSL\S*|(?i:\binside WSL ?2?\b)",
         fixed(),
         reach=0,
     ),
@@ -63,10 +65,11 @@ SIGNATURES = (
             "rocm_driver",
             "hipcc",
             "tensorflow-rocm",
+            "with amdgpu version",
         ),
         r"(?P<message>(?i:failed call to hipInit)[^\n]{0,60}|HIP_ERROR_\w+|hipError\w+|libamdhip64\S*"
         r"|/dev/kfd\b[^\n]{0,40}|ROCM device count[^\n]{0,40}"
-        r"|tensorflow-rocm\b)",
+        r"|tensorflow-rocm\b|with AMDGPU version[ :]+gfx\w+)",
         _rocm,
         reach=0,
     ),

@@ -34,7 +34,7 @@ def _import(match: "re.Match[str]") -> dict[str, str] | None:
     """What could not be imported: named by the message, or by the file that the loader refused."""
     fields = named(match) or {}
     message = fields.get("message", "")
-    module = re.search(r"while importing (\S+?):|from '([\w.]+)'|/site-packages/(\w+)/|/dist-packages/(\w+)/", message)
+    module = re.search(r"while importing ([\w.]+)|from '([\w.]+)'|/site-packages/(\w+)/|/dist-packages/(\w+)/", message)
     if module:
         fields["module"] = next(group for group in module.groups() if group)
         if fields["module"].startswith("_pywrap_tensorflow"):
@@ -52,7 +52,11 @@ SIGNATURES = (
     Signature("module-missing", "no module named", r"No module named ['\"]?(?P<module>[\w.-]+)", reach=0),
     Signature("import-failed", "importerror", r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, reach=1),
     Signature(
-        "import-failed", "dll load failed", r"(?P<type>\b\w{0,60}Error): (?P<message>DLL load failed[^\n]*)", _import, reach=1
+        "import-failed",
+        "dll load failed",
+        r"(?:(?P<type>\b\w{0,60}Error): )?(?P<message>DLL load failed[^\n]*)",
+        _import,
+        reach=1,
     ),
     Signature(
         "import-failed",
@@ -100,8 +104,9 @@ SIGNATURES = (
     ),
     *each(
         "cpu-instructions-missing",
-        ("was compiled to use", "was built using"),
-        r"(?:TensorFlow library|jaxlib|version of jaxlib) was (?:compiled|built) (?:to use|with|using) (?P<instructions>\w+)"
+        ("compiled to use", "was built using"),
+        r"(?:(?:TensorFlow library|jaxlib|version of jaxlib) was (?:compiled|built) (?:to use|with|using)|\bcompiled to use) "
+        r"(?P<instructions>\w+)"
         r"[^\n]{0,60}?(?:aren't available|not available|do(?:es)? not support)",
     ),
     # -- the end --
@@ -117,8 +122,9 @@ SIGNATURES = (
         ("aborted", "killed", "terminated", "segmentation fault", "illegal instruction", "bus error"),
         r"^(?:Fatal Python error: |\S+: line \d+: +\d+ )?(?P<word>Aborted|Killed|Terminated|Segmentation fault"
         r"|Illegal instruction|Bus error)\b"
-        r"(?=\W*$| {2,}| *\()|\bsignal: (?P<signal>killed|terminated|aborted|segmentation fault)\b",
-        lambda match: _signal(match) if match["word"] else {"signal": _WORDS[match["signal"].lower()]},
+        r"(?=\W*$| {2,}| *\()|: line \d+: +\d+ (?P<job>Aborted|Killed|Segmentation fault|Bus error)\b"
+        r"|\bsignal: (?P<signal>killed|terminated|aborted|segmentation fault)\b",
+        lambda match: _signal(match) if match["word"] else {"signal": _WORDS[(match["job"] or match["signal"]).lower()]},
         reach=0,
     ),
     # macOS: bash puts the signal's number behind its name, zsh says who it is

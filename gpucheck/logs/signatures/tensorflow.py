@@ -21,6 +21,13 @@ def _strategy(match: "re.Match[str]") -> dict[str, str] | None:
     return {"devices": ",".join(kinds), "count": str(len(devices))} if devices else None
 
 
+def _requested(match: "re.Match[str]") -> dict[str, str] | None:
+    """asked and count; without any GPU the trouble is another one."""
+    asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
+    found = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
+    return {"asked": asked, "count": str(found)} if found else None
+
+
 def _empty(match: "re.Match[str]") -> dict[str, str] | None:
     return {"value": ""}
 
@@ -127,7 +134,7 @@ SIGNATURES = (
     Signature(
         "placement-failed",
         "could not satisfy explicit device specification",
-        r"Could not satisfy explicit device specification '(?P<device>[^']*)'",
+        r"Could not satisfy explicit device specification '(?P<device>[^']*)'(?! because no supported kernel)",
         reach=0,
     ),
     Signature(
@@ -142,6 +149,14 @@ SIGNATURES = (
         ("executing op", "): /job:"),
         r"(?:Executing op |\()(?P<op>(?:Batch|_Fused|Fused|Depthwise)?(?:MatMul|Conv[123]D|BatchNorm|Einsum)\w*)"
         r"(?: in device |\): )\S+device:CPU:\d+",
+        reach=0,
+    ),
+    # kernels of the CPU know one memory layout, and models for a GPU are given the other
+    Signature(
+        "cpu-fallback",
+        "only supports",
+        r"\bCPU\b[^\n]{0,60}only supports (?:the )?NHWC|only supports (?:the )?NHWC[^\n]{0,30} on the CPU",
+        fixed(op="convolution"),
         reach=0,
     ),
     Signature("cpu-fallback", "are non-gpu devices", r"non-GPU devices in `?tf\.distribute", fixed(op="strategy"), reach=0),
@@ -162,6 +177,14 @@ SIGNATURES = (
         ("number of devices:", "replicas"),
         r"(?:[Nn]umber of (?:devices|replicas(?: in sync)?)|num_replicas_in_sync|REPLICAS) ?[:=] *(?P<count>\d+)",
         reach=0,
+    ),
+    # Keras' multi_gpu_model and PyTorch Lightning: more asked for than there are
+    *each(
+        "gpus-requested",
+        ("with `gpus=", "you requested gpu"),
+        r"(?:with `gpus=(?P<count>\d+)`|You requested (?i:gpus?): (?P<wanted>\[[\d, ]*\])).{0,300}?"
+        r"(?i:this|your) machine only has: (?P<found>\[[^\]]*\])",
+        _requested,
     ),
     # -- what TensorFlow prints after a failed cuInit --
     Signature(
@@ -184,7 +207,7 @@ SIGNATURES = (
     Signature(
         "driver-mismatch",
         "match dso version",
-        r"kernel version (?P<kernel>[\d.]+) does not match DSO version (?P<library>[\d.]+)",
+        r"kernel version (?:(?P<kernel>[\d.]+) )?does not match DSO version(?: (?P<library>[\d.]+))?",
     ),
     Signature("devices-hidden", "cuda_visible_devices", r"env: CUDA_VISIBLE_DEVICES=\"(?P<value>[^\"]*)\"", reach=0),
     Signature("devices-hidden", "this hides all gpus", r"CUDA_VISIBLE_DEVICES is set to (?P<value>\S+).{0,5}this hides all GPUs"),
@@ -207,6 +230,12 @@ SIGNATURES = (
         r"(?:CUDA|GPU)-enabled (?P<package>jaxlib) is not installed|(?P<torch>Torch) not compiled with CUDA enabled"
         r"|(?:is not|was not|isn't) (?:built|compiled) with (?:CUDA|GPU)(?: support| enabled)",
         reach=0,
+    ),
+    Signature(
+        "cpu-build",
+        "backend 'cuda' is not",
+        r"Backend 'cuda' is not in the list of known backends",
+        fixed(package="jaxlib"),
     ),
     Signature("cpu-build", "is_built_with_cuda", r"is_built_with_cuda\(\)\)?\W+False\b", fixed(), reach=1),
 )

@@ -28,6 +28,13 @@ SIGNATURES = (
         _BUSY,
         reach=0,
     ),
+    *each(
+        "tpu-failed",
+        ("backend 'tpu'", "tpu initialization failed"),
+        r"(?:backend 'tpu'|TPU initialization failed)(?P<message>[^\n]{0,80}?(?:[Dd]evice or resource busy|already in use))",
+        _BUSY,
+        reach=1,
+    ),
     # -- versions that do not fit --
     *each(
         "tpu-failed",
@@ -52,9 +59,9 @@ SIGNATURES = (
         "tpu-failed",
         ("tpu-enabled jaxlib", "libtpu.so", "libtpu not found", "install libtpu"),
         r"(?P<message>TPU-enabled jaxlib or libtpu is not installed)"
-        r"|^(?!.*Unable to initialize backend)(?:[\w.]+Error: )?[^\n]{0,60}?(?P<second>(?:[Ff]ailed to (?:open"
+        r"|^(?!.*Unable to initialize backend)(?:[\w.]+Error: )?[^\n]{0,60}?(?P<second>(?:(?:[Ff]ailed to (?:open"
         r"|load)|[Cc]ould not (?:open|load|find)|[Cc]annot find)"
-        r" \S*libtpu\S*)",
+        r" \S*libtpu\S*|\blibtpu(?:\.so)? (?:was |is )?not (?:found|installed)))",
         lambda match: {"reason": "runtime-missing", "message": match["message"] or match["second"]},
         reach=0,
     ),
@@ -97,11 +104,11 @@ SIGNATURES = (
     # -- no answer --
     *each(
         "tpu-failed",
-        (":8470", ":8431", ":8471", ":8476", "tpu worker may not be ready", "slicebuilder"),
+        (":8470", ":8431", ":8471", ":8476", "remote target", "tpu worker may not be ready", "slicebuilder"),
         r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|[Dd]eadline [Ee]xceeded"
         r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
         r"|:84[37]\d\b[^\n]{0,120}(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|UNAVAILABLE)"
-        r"|from remote target[^\n]{0,120}:84[37]\d\b"
+        r"|from remote target[^\n]{0,300}:84[37]\d\b"
         r"|TPU worker may not be ready|[Ff]ailed to establish SliceBuilder[^\n]{0,60}"
         r"|SliceBuilder[^\n]{0,60}(?:timed out|DEADLINE_EXCEEDED))",
         _UNREACHABLE,

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.logs.signatures import Signature, each, named
+from gpucheck.logs.signatures import Signature, each, fixed, named
 
 _NUMBER = r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
 _NOT_FINITE = r"[-+]?(?:nan|inf(?:inity)?)"
@@ -56,6 +56,15 @@ SIGNATURES = (
         _value,
         reach=0,
     ),
+    # what TensorBoard is given, or a gradient under loss scaling: it may be over with the next step
+    Signature(
+        "loss-not-finite",
+        "found in input tensor",
+        r"(?i:NaN or Inf) found in input tensor",
+        fixed(value="nan", passing="yes"),
+        reach=0,
+    ),
+    Signature("loss-not-finite", "grad_norm", r"'loss': '?0(?:\.0*)?'?, 'grad_norm': '?(?P<value>nan|inf)\b", _value, reach=0),
     # -- progress --
     *(
         Signature("training-progress", must, pattern, _moving, reach=0)
@@ -74,9 +83,26 @@ SIGNATURES = (
             ("'loss'", rf"'loss': '?(?P<loss>{_NUMBER})(?![\w.]).{{0,200}}?'epoch': '?(?P<step>[\d.]+)"),
             ("epoch", rf"(?i:\bepoch\b\W{{0,3}}(?P<step>\d+)\b.{{0,80}}?\bloss\W{{1,4}}(?P<loss>{_NUMBER})(?![\w.]))"),
             ("epoch", r"^(?i:Epoch) (?!1/)(?P<step>\d+)/\d+"),
+            ("batchsize", r"\bEpoch\W{1,3}(?P<step>\d+) \| Batchsize: \d+ \| Steps: \d+"),
             ("global_step/sec", r"global_step/sec: (?P<rate>[\d.]+)"),
             ("/s]", r"\b(?P<step>[1-9]\d*)/\d+ \[[\d:]+<[\d:]+, +[\d.]+ ?(?:it|batch|step|sample)\w*/s"),
         )
+    ),
+    # -- replicas that must be alike --
+    *each(
+        "replicas-diverged",
+        ("same model across all ranks", "param in process 0", "inconsistent between workers", "disagreement between rank"),
+        r"(?P<message>expects same model across all ranks|not to match \w+ of the same param in process 0"
+        r"|gradients are inconsistent between workers|disagreement between rank ?\d)",
+    ),
+    *each(
+        "replicas-diverged",
+        ("replica", "ranks", "workers"),
+        r"^(?!.*\b(?:no|not|0) \w+ (?:differ|diverge))(?P<message>(?i:[^\n]{0,60}?"
+        r"\b(?:weights?|param(?:eter)?s?|models?|replicas|gradients?|hash(?:es)?|checksums?)\b[^\n]{0,40}?"
+        r"\b(?:differ(?:ent)?|diverged?|out of sync|not (?:in sync|match(?:ing)?|identical|equal)|mismatch\w*|inconsistent)\b"
+        r"[^\n]{0,20}? (?:between|across|among|on|over) (?:the |all |data[- ]parallel |DP )*(?:replicas|ranks|workers)))",
+        reach=0,
     ),
     # -- what it waits for --
     Signature(

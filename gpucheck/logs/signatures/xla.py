@@ -16,7 +16,7 @@ SIGNATURES = (
     Signature(
         "xla-flag-unknown",
         "xla_flags",
-        r"[Uu]nknown (?:command[- ]line )?flags?(?: found)? in (?:\w*_)?XLA_FLAGS: *(?P<flag>--?[\w=/.,-]+)",
+        r"[Uu]nknown (?:command[- ]line )?flags?(?: found)? in (?:\w*_)?XLA_FLAGS\b(?:: *(?P<flag>--?[\w=/.,-]+))?",
     ),
     Signature(
         "xla-flag-unknown",
@@ -26,6 +26,8 @@ SIGNATURES = (
     ),
     # -- libdevice --
     Signature("libdevice-missing", "libdevice", r"libdevice not found(?: at (?P<path>\S+))?", fixed(fatal="yes"), reach=0),
+    # TensorFlow's own kernels are compiled at their first use, and that is all they say
+    Signature("libdevice-missing", "jit compilation failed", r"(?<!PTX )\bJIT compilation failed\.", fixed(fatal="yes"), reach=0),
     Signature(
         "libdevice-missing",
         "libdevice",
@@ -42,12 +44,20 @@ SIGNATURES = (
         fixed(fatal="no"),
         reach=0,
     ),
+    Signature(
+        "libdevice-missing",
+        "searched for cuda",
+        r"Searched for CUDA in the following directories",
+        fixed(fatal="no"),
+        reach=0,
+    ),
     # -- ptxas --
     *each(
         "ptxas-too-old",
-        ("ptxas does not support", "is not defined for option"),
-        r"ptxas does not support CC (?P<target>[\d.]+\w?)|Value '(?P<arch>(?:sm|compute)_\w+)' is not defined for option",
-        lambda match: {"target": match["target"] or match["arch"]},
+        ("ptxas does not support", "is not defined for option", "unsupported .target"),
+        r"ptxas does not support CC (?P<target>[\d.]+\w?)|Value '(?P<arch>(?:sm|compute)_\w+)' is not defined for option"
+        r"|Unsupported \.target '(?P<ptx>sm_\w+)'",
+        lambda match: {"target": match["target"] or match["arch"] or match["ptx"]},
         reach=0,
     ),
     *each(
@@ -80,7 +90,7 @@ SIGNATURES = (
     Signature("ptxas-missing", "ptxas", r"ptxas['\"`:]* (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
     Signature("ptxas-missing", "ptx compilation provider", r"No PTX compilation provider is available", fixed(), reach=0),
     Signature("ptxas-failed", "ptxas exited", r"ptxas exited with non-zero error code (?P<code>-?\d+)", reach=1),
-    Signature("ptxas-failed", "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.version)[^\n]+)", reach=0),
+    Signature("ptxas-failed", "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.)[^\n]+)", reach=0),
     # -- compiling and running: evidence that it works --
     Signature("xla-compiled", "compiled cluster using xla", r"Compiled cluster using XLA", fixed(), reach=0),
     Signature(

@@ -33,6 +33,7 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
+from gpucheck.rules._log import told
 from gpucheck.rules._training import NOT_WATCHED, label
 
 FIX = (
@@ -54,8 +55,9 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
             fix=FIX,
             affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
         )
+    standing = [event.line for event in told(log, "loss-not-finite")] if log is not None else []
     for place, event in enumerate(log.events if log is not None else ()):
-        if log is not None and event.kind == "loss-not-finite":
+        if log is not None and event.kind == "loss-not-finite" and (event.line in standing or not event.fields.get("passing")):
             step = event.fields.get("step")
             return Finding(
                 summary=f"The training loss became {event.fields.get('value') or 'NaN'}{f' at step {step}' if step else ''}.",

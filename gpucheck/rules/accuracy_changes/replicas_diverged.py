@@ -3,6 +3,8 @@
 Symptom:
     Accuracy drops with the number of GPUs, or a checkpoint evaluates differently from one machine to the next.
     gpucheck: replicas_equal is false.
+    FloatingPointError: Fatal error: gradients are inconsistent between workers.
+    RuntimeError: DDP expects same model across all ranks, but Rank 0 has 10 params, while rank 1 has inconsistent 12 params.
 Cause:
     In synchronous training every replica applies the same summed gradient, so the weights stay equal to the last bit. If they
     don't, gradients were lost or damaged on the way: a faulty link or GPU, an NCCL that mixes versions, or variables that were
@@ -28,11 +30,13 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import label
+from gpucheck.rules._log import cite, told
+from gpucheck.rules._training import label, short
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
 def check(training: Training) -> Finding | Skip | None:
     """The weights of a run's replicas were compared and differ."""
     compared = [(place, run) for place, run in enumerate(training.runs) if run.replicas_equal is not None]
@@ -52,3 +56,19 @@ def check(training: Training) -> Finding | Skip | None:
                 affects=run.devices,
             )
     return None if compared else Skip("no training with several replicas was run to its end")
+
+
+def in_log(log: Log) -> Finding | None:
+    """A program that compared its replicas, and found them different."""
+    differing = told(log, "replicas-diverged")
+    if not differing:
+        return None
+    return Finding(
+        summary=f"Replicas that must be alike are not: {short(differing[0].text)}.",
+        evidence=cite(*differing),
+        fix=(
+            Fix(text="Build the same model on every replica: the same code, configuration, random seed and checkpoint"),
+            Fix(text="Compare the libraries of the machines", command="python -m pip freeze | sort | sha256sum"),
+            Fix(text="If they are the same, look at the links between the GPUs", command="nvidia-smi topo -m"),
+        ),
+    )

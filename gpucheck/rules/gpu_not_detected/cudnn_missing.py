@@ -5,6 +5,7 @@ Symptom:
     Cannot dlopen some GPU libraries.
     Could not locate cudnn_engines_precompiled64_9.dll / libcudnn_engines_precompiled.so.9
     Autotuner could not find any supported configs for HLO: %cudnn-conv-bw-filter
+    DNN library is not found.
 Cause:
     NVIDIA ships cuDNN apart from the CUDA toolkit, so a machine can have all of CUDA and no cuDNN; TensorFlow then lists no GPU.
     cuDNN 9 is in parts that it opens from its own folder at first use: a copy with a part missing fails only in training.
@@ -119,13 +120,18 @@ def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries, p
 
 
 def in_log(log: Log) -> Finding | None:
-    """cuDNN, or a part of it, is all that the loader misses."""
+    """cuDNN, or a part of it, is all that the loader misses, or TensorFlow found none that it could use."""
     found = loading(log)
     if found is None or found.code != "cudnn-missing":
         return None
-    name = found.sonames[0]
+    name = found.sonames[0] if found.sonames else ""
     part = "_" in name.partition(".so")[0].partition("64_")[0]
-    what = f"cuDNN is incomplete: {name} is not found" if part else f"cuDNN is not found ({name})"
+    if part:
+        what = f"cuDNN is incomplete: {name} is not found"
+    else:
+        what = (
+            f"cuDNN is not found ({name})" if name else "No cuDNN that could be used was found: none, or one of another version"
+        )
     major = next((digit for digit in ("9", "8") if f".so.{digit}" in name or f"_{digit}." in name), None)
     pin = f'"nvidia-cudnn-cu12=={major}.*"' if major else "nvidia-cudnn-cu12"
     return Finding(

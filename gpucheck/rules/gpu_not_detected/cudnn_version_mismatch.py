@@ -45,7 +45,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._log import cite, clash, told
 
 _STATUS = ("VERSION_MISMATCH", "ARCH_MISMATCH")  # how cuDNN's words for it end
 
@@ -142,8 +142,7 @@ def in_log(log: Log) -> Finding | None:
     elif status:
         summary = f"The cuDNN that is loaded does not fit this program or this GPU ({status[0].fields['status']})."
     elif packages:
-        fields = packages[0].fields
-        summary = f"{fields['package']} {fields['version']} needs {fields['needs']}, and pip installed {fields['found']}."
+        summary = f"{clash(packages[0])}."
     else:
         return None
     compiled = spoken[0].fields["compiled"].replace(", ", ".") if spoken else ""

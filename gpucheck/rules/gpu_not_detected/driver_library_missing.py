@@ -5,6 +5,7 @@ Symptom:
     Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file
     NVML Shared Library Not Found
     CUDA_ERROR_JIT_COMPILER_NOT_FOUND
+    slurmd: We were configured with nvml functionality, but that lib wasn't found on the system.
 Cause:
     The driver has two halves, and only the kernel's half is here: the package with libcuda.so.1 (and libnvidia-ml.so.1) was
     not installed, was removed, or lies where the loader does not look. In a container: NVIDIA_DRIVER_CAPABILITIES asks for
@@ -36,7 +37,7 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
@@ -132,6 +133,9 @@ def _fixes(system: System, container: Container, kernel_module: KernelModule) ->
 def in_log(log: Log) -> Finding | None:
     """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not; or the one that compiles."""
     end = ending(log)
+    slurm = unserved(log, "scheduler-without-nvml")
+    if slurm and (end is None or end.code == "driver-library-missing"):
+        return _unseen_by_slurm(slurm)
     compiler = [event for event in unserved(log, "cuda-error") if event.fields.get("code") == _JIT_COMPILER_NOT_FOUND]
     if compiler:
         library, told, version = "libnvidia-ptxjitcompiler.so.1", compiler, None
@@ -152,6 +156,18 @@ def in_log(log: Log) -> Finding | None:
             ),
             Fix(text="Ubuntu: install the libraries of the module's version", command=_ubuntu_libraries(version)),
             Fix(text="Fedora with RPM Fusion: install them", command="sudo dnf install -y xorg-x11-drv-nvidia-cuda"),
+        ),
+    )
+
+
+def _unseen_by_slurm(told: list[Event]) -> Finding:
+    return Finding(
+        summary="Slurm cannot detect this node's GPUs: it does not find NVML (libnvidia-ml.so.1), or was built without it.",
+        evidence=cite(*told),
+        fix=(
+            Fix(text="See whether the loader knows the library", command="ldconfig -p | grep libnvidia-ml; nvidia-smi -L"),
+            Fix(text="If it does: build Slurm's packages again, with NVIDIA's header nvml.h installed (libnvidia-ml-dev)"),
+            Fix(text="Or name the GPUs in gres.conf in place of AutoDetect=nvml: Name=gpu File=/dev/nvidia[0-7]"),
         ),
     )
 

@@ -45,7 +45,7 @@ from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
 from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import CPU_IS_ENOUGH, DRIVER_INSTALLS, ending, unserved
+from gpucheck.rules._start import CPU_IS_ENOUGH, DRIVER_INSTALLS, ending, module_failures, unserved
 
 _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
 
@@ -95,7 +95,7 @@ def in_log(log: Log) -> Finding | None:
     """Neither half of the driver shows in the log. Where nothing in it asks for a GPU, that may be meant so."""
     end = ending(log)
     told, wanted = (end.events, end.wanted) if end is not None and end.code == "driver-missing" else ([], True)
-    held = [event for event in unserved(log, "kernel-module-failed") if event.fields.get("reason") == "nouveau"]
+    held = [event for event in module_failures(log) if event.fields.get("reason") == "nouveau"]
     if held and (absent := unserved(log, "driver-absent")):
         told = [*absent, *held]
     if not told:

@@ -37,11 +37,16 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._log import cite, clash, told
+
+_PACKAGES = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
 
 
 @rule(
-    severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("tensorflow-import-failed", "training-failed", "training-crashed")
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
+    tensorflow=True,
 )
 def check(
     environment: Environment,
@@ -112,14 +117,13 @@ def _keras(interpreter: Interpreter, asked: str) -> Fix:
 def in_log(log: Log) -> Finding | None:
     """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
     spoken = told(log, "keras-version-conflict")
-    spoken += [event for event in told(log, "module-missing") if event.fields["module"] in ("keras", "tf_keras")]
+    spoken += [event for event in told(log, "module-missing") if event.fields["module"] in _PACKAGES]
     packages = [event for event in told(log, "pip-conflict") if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))]
     if not spoken and not packages:
         return None
     first = min((*spoken, *packages), key=lambda event: event.line)
     if first.kind == "pip-conflict":
-        fields = first.fields
-        summary = f"{fields['package']} {fields['version']} needs {fields['needs']}, and pip installed {fields['found']}."
+        summary = f"{clash(first)}."
     elif first.kind == "module-missing":
         summary = f"{first.fields['module']} is not installed for the Python that ran this."
     else:

@@ -81,14 +81,14 @@ def in_log(log: Log) -> Finding | None:
         return None  # the same tools, and it is libdevice that ended the program
     standing = told(log, "ptxas-missing")
     if missed is older:
-        fields = older[0].fields
-        why = f": it reads PTX {fields['version']}, and is given {fields['needed']}."
+        reads = older[0].fields
+        what = f"ptxas, with which XLA compiles for the GPU, is too old: it reads PTX {reads['version']}, not {reads['needed']}."
     else:
-        why = ": it is not found."
+        what = "ptxas, with which XLA compiles for the GPU, can't be run"
     fatal = [event for event in told(log, "traceback", "autotuner-failed", "killed") if event.line >= missed[0].line]
     return Finding(
-        summary="ptxas, with which XLA compiles for the GPU, can't be run"
-        + (why if fatal or standing or missed is older else "; the driver compiled in its place."),
+        summary=what
+        + ("" if missed is older else ": it is not found." if fatal or standing else "; the driver compiled in its place."),
         evidence=cite(*missed[:2], *fatal[:1]),
         fix=(
             Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),

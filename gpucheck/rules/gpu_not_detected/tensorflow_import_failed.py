@@ -39,8 +39,9 @@ from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._legacy import replacements
 from gpucheck.rules._loading import conflicting
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._log import cite, clash, told
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -64,6 +65,7 @@ _NAMES = (
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("gpus-not-listed", "training-failed", "training-crashed"),
+    tensorflow=True,
 )
 def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, log: Log | None) -> Finding | Skip | None:
     """An exception, or an end of the process before the import was done."""
@@ -157,27 +159,28 @@ def in_log(log: Log) -> Finding | None:
     symbols = [event for event in told(log, "symbol-missing") if not conflicting(event) and re.search(_OURS, event.text)]
     lacking = told(log, "cpu-instructions-missing")
     illegal = [event for event in told(log, "killed") if event.fields.get("signal") == "SIGILL"]
-    clash = [event for event in told(log, "pip-conflict") if re.match(_OURS, event.fields.get("package", ""))]
-    clash = [
-        event for event in clash if re.match(r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb", event.fields.get("needs", ""))
+    clashes = [event for event in told(log, "pip-conflict") if re.match(_OURS, event.fields.get("package", ""))]
+    clashes = [
+        event for event in clashes if re.match(r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb", event.fields.get("needs", ""))
     ]
     seen = sorted((*failed, *parts, *symbols, *lacking, *illegal), key=lambda event: event.line)
-    if not (seen or clash):
+    if not (seen or clashes):
         return None
-    first = (seen or clash)[0]
+    first = (seen or clashes)[0]
     module = first.fields.get("module", "")
     package = _PACKAGES.get(module, module.partition(".")[0])
     if lacking or illegal:
         named = next((f" ({event.fields['instructions']})" for event in lacking if event.fields.get("instructions")), "")
         summary = f"TensorFlow ended: this processor lacks instructions that it was built to use{named}."
     elif not seen:
-        fields = first.fields
-        summary = f"{fields['package']} {fields['version']} needs {fields['needs']}, and pip installed {fields['found']}."
+        summary = f"{clash(first)}."
     else:
         because = f" because of {package}" if package and package != "tensorflow" else ""
         summary = f"TensorFlow can't be imported{because}: {_short(first.fields.get('message') or first.text)}."
     wanted = {"numpy": '"numpy<2"', "protobuf": "--upgrade protobuf"}.get(package)
+    removed = [event.fields["name"] for event in told(log, "legacy-api") if event.line == first.line]
     fixes = (
+        *(replacements(removed[0]) if removed else ()),
         *((Fix(text=f"Install another {package}", command=f"python -m pip install {wanted}"),) if wanted else ()),
         Fix(text="See which packages do not fit together", command="python -m pip check"),
         Fix(
@@ -196,13 +199,13 @@ def in_log(log: Log) -> Finding | None:
     )
     return Finding(
         summary=summary,
-        evidence=cite(*(seen or clash)),
+        evidence=cite(*(seen or clashes)),
         fix=(avx,) if lacking or illegal else fixes,
         severity=None if seen else Severity.WARNING,
     )
 
 
-_OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|libtensorflow"
+_OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
@@ -210,4 +213,6 @@ def _ours(event: Event) -> bool:
     """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
     if re.search(_LOADED, event.text) or (event.fields.get("module") or "").startswith("torch"):
         return False
-    return bool(re.search(_OURS, f"{event.fields.get('module', '')} {event.text}")) or "DLL load failed" in event.text
+    if re.search(_OURS, f"{event.fields.get('module', '')} {event.text}"):
+        return True
+    return "DLL load failed" in event.text and "while importing" not in event.text  # of a module that it does not name

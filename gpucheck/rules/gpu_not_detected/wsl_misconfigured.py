@@ -65,6 +65,7 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
         "no-nvidia-gpu",
         "driver-missing",
         "driver-not-loaded",
+        "device-nodes-missing",
         "device-permission-denied",
     ),
 )
@@ -145,7 +146,8 @@ def _absence(wsl: Wsl) -> Finding | None:
 
 def in_log(log: Log) -> Finding | None:
     """What the driver's libraries and the container toolkit say of WSL."""
-    told = unserved(log, "wsl")
+    named = any("wsl" in event.text.lower() for event in log.events)  # /dev/dxg is absent wherever there is no Windows, too
+    told = [event for event in unserved(log, "wsl") if named or not event.fields.get("message", "").startswith("/dev/dxg")]
     inside = [event for event in log.events if event.kind == "wsl-inside"]
     refused = (starts(log) + nvml(log, "9", "17")) if inside else []
     if not told and not refused:

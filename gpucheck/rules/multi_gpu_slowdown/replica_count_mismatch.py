@@ -2,6 +2,8 @@
 
 Symptom:
     strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
+    NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 3b000
+    You requested gpu: [0, 1, 2, 3] But your machine only has: [0]
     Some GPUs stay at 0 % while the job runs.
 Cause:
     tf.distribute.MirroredStrategy makes one replica per GPU that TensorFlow sees when it is built. A device list that names
@@ -26,8 +28,10 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
+from gpucheck.rules._log import cite, told
 from gpucheck.rules._training import on_gpu
 
 FIX = (
@@ -39,7 +43,7 @@ FIX = (
 )
 
 
-@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
 def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """Replicas against the run's devices; a mirrored run's GPUs against all that TensorFlow lists."""
     mirrored = [
@@ -73,3 +77,44 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
     if not mirrored:
         return Skip("no mirrored training was run")
     return None
+
+
+def in_log(log: Log) -> Finding | None:
+    """Two processes on one GPU, more GPUs asked for than there are, or a strategy with fewer replicas than GPUs were created."""
+    shared, asked = told(log, "gpu-shared-by-ranks"), told(log, "gpus-requested")
+    if shared:
+        fields = shared[0].fields
+        return Finding(
+            summary=f"Ranks {fields['rank']} and {fields['other']} train on the same GPU.",
+            evidence=cite(*shared),
+            fix=(
+                Fix(text="Start one process per GPU", command="nvidia-smi -L | wc -l"),
+                Fix(text="Give each of them its own, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))"),
+            ),
+        )
+    if asked:
+        fields = asked[0].fields
+        return Finding(
+            summary=f"The program asks for {fields['asked']} GPUs, and this machine has {fields['count']}.",
+            evidence=cite(*asked),
+            fix=(Fix(text="Ask for as many as there are", command="nvidia-smi -L"), *FIX),
+        )
+    created = {
+        event.fields["device"]: event for event in log.events if event.kind == "gpu-created" and event.fields.get("device")
+    }
+    fewer = next((event for event in log.events if 0 < _replicas(event) < len(created)), None)
+    if fewer is None:
+        return None
+    count = _replicas(fewer)
+    return Finding(
+        summary=f"TensorFlow created {len(created)} GPUs, and the strategy trains on {count} replica{'s' if count > 1 else ''}.",
+        evidence=cite(fewer, *created.values()),
+        fix=FIX,
+        severity=Severity.WARNING,
+    )
+
+
+def _replicas(event: Event) -> int:
+    """How many a line counts; 0 where it counts none, or those of a strategy that is for one device."""
+    mirrored = event.kind == "strategy-devices" and "Mirrored" in event.fields.get("strategy", "")
+    return int(event.fields.get("count", "0")) if mirrored or event.kind == "replicas" else 0

@@ -26,10 +26,29 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import NOT_WATCHED
+from gpucheck.rules._common import listing
+from gpucheck.rules._log import cite, told
+from gpucheck.rules._training import NOT_WATCHED, short
 
+FIX = (
+    Fix(text="See in which call it died", command="PYTHONFAULTHANDLER=1 gpucheck -v"),
+    Fix(
+        text="Try without libraries that the environment puts in front",
+        command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
+    ),
+    Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50"),
+)
+CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
+# Lines that tell of the machine and of progress: beside them, a crash has no cause that is known.
+CONTEXT = (
+    *("killed", "traceback", "training-progress", "gpu-created", "gpu-found", "gpu-memory", "gpu-memory-used", "gpu-process"),
+    *("xla-device", "xla-compiled", "strategy-devices", "replicas", "driver-version", "driver-versions-agree"),
+    *("cuda-toolkit", "container-host", "keras-backend", "package-installed", "architecture", "wsl-inside", "gpu-on-bus"),
+    *("nccl-warning", "nccl-ready", "allocation-retried", "kernels-jit-compiled", "optional-library-missing", "cuda-diagnostics"),
+)
 ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
 
 
@@ -42,27 +61,45 @@ def check(tensorflow: TensorFlow | None, training: Training | None) -> Finding |
         where = f' at the stage "{training.stage}"' if training.stage else ""
         summary = f"The training process crashed{where}: {training.ending}."
         evidence = saw(training, "ending", "stage")
+    elif training is not None and (died := _worker(training)) is not None:
+        return died
     elif tensorflow is not None and _crash(tensorflow.ending):
         summary = f"The process that imported TensorFlow crashed: {tensorflow.ending}."
         evidence = saw(tensorflow, "ending", "imported")
     else:
         ending = (training.ending if training is not None else None) or (tensorflow.ending if tensorflow is not None else None)
         return Skip(f"the training process was {ending}") if ending else None
-    return Finding(
-        summary=summary,
-        evidence=evidence,
-        fix=(
-            Fix(text="See in which call it died", command="PYTHONFAULTHANDLER=1 gpucheck -v"),
-            Fix(
-                text="Try without libraries that the environment puts in front",
-                command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
-            ),
-            Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50"),
-        ),
-    )
+    return Finding(summary=summary, evidence=evidence, fix=FIX)
+
+
+def _worker(training: Training) -> Finding | None:
+    """A worker of a job of several; the others only lost it."""
+    for place, run in enumerate(training.runs):
+        died = [fault for fault in run.worker_faults if fault.how == "ended" and _crash(fault.reason)]
+        if died:
+            where = f' at the stage "{died[0].stage}"' if died[0].stage else ""
+            return Finding(
+                summary=f"{listing([fault.worker for fault in died])} of {run.strategy} crashed{where}: {died[0].reason}.",
+                evidence=saw(training, f"runs[{place}].worker_faults"),
+                fix=FIX,
+                affects=tuple(fault.worker for fault in died),
+            )
+    return None
 
 
 def _crash(ending: str | None) -> bool:
     if ending is None or any(name in ending for name in ASKED_TO_GO):
         return False
     return ending.startswith(("killed by", "exited with status"))
+
+
+def in_log(log: Log) -> Finding | None:
+    """A crash in native code, in a log that names nothing that could explain it."""
+    crashed = [event for event in told(log, "killed") if event.fields.get("signal") in CRASHES]
+    if not crashed or any(event.kind not in CONTEXT for event in log.events):
+        return None
+    return Finding(
+        summary=f"The program crashed in native code ({crashed[0].fields['signal']}): {short(crashed[0].text)}.",
+        evidence=cite(*crashed),
+        fix=FIX,
+    )

@@ -24,7 +24,7 @@ References:
     https://keras.io/getting_started/
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
@@ -61,8 +61,12 @@ def check(training: Training) -> Finding | Skip | None:
         summary=f"Training with {label(run)} failed{stage}{reason}{more}.",
         evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason"),
         fix=FIX,
-        affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
+        affects=tuple(dict.fromkeys(name for _, run in bad for name in _affected(run))),
     )
+
+
+def _affected(run: TrainingRun) -> tuple[str, ...]:
+    return tuple(fault.worker for fault in run.worker_faults) or run.devices
 
 
 def _xla(training: Training) -> Finding | None:
@@ -84,7 +88,7 @@ def _xla(training: Training) -> Finding | None:
 
 def in_log(log: Log) -> Finding | None:
     """A program of TensorFlow 1 under TensorFlow 2, or a kernel that broke the rules."""
-    gone = told(log, "legacy-api")
+    gone = [event for event in told(log, "legacy-api") if event.fields["name"].lower() != "mxnet"]  # a backend, not a name
     broken = [event for event in told(log, "cuda-error") if event.fields.get("code") in KERNEL_FAULTS]
     if broken and not gone:
         return Finding(

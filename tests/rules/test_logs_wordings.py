@@ -1,0 +1,110 @@
+"""Logs, notes and tables that need a second look: the same words beside others mean another cause, or none."""
+
+import pytest
+from one_rule import assert_named, told_by
+
+from gpucheck.model import Severity
+
+NO_LIBCUDA = """
+W tensorflow/stream_executor/platform/default/dso_loader.cc:64] Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file: No such file or directory
+W tensorflow/stream_executor/cuda/cuda_driver.cc:269] failed call to cuInit: UNKNOWN ERROR (303)
+"""
+NOUVEAU = (
+    "41:00.0 VGA compatible controller: NVIDIA Corporation GP106\n\tKernel driver in use: nouveau\n\tKernel modules: nouveau"
+)
+
+NAMED = [
+    # -- cuDNN: absent, or there and failing --
+    ("cudnn-missing", "UnimplementedError: Graph execution error:\nDNN library is not found.\n\t [[{{node model/conv2d/Conv2D}}]]"),
+    (
+        "cudnn-init-failed",
+        """
+        E tensorflow/compiler/xla/stream_executor/cuda/cuda_dnn.cc:437] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR
+        W tensorflow/core/framework/op_kernel.cc:1830] OP_REQUIRES failed at conv_ops_impl.h:770 : UNIMPLEMENTED: DNN library is not found.
+        """,
+    ),
+    (
+        "cudnn-version-mismatch",
+        """
+        E cuda_dnn.cc:429] Loaded runtime CuDNN library: 8.2.1 but source was compiled with: 8.6.0.  CuDNN library needs to have
+        UNIMPLEMENTED: DNN library is not found.
+        """,
+    ),
+    # -- nouveau --
+    ("driver-not-loaded", NOUVEAU),
+    ("driver-missing", f"{NOUVEAU}\n$ nvidia-smi\nbash: nvidia-smi: command not found"),
+    # -- who asks for the GPU --
+    ("no-nvidia-gpu", f"{NO_LIBCUDA}Num GPUs Available:  0"),
+    # -- Slurm, conda, pip --
+    (
+        "driver-library-missing",
+        "slurmd: We were configured with nvml functionality, but that lib wasn't found on the system.\nslurmd: gres/gpu count 0 < 4",
+    ),
+    ("driver-missing", "Encountered problems while solving:\n  - nothing provides __cuda needed by jaxlib-0.4.23-cuda118py310h_200"),
+    ("driver-too-old", "  - nothing provides __cuda >=12.4 needed by pytorch-2.6.0-cuda126_generic"),
+    ("cuda-libraries-missing", "  - nothing provides cudatoolkit 11.0.* needed by tensorflow-gpu-2.4.1-h30adc30_0"),
+    ("python-unsupported", "  - nothing provides requested tensorflow-base ==2.15.0 cuda120py311h_3"),
+    ("platform-unsupported", "pip: `is not a supported wheel on this platform` nach dem Kopieren der Pakete"),
+    ("keras-version-conflict", "ModuleNotFoundError: No module named 'keras_applications'"),
+    # -- which GPU a text is about --
+    ("gpu-too-old", "RuntimeError: CUDA error: no kernel image is available for execution on the device\nunser Tesla P100 geht also nicht"),
+    ("gpu-too-new", "RTX 5070 Ti: RuntimeError: CUDA error: no kernel image is available for execution on the device"),
+    # several GPUs are named: PyTorch's own word decides
+    ("gpu-too-new", "tested on a GTX 1080 and an RTX 5090\nRuntimeError: CUDA error: no kernel image is available for execution"),
+    # -- WSL, AMD, JAX --
+    (
+        "wsl-misconfigured",
+        """
+        it finds the Linux driver that somebody installed inside WSL2
+        cuInit: no CUDA-capable device is detected, /dev/nvidia0 does not exist
+        """,
+    ),
+    ("wsl-misconfigured", "$ uname -r\n5.15.90.1-microsoft-standard-WSL2\nls: cannot access '/dev/dxg': No such file or directory"),
+    (
+        "rocm-gpu-unsupported",
+        "Ignoring visible gpu device (device: 0, name: AMD Radeon RX 7800 XT, pci bus id: 0000:0a:00.0) with AMDGPU version : gfx1101. The supported",
+    ),
+    ("tensorflow-cpu-build", "RuntimeError: Unable to initialize backend 'cuda': Backend 'cuda' is not in the list of known backends: ['cpu']"),
+    # -- numbers of GPUs --
+    ("devices-hidden", "RuntimeError: CUDA error: invalid device ordinal"),
+    ("devices-hidden", "Cannot assign a device to node 'b': Could not satisfy explicit device specification '/device:GPU:2'"),
+    ("container-without-gpu", "INFO:    Could not find any nv files on this host!\nRuntimeError: Found no NVIDIA driver on your system."),
+    # -- a line of output in a notebook's file --
+    ("no-nvidia-gpu", '      "No devices were found\\n",'),
+]  # fmt: skip
+
+NO_ERROR = [
+    # another card, or the same one later, has its driver
+    f"{NOUVEAU}\n42:00.0 3D controller: NVIDIA Corporation GH100 [H100 PCIe]\n\tKernel driver in use: nvidia\n\tKernel modules: nouveau, nvidia",
+    f"{NOUVEAU}\n# after the reboot\n| NVIDIA-SMI 550.90.07    Driver Version: 550.90.07    CUDA Version: 12.4 |",
+    # nothing asks for a GPU
+    NO_LIBCUDA,
+    f"{NO_LIBCUDA}Epoch 1/10\n79/79 [====] - 5s 60ms/step - loss: 0.91",
+    # Apptainer, on a machine that has no GPU
+    "INFO:    Could not find any nv files on this host!\nhello world",
+    # no WSL at all
+    "ls: cannot access '/dev/dxg': No such file or directory",
+    # an operation without code for GPUs
+    "Could not satisfy explicit device specification '/device:GPU:1' because no supported kernel for GPU devices is available.",
+    # an extension of something else
+    "ImportError: DLL load failed while importing win32api: The specified module could not be found.",
+    # a GPU that a text names, and nothing wrong with it
+    "Trained on an RTX 4090 and four A100 in two days.",
+    "Ignoring visible gpu device (device: 1, name: AMD Radeon Graphics, pci bus id: 0000:14:00.0) with AMDGPU version : gfx1036.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "text"), NAMED)
+def test_the_cause_is_named(code, text):
+    assert_named(code, text)
+
+
+@pytest.mark.parametrize("text", NO_ERROR)
+def test_what_may_be_meant_so_is_no_error(text):
+    assert [item.code for item in told_by(text) if item.severity is Severity.ERROR] == []
+
+
+def test_packages_that_pip_says_do_not_fit_are_worth_a_look():
+    (clash,) = told_by("tensorflow requires protobuf<5.0.0, but you have protobuf 6.31.1")
+    assert (clash.code, clash.severity) == ("tensorflow-import-failed", Severity.WARNING)
+    assert clash.summary == "tensorflow needs protobuf<5.0.0, and pip installed protobuf 6.31.1."
