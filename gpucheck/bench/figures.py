@@ -1,13 +1,18 @@
 """Arithmetic: from raw seconds to figures, and from figures to what follows from them. Nothing is filled in."""
 
+import math
+from collections.abc import Callable
 from statistics import median
 from typing import Any
 
 from msgspec.structs import replace
 
-from gpucheck.bench.model import GpuLoad, Measurement, Spread
+from gpucheck.bench.model import GpuLoad, Measurement, Sample, Spread, Traced
+from gpucheck.compat import nvml
 
 LEAST_REPEATS = 3
+MOST_SAMPLES = 2000  # kept in a result
+LOAD = ("utilization_percent", "power_watts", "sm_clock_mhz")
 SECONDS_PER_HOUR = 3600
 
 
@@ -64,7 +69,8 @@ def measurement(item: dict[str, Any], raw: dict[str, Any] | None, reason: str | 
         peak_memory_bytes=raw["peak_memory_bytes"],
         accuracy=spread(accuracies) if accuracies else None,
         seconds_to_target=None if None in to_target else spread(to_target),
-        profile=None if profile.get("problem") else profile.get("folder"),
+        profile=profile["folder"] if profile.get("recorded") else None,
+        traced=Traced(**profile["traced"]) if profile.get("traced") else None,
         profile_problem=profile.get("problem"),
     )
 
@@ -92,15 +98,41 @@ def load(samples: list[dict[str, Any]], began: float, ended: float, indexes: dic
     loads = []
     for device, index in indexes.items():
         seen = [gpus[index] for gpus in inside if index < len(gpus)]
-        known = {
-            key: [one[key] for one in seen if one.get(key) is not None]
-            for key in ("utilization_percent", "power_watts", "sm_clock_mhz")
-        }
-        if seen:
-            loads.append(
-                GpuLoad(device=device, samples=len(seen), **{key: median(values) for key, values in known.items() if values})
+        if not seen:
+            continue
+        known = {key: [one[key] for one in seen if one.get(key) is not None] for key in LOAD}
+        masks = [one.get("clock_event_reasons") or 0 for one in seen]
+        loads.append(
+            GpuLoad(
+                device=device,
+                samples=len(seen),
+                clock_event_reasons=_names(masks, nvml.reasons),
+                slowed_by=_names(masks, nvml.harmful_reasons),
+                **{key: median(values) for key, values in known.items() if values},
             )
+        )
     return tuple(loads)
+
+
+def _names(masks: list[int], decode: Callable[[int], list[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for mask in masks for name in decode(mask)))
+
+
+def timeline(samples: list[dict[str, Any]], began: float, indexes: dict[str, int]) -> tuple[Sample, ...]:
+    """The samples of each device from the beginning on; of more than ``MOST_SAMPLES`` every second, third, ... moment.
+
+    Args:
+        samples: as the sampler reports them.
+        began: when the run began, on the samples' clock.
+        indexes: NVML's index by TensorFlow's name of the device.
+    """
+    every = max(1, math.ceil(len(samples) * len(indexes) / MOST_SAMPLES))
+    return tuple(
+        Sample(seconds=round(one["at"] - began, 3), device=device, **{key: one["gpus"][index].get(key) for key in LOAD})
+        for one in samples[::every]
+        for device, index in indexes.items()
+        if index < len(one["gpus"])
+    )
 
 
 def complete(found: list[Measurement], price_per_hour: float | None) -> list[Measurement]:

@@ -1,11 +1,12 @@
 """Who measures: one child per split of the CPU into logical devices, and a sampler of NVML beside it."""
 
+import time
 from typing import Any
 
 from msgspec.structs import replace
 
 from gpucheck.bench import figures, plan
-from gpucheck.bench.model import Ask, Measurement
+from gpucheck.bench.model import Ask, Measurement, Sample
 from gpucheck.host import Child, Host
 from gpucheck.probes import cuda, gpus
 
@@ -15,6 +16,7 @@ class Session:
 
     def __init__(self, host: Host, ask: Ask) -> None:
         self.host, self.ask = host, ask
+        self.began = time.monotonic()
         self.items: list[plan.Item] = []
         self.results: dict[str, Measurement] = {}  # by stage
         self.notes: list[str] = []
@@ -50,8 +52,14 @@ class Session:
 
     def measurements(self, reason: str) -> tuple[Measurement, ...]:
         """All configurations in the order they were planned; ``reason`` is why some have no result."""
-        found = [self.results.get(item["stage"]) or figures.measurement(item, None, reason) for item in self.items]
+        found = [
+            self.results.get(item["stage"]) or figures.measurement(item, None, item["reason"] or reason) for item in self.items
+        ]
         return tuple(figures.complete(found, self.ask.price_per_hour))
+
+    def samples(self) -> tuple[Sample, ...]:
+        """What the sampler has said so far."""
+        return figures.timeline(self._sampled(), self.began, self._indexes)
 
     def _child(self) -> Child:
         self._children += 1
@@ -102,7 +110,7 @@ class Session:
             raw = child.until(item["stage"])
             if raw is None:
                 return self._ended(child, items[place:])
-            self.results[item["stage"]] = replace(figures.measurement(item, raw), gpus=self._load(item, raw))
+            self.results[item["stage"]] = self._result(item, raw)
         child.end()
         return []
 
@@ -135,12 +143,22 @@ class Session:
             self.notes.append(f"no utilisation, power or clocks: NVML: {(started or {}).get('problem') or 'no answer'}")
             self._sampler = None
 
-    def _load(self, item: plan.Item, raw: dict[str, Any]) -> tuple[Any, ...]:
-        if self._sampler is None or raw["problem"]:
-            return ()
-        samples = [value for stage, value in self._sampler.stages().items() if stage.startswith("sample ")]
+    def _result(self, item: plan.Item, raw: dict[str, Any]) -> Measurement:
+        found = figures.measurement(item, raw)
+        if raw["problem"]:
+            return found
         indexes = {name: self._indexes[name] for name in item["device_names"] if name in self._indexes}
-        return figures.load(samples, raw["began"], raw["ended"], indexes)
+        return replace(
+            found,
+            gpus=figures.load(self._sampled(), raw["began"], raw["ended"], indexes),
+            began_seconds=round(raw["began"] - self.began, 3),
+            ended_seconds=round(raw["ended"] - self.began, 3),
+        )
+
+    def _sampled(self) -> list[dict[str, Any]]:
+        if self._sampler is None:
+            return []
+        return [value for stage, value in self._sampler.stages().items() if stage.startswith("sample ")]
 
     def _refuse_a_broken_gpu(self) -> None:
         """A CPU is measured where there is no GPU, not where there is one that TensorFlow does not use."""

@@ -40,6 +40,28 @@ class GpuLoad(msgspec.Struct, frozen=True, kw_only=True):
     utilization_percent: float | None = None
     power_watts: float | None = None
     sm_clock_mhz: float | None = None
+    clock_event_reasons: tuple[str, ...] = ()  # why the clock was held down, every reason that was seen
+    slowed_by: tuple[str, ...] = ()  # those of them that are a fault: heat, or a power supply
+
+
+class Sample(msgspec.Struct, frozen=True, kw_only=True):
+    """What NVML said of one GPU at one moment; null: it did not say."""
+
+    seconds: float  # since the run began
+    device: str  # TensorFlow's name, "GPU:0"
+    utilization_percent: float | None = None
+    power_watts: float | None = None
+    sm_clock_mhz: float | None = None
+
+
+class Traced(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the time of a step went, from the profiler's trace; the three parts add up to the step, the mean of the devices."""
+
+    steps: int
+    step_seconds: float  # tracing slows steps down
+    device_seconds: float  # the device works
+    input_seconds: float  # it does not, and the step waits for the input pipeline
+    host_seconds: float  # it does not, for any other reason: Python, dispatch
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +96,10 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
     cost_per_epoch: float | None = None
     cost_to_target: float | None = None
     profile: str | None = None  # folder of the trace
-    profile_problem: str | None = None
+    traced: Traced | None = None  # what the trace says
+    profile_problem: str | None = None  # why there is no trace, or no sum of it
+    began_seconds: float | None = None  # since the run began: the measured steps, without warm-up and trace
+    ended_seconds: float | None = None
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,4 +115,5 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     model: str = "smoke network: three convolutions, 32 x 32 x 3, 10 classes; Adam; seed fixed"
     ask: Ask
     measurements: tuple[Measurement, ...] = ()
+    samples: tuple[Sample, ...] = ()  # of the GPUs, from beginning to end; of a long run not every one
     notes: tuple[str, ...] = ()

@@ -5,6 +5,11 @@ from typing import Any
 from gpucheck.bench.model import Ask
 
 MEASURED = ("one_device", "mirrored")  # strategies of one process that Keras trains with
+UNMEASURED = {
+    "multi_worker_mirrored": "gpucheck bench measures one process; "
+    "`gpucheck --full --strategy multi_worker_mirrored` trains with several",
+    "tpu": "gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
+}
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
@@ -23,7 +28,10 @@ class Refused(Exception):
 
 
 class Item(dict[str, Any]):
-    """One configuration as the child takes it: strategy, device_names, precision, xla, batch_size, stage, name."""
+    """One configuration as the child takes it: strategy, device_names, precision, xla, batch_size, stage, name.
+
+    ``reason`` is why it is not measured though it was asked for, or None.
+    """
 
 
 def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
@@ -45,22 +53,21 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
     if counts[-1] > here:
         there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU is split into {here} at most"
         raise Refused(f"--devices {counts[-1]}: {there}", 2)
-    notes = [
-        f"{name} is not measured: gpucheck bench measures {' and '.join(MEASURED)}"
-        for name in ask.strategies
-        if name not in MEASURED
-    ]
+    notes: list[str] = []
     wanted = [name for name in MEASURED if name in ask.strategies or not ask.strategies]
+    unmeasured = [name for name in ask.strategies if name in UNMEASURED]
     items = []
     for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
         for precision in ask.precisions or PRECISIONS[:1]:
+            items += [item(name, (), precision, False, batch_size, UNMEASURED[name]) for name in unmeasured]
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
                 for strategy, count in _placements(wanted, counts):
                     if xla and count > 1:
                         notes += [note for note in (NO_XLA,) if note not in notes]
                         continue
                     items.append(item(strategy, tuple(f"{kind}:{n}" for n in range(count)), precision, xla, batch_size))
-    if not items:
+    if all(one["reason"] for one in items):
+        notes += [f"{name} is not measured: {UNMEASURED[name]}" for name in unmeasured]
         raise Refused("nothing to measure: " + ("; ".join(notes) or "one_device takes --devices 1"), 2)
     if not gpus and counts[-1] > 1:
         notes.append(
@@ -80,10 +87,10 @@ def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
     return found + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
 
 
-def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch_size: int) -> Item:
+def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch_size: int, reason: str | None = None) -> Item:
     """One configuration, with the names it goes by."""
-    kind = names[0].partition(":")[0]
-    words = f"{strategy} on {len(names)} {kind}{'s' * (len(names) > 1)}, {precision}, batch {batch_size}{', XLA' * xla}"
+    on = f" on {len(names)} {names[0].partition(':')[0]}{'s' * (len(names) > 1)}" if names else ""
+    words = f"{strategy}{on}, {precision}, batch {batch_size}{', XLA' * xla}"
     return Item(
         strategy=strategy,
         device_names=list(names),
@@ -92,13 +99,16 @@ def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch
         batch_size=batch_size,
         stage="measure " + words,
         name=f"{strategy}-{len(names)}-{precision}-batch{batch_size}" + "-xla" * xla,
+        reason=reason,
     )
 
 
 def groups(items: list[Item]) -> dict[int, list[Item]]:
-    """Configurations by the logical CPU devices their process needs (0: no CPU device), fewest first."""
+    """What is measured, by the logical CPU devices its process needs (0: no CPU device), fewest first."""
     found: dict[int, list[Item]] = {}
     for one in items:
+        if one["reason"]:
+            continue
         cpus = len(one["device_names"]) if one["device_names"][0].startswith("CPU") else 0
         found.setdefault(cpus, []).append(one)
     return dict(sorted(found.items()))

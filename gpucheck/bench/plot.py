@@ -1,13 +1,25 @@
-"""Pictures of a benchmark, drawn by matplotlib without a display: throughput by batch size, scaling, pipeline against device."""
+"""Pictures of a benchmark, drawn by matplotlib without a display.
+
+Side by side: throughput by batch size, scaling, pipeline against device, as far as each was measured. Below them, where NVML was
+sampled: what the GPUs did over time. A configuration has the same number in the last two.
+"""
 
 import io
 from typing import Any
 
-from gpucheck.bench.model import Measurement, Result
+from gpucheck.bench.model import Measurement, Result, Sample
 
 KINDS = (".png", ".svg")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: told apart by everybody
 MARKERS = "osD^vPX"
+DASHES = ("-", "--", ":", "-.")
+SOURCES = (  # of the data; light, so that both ends of a bar's spread show, and hatched, so that they print without colour
+    ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
+    ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
+)
+LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
+TITLE_PAD = 24  # points: a legend fits between a title and its panel
+LEAST_BAND = 0.012  # of the time axis: a narrower band has no room for its number
 MISSING = 'matplotlib is not installed; `pip install "keras-gpucheck[html]"` brings it'
 MOST_LINES = 10
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
@@ -41,19 +53,29 @@ def draw(result: Result, kind: str) -> bytes | None:
     ]
     if not measured:
         return None
+    loads = [(field, label) for field, label in LOADS if any(getattr(one, field) is not None for one in result.samples)]
+    heights = [max(4.4, 1.6 + 0.55 * len(measured)), *[1.1 + 1.3 * len(loads) for _ in loads[:1]]]
     with matplotlib.rc_context(SETTINGS):
-        rows = len(measured)
-        figure = Figure(figsize=(6.4 * len(panels), max(4.4, 1.6 + 0.55 * rows)), layout="constrained")
+        figure = Figure(figsize=(6.4 * len(panels), sum(heights)), layout="constrained")
         FigureCanvasAgg(figure)
-        for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
-            panel(axes, measured)
-            axes.spines[["top", "right"]].set_visible(False)
-            axes.set_axisbelow(True)
+        grid = figure.add_gridspec(len(heights), len(panels), height_ratios=heights)
+        for place, panel in enumerate(panels):
+            panel(_axes(figure, grid[0, place]), measured)
+        if loads:
+            places = grid[1, :].subgridspec(len(loads), 1)
+            _over_time([_axes(figure, places[row]) for row in range(len(loads))], loads, measured, result.samples)
         versions = ", ".join(f"{name} {version}" for name, version in result.versions.items() if name != "python")
         figure.suptitle(f"{'; '.join(result.hardware)}; {versions}", fontsize=9, color="#444444")
         file = io.BytesIO()
         figure.savefig(file, format=kind[1:], dpi=150, metadata={"Date": None} if kind == ".svg" else None)
     return file.getvalue()
+
+
+def _axes(figure: Any, place: Any) -> Any:
+    axes = figure.add_subplot(place)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
+    return axes
 
 
 def _several(measured: list[Measurement]) -> bool:
@@ -104,13 +126,12 @@ def _scaling(axes: Any, measured: list[Measurement]) -> None:
         number += 1
     ticks = sorted({len(one.devices) for one in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
-    _dress(axes, "Scaling", "devices")
+    _dress(axes, "Scaling", "devices", "scaling efficiency")
 
 
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:
     """Two bars per configuration: on the input pipeline, and on a resident batch."""
-    sources = (("input pipeline", "samples_per_second", -0.2), ("one resident batch", "device_samples_per_second", 0.2))
-    for (name, field, offset), color in zip(sources, COLORS, strict=False):
+    for name, field, offset, style in SOURCES:
         spreads = [getattr(one, field) for one in measured]
         axes.barh(
             [place + offset for place in range(len(measured))],
@@ -118,17 +139,47 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
             0.38,
             xerr=_ends(spreads),
             label=name,
-            color=color,
             error_kw={"elinewidth": 1, "capsize": 2},
+            **style,
         )
-    names = [f"{one.strategy} × {len(one.devices)}\nbatch {one.batch_size}{_variant(one, measured)}" for one in measured]
+    names = [
+        f"{number}: {one.strategy} × {len(one.devices)}\nbatch {one.batch_size}{_variant(one, measured)}"
+        for number, one in enumerate(measured, 1)
+    ]
     axes.set_yticks(range(len(measured)), names)
     axes.invert_yaxis()
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_xlim(left=0)
-    axes.set_title("Input pipeline against device")
+    axes.set_title("Input pipeline against device", pad=TITLE_PAD)
     axes.set_xlabel("samples/s (median, least to most)")
-    axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
+    axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), borderpad=0.2, ncols=2)
+
+
+def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]) -> None:
+    """A row per reading, a line per GPU; the bands are the measured steps of each configuration, by its number."""
+    last = max(one.seconds for one in samples)
+    devices = list(dict.fromkeys(one.device for one in samples))
+    for axes, (field, label) in zip(rows, loads, strict=True):
+        for number, device in enumerate(devices):
+            points = [(one.seconds, getattr(one, field)) for one in samples if one.device == device]
+            known = [(seconds, value) for seconds, value in points if value is not None]
+            style = {"color": COLORS[number % len(COLORS)], "linestyle": DASHES[number // len(COLORS) % len(DASHES)]}
+            axes.plot(*zip(*known, strict=True) if known else ([], []), linewidth=1, label=device, **style)
+        for number, one in enumerate(measured, 1):
+            if one.began_seconds is None or one.ended_seconds is None:
+                continue
+            axes.axvspan(one.began_seconds, one.ended_seconds, color="#000000", alpha=0.08, linewidth=0)
+            if axes is rows[0] and one.ended_seconds - one.began_seconds > LEAST_BAND * last:
+                middle = (one.began_seconds + one.ended_seconds) / 2
+                axes.annotate(str(number), (middle, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0, top=105 if field == "utilization_percent" else None)
+        axes.set_xlim(0, last)
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.tick_params(labelbottom=axes is rows[-1])
+    rows[0].set_title("GPUs over time (grey: measured steps, by configuration)", pad=16)
+    rows[-1].set_xlabel("seconds since the start")
+    rows[-1].legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=min(len(devices), 8))
 
 
 def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
@@ -151,10 +202,10 @@ def _variant(one: Measurement, measured: list[Measurement]) -> str:
     return "".join(f", {word}" for word in (words, xla) if word)
 
 
-def _dress(axes: Any, title: str, below: str) -> None:
-    axes.set_title(title)
+def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None:
+    axes.set_title(title, pad=TITLE_PAD)
     axes.set_xlabel(below)
     axes.set_ylabel("samples/s (median, least to most)")
     axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.6)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left")

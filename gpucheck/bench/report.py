@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gpucheck.bench.model import Measurement, Result, Spread
+from gpucheck.bench.model import GpuLoad, Measurement, Result, Spread, Traced
 
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
@@ -50,6 +50,10 @@ def _cells(one: Measurement) -> list[tuple[str, Any]]:
         elif name == "gpus":
             for load in ("utilization_percent", "power_watts", "sm_clock_mhz"):
                 cells.append((load, _joined("" if getattr(gpu, load) is None else getattr(gpu, load) for gpu in value)))
+            for load in ("clock_event_reasons", "slowed_by"):
+                cells.append((load, _joined(dict.fromkeys(reason for gpu in value for reason in getattr(gpu, load)))))
+        elif name == "traced":
+            cells += [(f"traced_{part}", None if value is None else getattr(value, part)) for part in Traced.__struct_fields__]
         else:
             cells.append((name, _joined(value) if isinstance(value, tuple) else value))
     return cells
@@ -74,7 +78,8 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     )
     for one in result.measurements:
         sheet.blank()
-        title = f"{one.strategy} on {_devices(one)}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
+        on = f" on {_devices(one)}" if one.devices else ""
+        title = f"{one.strategy}{on}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
         sheet.add((title, "title"), hang=2)
         if one.status != "measured":
             sheet.add(
@@ -97,7 +102,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
 
 def _figures(one: Measurement) -> list[tuple[str, str]]:
     """Label and words of each line."""
-    from gpucheck.reports._words import duration, plural, significant, size
+    from gpucheck.reports._words import duration, plural, size
 
     if one.samples_per_second is None or one.step_seconds is None or one.epoch_seconds is None:
         return []
@@ -118,10 +123,7 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
         )
     if one.peak_memory_bytes is not None:
         lines.append(("memory", f"{size(one.peak_memory_bytes)} at its peak, on the fullest device"))
-    for gpu in one.gpus:
-        values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
-        known = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
-        lines.append((gpu.device, f"{known or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')})"))
+    lines += [(gpu.device, _load(gpu)) for gpu in one.gpus]
     if len(one.devices) > 1:
         percent = one.scaling_efficiency_percent
         lines.append(
@@ -137,9 +139,32 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
     if one.cost_per_epoch is not None:
         target = "" if one.cost_to_target is None else f", {one.cost_to_target:.3g} to the target accuracy"
         lines.append(("cost", f"{one.cost_per_epoch:.3g} per epoch{target}"))
-    if one.profile or one.profile_problem:
-        lines.append(("profile", one.profile or f"none: {one.profile_problem}"))
+    if one.profile:
+        lines.append(("profile", f"{one.profile}: {_parts(one.traced) if one.traced else one.profile_problem}"))
+    elif one.profile_problem:
+        lines.append(("profile", f"none: {one.profile_problem}"))
     return lines
+
+
+def _load(gpu: GpuLoad) -> str:
+    """What NVML said of a GPU."""
+    from gpucheck.reports._words import plural, significant
+
+    values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
+    known = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
+    slowed = f"; slowed down by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
+    return f"{known or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')}){slowed}"
+
+
+def _parts(traced: Traced) -> str:
+    """Where a traced step's time went."""
+    from gpucheck.reports._words import plural
+
+    parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
+    shares = ", ".join(
+        f"{name} {_time(seconds)} ({seconds / traced.step_seconds * 100:.0f} %)" for name, seconds in parts.items()
+    )
+    return f"of a step's {_time(traced.step_seconds)}, {shares}; {plural(traced.steps, 'traced step')}"
 
 
 def _hints(result: Result) -> list[str]:
@@ -157,6 +182,11 @@ def _hints(result: Result) -> list[str]:
     if slow:
         hints.append(
             f"{len(slow)} of {len(measured)} wait for input a good part of each step: see `gpucheck explain input-pipeline-bound`"
+        )
+    slowed = {reason for one in measured for gpu in one.gpus for reason in gpu.slowed_by}
+    if slowed:
+        hints.append(
+            f"GPUs were slowed down while they were measured ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
         )
     target = result.ask.target_accuracy
     if target is not None and any(one.seconds_to_target is None for one in measured):

@@ -26,7 +26,6 @@ def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
     """
     import datetime
 
-    began = time.monotonic()
     started_at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     session = Session(host, ask)
     problems: list[BaseException] = []
@@ -56,11 +55,12 @@ def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
     return Result(
         tool={"name": "gpucheck", "version": __version__},
         started_at=started_at,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.monotonic() - session.began, 3),
         ended=ended,
         versions=session.versions,
         hardware=session.hardware,
         ask=ask,
         measurements=session.measurements(reason),
+        samples=session.samples(),
         notes=tuple(session.notes),
     )

@@ -1,27 +1,24 @@
 """The child that measures: it imports TensorFlow, hears what to measure, and reports raw seconds, one stage per configuration.
 
-Every configuration trains the smoke job's network. One compiled training step (Keras' ``train_step`` under ``strategy.run``, as
-``Model.fit`` compiles it) is fed in turn from the input pipeline and from one batch that stays on the devices, so that the
-difference is the pipeline's. Steps are not waited for one by one: the clock is read when the last one of an epoch is done.
+Every configuration trains the smoke job's network, in turn on the input pipeline and on one batch that stays on the devices
+(``smoke/throughput.py``), so that the difference is the pipeline's.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import os
 import time
 from typing import Any
 
-from gpucheck.child import inspection
+from gpucheck.child import bench_data, inspection, trace
 from gpucheck.child.runtime import Stages
-from gpucheck.child.smoke import memory, network
+from gpucheck.child.smoke import memory, network, throughput
 
 HEAR_SECONDS = 120.0
 WARMUP_STEPS = 3  # per source of data; the first one traces, compiles and autotunes
 PROFILED_STEPS = 20  # more make a trace that no viewer opens
-SHAPE = (32, 32, 3)  # of a sample of the smoke model
 
 
 def run(stages: Stages, args: list[str]) -> None:
@@ -52,8 +49,8 @@ def run(stages: Stages, args: list[str]) -> None:
         tf.config.set_logical_device_configuration(cpus[0], [tf.config.LogicalDeviceConfiguration()] * job["cpu_devices"])
     stages.begin("data")
     try:
-        arrays = load(keras, job["data"])
-    except Unusable as error:
+        arrays = bench_data.load(keras, job["data"])
+    except bench_data.Unusable as error:
         stages.end("data", {"problem": str(error)})
         return
     except Exception as error:  # a download that fails, a dataset that does not fit into memory
@@ -74,7 +71,7 @@ def _measure(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[str, A
         keras.mixed_precision.set_global_policy(item["precision"])
         keras.utils.set_random_seed(network.SEED)
         result.update(_configuration(stages, tf, keras, arrays, item, job))
-    except Unusable as error:
+    except bench_data.Unusable as error:
         result["problem"] = str(error)
     except Exception as error:
         result["problem"] = f"{type(error).__name__}: {_sentence(error)}"
@@ -92,16 +89,11 @@ def _configuration(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[
     global_batch = item["batch_size"] * replicas
     steps = job["steps"] or max(1, len(arrays[0]) // global_batch)
     memory.reset(tf, devices)
-    data = pipeline(tf, arrays, global_batch)
-    with strategy.scope():
-        model = network.model(keras, item["xla"])
-        model.optimizer.build(model.trainable_variables)
-    # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
-    model.evaluate(data, steps=1, verbose=0)
-    trainer = Trainer(tf, strategy, model, item["xla"])
+    data = bench_data.pipeline(tf, arrays, global_batch)
+    trainer = throughput.trainer(tf, keras, strategy, item["xla"])
     initial = [variable.numpy() for variable in trainer.variables]
     stages.begin(stage_of(item, "warm-up"))
-    source = iter(strategy.experimental_distribute_dataset(data))
+    source = trainer.source(data)
     batch = trainer.keep(next(source))
     began = time.perf_counter()
     trainer.piped(source, 1)
@@ -121,33 +113,21 @@ def _configuration(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[
     for number in range(job["repeats"]):
         stages.begin(stage_of(item, f"run {number + 1} of {job['repeats']}"))
         trainer.reset(initial)
-        source = iter(strategy.experimental_distribute_dataset(data))
+        source = trainer.source(data)
         repeat = trainer.epochs(source, steps, job["epochs"], job["target_accuracy"])
         repeat["device_seconds"] = trainer.resident(batch, steps)
         result["repeats"].append(repeat)
     result.update(began=began, ended=time.monotonic(), peak_memory_bytes=memory.peak(tf, devices))
     if job["profile"]:
         stages.begin(stage_of(item, "profile"))
-        result["profile"] = _profile(tf, trainer, source, min(steps, PROFILED_STEPS), os.path.join(job["profile"], item["name"]))
+        folder = os.path.join(job["profile"], item["name"])
+        result["profile"] = trace.traced(tf, trainer, source, min(steps, PROFILED_STEPS), folder, devices)
     return result
 
 
 def stage_of(item: dict[str, Any], step: str) -> str:
     """Name of a step inside an item's stage."""
     return f"{item['stage']}: {step}"
-
-
-def _profile(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str) -> dict[str, Any]:
-    """Trace a few more steps, after and apart from those that were measured: tracing slows them down."""
-    try:
-        tf.profiler.experimental.start(folder)
-        try:
-            trainer.piped(source, steps)
-        finally:
-            tf.profiler.experimental.stop()
-    except Exception as error:
-        return {"folder": folder, "problem": f"{type(error).__name__}: {_sentence(error)}"}
-    return {"folder": folder, "problem": None, "steps": steps}
 
 
 def _sentence(error: BaseException) -> str:

@@ -190,13 +190,20 @@ def _load(gpu: Queries) -> dict[str, Any]:
     return {
         "temperature_celsius": gpu.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
         "temperature_slowdown_celsius": gpu.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
-        "power_watts": gpu.ask("nvmlDeviceGetPowerUsage", convert=_watts),
         "power_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
         "power_default_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
-        "clock_event_reasons": gpu.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
-        "sm_clock_mhz": gpu.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
         "sm_clock_max_mhz": gpu.ask("nvmlDeviceGetMaxClockInfo", SM_CLOCK),
+        **activity(gpu),
+    }
+
+
+def activity(gpu: Queries) -> dict[str, Any]:
+    """What a GPU does at this moment."""
+    return {
         "utilization_percent": gpu.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
+        "power_watts": gpu.ask("nvmlDeviceGetPowerUsage", convert=_watts),
+        "sm_clock_mhz": gpu.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
+        "clock_event_reasons": gpu.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
     }
 
 

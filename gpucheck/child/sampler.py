@@ -1,7 +1,7 @@
 """The child that samples NVML while another one measures: what each GPU does, a few times a second.
 
 Stages: "start" (its problem, or None), then "sample <number>" without end: the monotonic time and, by NVML index, the
-utilisation, power and clock of each GPU. What a GPU does not answer is null.
+utilisation, power, clock and clock event reasons of each GPU. What a GPU does not answer is null.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from gpucheck.child.loader import load
-from gpucheck.child.nvml import LIBRARIES, SM_CLOCK, Gone, Queries, failure
+from gpucheck.child.nvml import LIBRARIES, Gone, Queries, activity, failure
 from gpucheck.child.runtime import Stages
 
 INTERVAL_SECONDS = 0.2
@@ -43,10 +43,6 @@ def run(stages: Stages, args: list[str]) -> None:
 
 def _sample(gpu: Queries) -> dict[str, Any]:
     try:
-        return {
-            "utilization_percent": gpu.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
-            "power_watts": gpu.ask("nvmlDeviceGetPowerUsage", convert=lambda milliwatts: milliwatts / 1000),
-            "sm_clock_mhz": gpu.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
-        }
+        return activity(gpu)
     except Gone:  # the GPU is lost: the measurement will tell
         return {}

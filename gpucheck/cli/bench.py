@@ -19,6 +19,7 @@ Examples:
   gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png
   gpucheck bench --strategy one_device --precision float32 --precision mixed_float16 --batch-size 64 --batch-size 256
   gpucheck bench --target-accuracy 0.7 --data cifar10 --price-per-hour 2.50
+  gpucheck bench --profile trace                 where the time of a step goes: device, input, host
   gpucheck bench --allow-cpu --format json --output bench.json
 """
 
@@ -45,7 +46,12 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 @click.command(epilog=EXAMPLES)
 @click.option(
-    "--strategy", "strategies", multiple=True, metavar="NAME", type=click.Choice(STRATEGIES), help="one_device or mirrored."
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(STRATEGIES),
+    help="one_device or mirrored; the others are told not to be measured.",
 )
 @click.option(
     "--precision",
@@ -109,7 +115,12 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
 )
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
-@click.option("--profile", type=click.Path(file_okay=False), metavar="DIR", help="Trace a few more steps for TensorBoard, here.")
+@click.option(
+    "--profile",
+    type=click.Path(file_okay=False),
+    metavar="DIR",
+    help="Trace a few more steps for TensorBoard, here, and sum them up.",
+)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
 def bench(
@@ -127,7 +138,7 @@ def bench(
 
     Every configuration is warmed up (told apart), then measured at least three times on the same data from the same weights;
     the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
-    configuration failed, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
+    configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
     """
     ask = _ask(asked)
     kind = _picture(plot)

@@ -91,6 +91,16 @@ CLOCK_EVENT_REASONS: dict[int, ClockEventReason] = {
 }
 
 
+def reasons(mask: int) -> list[str]:
+    """The names of the reasons in a mask, lowest bit first; unknown bits are left out."""
+    return [reason.name for bit, reason in CLOCK_EVENT_REASONS.items() if mask & bit]
+
+
 def harmful_reasons(mask: int) -> list[str]:
-    """The names of the harmful reasons in a mask, lowest bit first; unknown bits are left out."""
-    return [reason.name for bit, reason in CLOCK_EVENT_REASONS.items() if mask & bit and reason.harmful]
+    """Those of them that are harmful; HwSlowdown only under load, because some cards set it while they change their state."""
+    idle = mask & 0x1
+    return [
+        reason.name
+        for bit, reason in CLOCK_EVENT_REASONS.items()
+        if mask & bit and reason.harmful and not (idle and reason.name == "HwSlowdown")
+    ]

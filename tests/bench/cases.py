@@ -52,3 +52,16 @@ def result(measurements=None, ended="finished", ask=None, **changes):
 
 
 LOAD = GpuLoad(device="GPU:0", samples=3, utilization_percent=97.0, power_watts=410.0, sm_clock_mhz=1980.0)
+HOT = GpuLoad(
+    device="GPU:1",
+    samples=3,
+    sm_clock_mhz=990.0,
+    clock_event_reasons=("SwPowerCap", "HwThermalSlowdown"),
+    slowed_by=("HwThermalSlowdown",),
+)
+PROFILE = {  # as the child reports it
+    "folder": "trace/one",
+    "problem": None,
+    "recorded": True,
+    "traced": {"steps": 10, "step_seconds": 0.2, "device_seconds": 0.15, "input_seconds": 0.04, "host_seconds": 0.01},
+}

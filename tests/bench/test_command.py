@@ -92,6 +92,7 @@ def test_a_real_run(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     got = json.loads((tmp_path / "b.json").read_text())
     assert got["ended"] == "finished"
+    assert got["samples"] == []  # no GPU
     alone, both = got["measurements"]
     assert (alone["strategy"], alone["replicas"], alone["global_batch_size"]) == ("one_device", 1, 4)
     assert (both["strategy"], both["replicas"], both["global_batch_size"], both["devices"]) == (
@@ -111,6 +112,13 @@ def test_a_real_run(tmp_path):
         assert 0 <= one["input_wait_share"]["median"] < 1
         assert one["cost_per_epoch"] == pytest.approx(one["epoch_seconds"]["median"])
         assert one["gpus"] == []
+        assert one["profile_problem"] is None
+        traced = one["traced"]
+        assert traced["steps"] == 2
+        whole = traced["device_seconds"] + traced["input_seconds"] + traced["host_seconds"]
+        assert whole == pytest.approx(traced["step_seconds"], abs=1e-6)
+        assert traced["device_seconds"] > 0
+        assert 0 < one["began_seconds"] < one["ended_seconds"] < got["seconds"]
     expected = both["samples_per_second"]["median"] / alone["samples_per_second"]["median"] / 2 * 100
     assert both["scaling_efficiency_percent"] == pytest.approx(expected)
     assert len(set(both["accuracy"]["values"])) == 1  # every repeat did the same work

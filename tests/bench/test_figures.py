@@ -1,5 +1,5 @@
 import pytest
-from bench.cases import names, one, raw
+from bench.cases import PROFILE, names, one, raw
 
 from gpucheck.bench import figures
 from gpucheck.bench.plan import item
@@ -78,6 +78,16 @@ def test_cost():
     assert figures.complete([one()], None)[0].cost_per_epoch is None
 
 
+def test_a_profile_is_a_folder_and_what_it_says():
+    got = figures.measurement(ITEM, raw(profile=PROFILE))
+    assert (got.profile, got.traced.device_seconds, got.profile_problem) == ("trace/one", 0.15, None)
+    unread = figures.measurement(ITEM, raw(profile={**PROFILE, "traced": None, "problem": "no host"}))
+    assert (unread.profile, unread.traced, unread.profile_problem) == ("trace/one", None, "no host")
+    none = figures.measurement(ITEM, raw(profile={**PROFILE, "recorded": False, "traced": None, "problem": "busy"}))
+    assert (none.profile, none.traced, none.profile_problem) == (None, None, "busy")
+    assert figures.measurement(ITEM, raw()).profile is None
+
+
 def test_load_between_the_moments():
     def sample(at, *busy):
         return {"at": at, "gpus": [{"utilization_percent": value, "power_watts": None} for value in busy]}
@@ -87,3 +97,33 @@ def test_load_between_the_moments():
     assert (load.device, load.samples, load.utilization_percent, load.power_watts) == ("GPU:0", 3, 95, None)
     assert figures.load(samples, 30.0, 40.0, {"GPU:0": 1}) == ()
     assert figures.load(samples, 10.0, 20.0, {"GPU:0": 7}) == ()
+
+
+def test_every_reason_that_was_seen():
+    samples = [
+        {"at": at, "gpus": [{"clock_event_reasons": mask}]} for at, mask in ((1.0, 0x9), (2.0, 0x44), (3.0, None), (4.0, 0))
+    ]
+    (load,) = figures.load(samples, 0.0, 9.0, {"GPU:0": 0})
+    assert load.clock_event_reasons == ("GpuIdle", "HwSlowdown", "SwPowerCap", "HwThermalSlowdown")
+    assert load.slowed_by == ("HwThermalSlowdown",)  # at rest HwSlowdown means nothing, at full load SwPowerCap
+
+
+def test_the_timeline_is_that_of_the_run():
+    samples = [{"at": 100.0 + at, "gpus": [{}, {"utilization_percent": at, "sm_clock_mhz": 1980}]} for at in range(3)]
+    got = figures.timeline(samples, 99.5, {"GPU:0": 1, "GPU:1": 7})
+    assert [(one.seconds, one.device, one.utilization_percent, one.power_watts) for one in got] == [
+        (0.5, "GPU:0", 0, None),
+        (1.5, "GPU:0", 1, None),
+        (2.5, "GPU:0", 2, None),
+    ]
+
+
+@pytest.mark.parametrize("gpus", [1, 3, 8])
+def test_a_long_timeline_is_thinned_out(gpus):
+    samples = [{"at": float(at), "gpus": [{"utilization_percent": at}] * gpus} for at in range(5001)]
+    got = figures.timeline(samples, 0.0, {f"GPU:{number}": number for number in range(gpus)})
+    assert figures.MOST_SAMPLES / 2 < len(got) <= figures.MOST_SAMPLES
+    assert {one.device for one in got} == {f"GPU:{number}" for number in range(gpus)}
+    assert got[0].seconds == 0.0
+    assert got[-1].seconds > 4950
+    assert all(one.utilization_percent == one.seconds for one in got)

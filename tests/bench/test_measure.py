@@ -36,7 +36,7 @@ CUDA = {
 }
 SAMPLES = {
     "start": {"problem": None},
-    "sample 0": {"at": 12.0, "gpus": [{"utilization_percent": 1}, {"utilization_percent": 98}]},
+    "sample 0": {"at": 12.0, "gpus": [{"utilization_percent": 1}, {"utilization_percent": 98, "clock_event_reasons": 0x40}]},
     "sample 1": {"at": 99.0, "gpus": [{"utilization_percent": 1}, {"utilization_percent": 2}]},
 }
 
@@ -73,12 +73,26 @@ def test_load_is_of_the_right_gpu_at_the_right_time():
     got = measured(Turns(FakeChild({**READY, ONE: raw(), TWO: {"problem": "no"}}), children=children))
     (load,) = got.measurements[0].gpus
     assert (load.device, load.samples, load.utilization_percent) == ("GPU:0", 1, 98)
+    assert load.slowed_by == ("HwThermalSlowdown",)
     assert got.measurements[1].gpus == ()
+    assert [(one.device, one.utilization_percent) for one in got.samples] == [("GPU:0", 98), ("GPU:0", 2)]
+    first, failed = got.measurements
+    assert got.samples[0].seconds - first.began_seconds == pytest.approx(12.0 - raw()["began"])
+    assert first.ended_seconds - first.began_seconds == pytest.approx(raw()["ended"] - raw()["began"])
+    assert failed.began_seconds is None
 
 
 def test_without_nvml_a_note():
     got = measured(Turns(FakeChild({**READY, ONE: raw(), TWO: raw()})))
     assert any(note.startswith("no utilisation, power or clocks: ") for note in got.notes)
+
+
+def test_a_strategy_that_is_not_measured_is_a_configuration_without_figures():
+    got = measured(Turns(FakeChild({**READY, ONE: raw()})), Ask(strategies=("tpu", "one_device")))
+    assert [(one.strategy, one.status) for one in got.measurements] == [("tpu", "not-measured"), ("one_device", "measured")]
+    assert got.measurements[0].reason == plan.UNMEASURED["tpu"]
+    assert got.measurements[0].samples_per_second is None
+    assert got.ended == "finished"
 
 
 def test_a_crash_costs_one_configuration():

@@ -44,6 +44,15 @@ def test_xla_is_measured_on_one_device_only():
     assert refused.value.exit_code == 2
 
 
+def test_what_is_not_measured_is_planned_with_its_reason():
+    items, notes = plan.plan(Ask(strategies=("mirrored", "tpu", "multi_worker_mirrored"), batch_sizes=(8, 16)), GPUS)
+    unmeasured = [(one["strategy"], one["batch_size"], one["device_names"]) for one in items if one["reason"]]
+    assert unmeasured == [(name, size, []) for size in (8, 16) for name in ("tpu", "multi_worker_mirrored")]
+    assert notes == []
+    assert {one["strategy"] for group in plan.groups(items).values() for one in group} == {"mirrored"}
+    assert len({one["stage"] for one in items}) == len(items)
+
+
 def test_mirrored_alone_takes_one_device_too():
     found, _ = planned(GPUS, strategies=("mirrored",), devices=(1, 2))
     assert [one[:2] for one in found] == [("mirrored", 1), ("mirrored", 2)]
@@ -60,7 +69,7 @@ def test_no_baseline_is_told():
         ({"devices": (8,)}, GPUS, 2, "--devices 8: TensorFlow lists 4 GPUs"),
         ({"devices": (2,)}, ["CPU:0", "GPU:0"], 2, "--devices 2: TensorFlow lists 1 GPU$"),
         ({"devices": (100,), "allow_cpu": True}, ["CPU:0"], 2, "--devices 100: the CPU is split into 64 at most"),
-        ({"strategies": ("tpu",)}, GPUS, 2, "nothing to measure: tpu is not measured"),
+        ({"strategies": ("tpu",)}, GPUS, 2, "nothing to measure: tpu is not measured: gpucheck bench does not measure TPUs"),
         ({"strategies": ("one_device",), "devices": (2,)}, GPUS, 2, "nothing to measure: one_device takes --devices 1"),
     ],
 )

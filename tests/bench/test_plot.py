@@ -3,8 +3,10 @@ import xml.etree.ElementTree
 
 import pytest
 from bench.cases import names, one, result
+from msgspec.structs import replace
 
 from gpucheck.bench.figures import measurement
+from gpucheck.bench.model import Sample
 from gpucheck.bench.plan import item
 
 pytest.importorskip("matplotlib")
@@ -37,6 +39,43 @@ def test_only_panels_with_data():
 
 def test_no_scaling_without_one_device():
     assert "Scaling" not in words(plot.draw(result([one(2), one(4)]), ".svg"))
+
+
+def over_time(**changes):
+    """Two GPUs for ten seconds, in which two configurations are measured."""
+    samples = tuple(
+        Sample(seconds=moment / 5, device=f"GPU:{gpu}", utilization_percent=90.0, **changes)
+        for moment in range(51)
+        for gpu in range(2)
+    )
+    measured = [
+        replace(one(), began_seconds=2.0, ended_seconds=4.0),
+        replace(one(2), began_seconds=6.0, ended_seconds=9.0),
+        replace(one(batch=128), began_seconds=9.5, ended_seconds=9.51),
+    ]
+    return result(measured, samples=samples)
+
+
+def test_gpus_over_time_with_what_was_measured_when():
+    shown = words(plot.draw(over_time(power_watts=400.0), ".svg"))
+    for text in ("GPUs over time", "busy (%)", "power (W)", "seconds since the start", "GPU:0 GPU:1", "1: one_device × 1"):
+        assert text in shown
+    assert "clock (MHz)" not in shown  # NVML did not say
+    assert "GPUs over time" not in words(plot.draw(result(), ".svg"))
+
+
+def test_the_bands_are_the_measured_steps():
+    from matplotlib.figure import Figure
+
+    rows = list(Figure().subplots(2, 1))
+    whole = over_time(sm_clock_mhz=1980.0)
+    plot._over_time(rows, [plot.LOADS[0], plot.LOADS[2]], list(whole.measurements), whole.samples)
+    for axes in rows:
+        bands = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
+        assert [(band.x0, band.x1) for band in bands] == [pytest.approx(ends) for ends in ((2, 4), (6, 9), (9.5, 9.51))]
+        assert [line.get_label() for line in axes.get_lines()] == ["GPU:0", "GPU:1"]
+    assert [text.get_text() for text in rows[0].texts] == ["1", "2"]  # the third has no room for its number
+    assert list(rows[1].get_lines()[0].get_ydata()) == [1980.0] * 51
 
 
 def test_png_is_one():

@@ -3,12 +3,12 @@ import io
 import json
 
 import pytest
-from bench.cases import LOAD, names, one, result
+from bench.cases import HOT, LOAD, PROFILE, names, one, result
 from msgspec.structs import replace
 
 from gpucheck.bench import report
 from gpucheck.bench.figures import measurement
-from gpucheck.bench.model import Ask
+from gpucheck.bench.model import Ask, Sample
 from gpucheck.bench.plan import item
 
 LOOK = {"width": 100, "color": False, "ascii": False}
@@ -25,13 +25,21 @@ def test_json():
     assert got["measurements"][1]["scaling_efficiency_percent"] == pytest.approx(100)
 
 
+def test_json_holds_the_timeline():
+    sample = Sample(seconds=1.2, device="GPU:0", utilization_percent=98.0)
+    (got,) = json.loads(report.render(result(samples=(sample,)), "json", **LOOK))["samples"]
+    assert got == {"seconds": 1.2, "device": "GPU:0", "utilization_percent": 98.0, "power_watts": None, "sm_clock_mhz": None}
+
+
 def test_csv():
-    text = report.render(result([replace(one(), gpus=(LOAD, LOAD)), FAILED]), "csv", **LOOK)
+    text = report.render(result([replace(one(profile=PROFILE), gpus=(LOAD, HOT)), FAILED]), "csv", **LOOK)
     rows = list(csv.DictReader(io.StringIO(text), strict=True))
     assert len(rows) == 2
     assert None not in rows[0]
     assert float(rows[0]["samples_per_second_median"]) == pytest.approx(320)
-    assert (rows[0]["utilization_percent"], rows[0]["scaling_efficiency_percent"]) == ("97.0 97.0", "")
+    assert (rows[0]["sm_clock_mhz"], rows[0]["scaling_efficiency_percent"]) == ("1980.0 990.0", "")
+    assert (rows[0]["clock_event_reasons"], rows[0]["slowed_by"]) == ("SwPowerCap HwThermalSlowdown", "HwThermalSlowdown")
+    assert (rows[0]["traced_steps"], rows[0]["traced_input_seconds"], rows[1]["traced_input_seconds"]) == ("10", "0.04", "")
     assert (rows[1]["status"], rows[1]["devices"].split()[-1]) == ("failed", "GPU:7")
     assert len({len(row) for row in csv.reader(io.StringIO(text))}) == 1
 
@@ -52,6 +60,30 @@ def test_terminal():
         assert words in text
     assert "failed: NCCL: no" in text
     assert "\x1b" not in text
+
+
+def test_where_a_traced_step_went():
+    text = report.render(result([one(profile=PROFILE)]), "terminal", **LOOK)
+    assert "trace/one: of a step's 200 ms, device 150 ms (75 %), input 40 ms (20 %), host 10 ms (5 %)" in " ".join(text.split())
+    unread = report.render(result([one(profile={**PROFILE, "traced": None, "problem": "no host"})]), "terminal", **LOOK)
+    assert "trace/one: no host" in unread
+    none = report.render(
+        result([one(profile={**PROFILE, "recorded": False, "traced": None, "problem": "busy"})]), "terminal", **LOOK
+    )
+    assert "none: busy" in none
+
+
+def test_slowed_gpus_are_named():
+    text = " ".join(report.render(result([replace(one(2), gpus=(LOAD, HOT))]), "terminal", **LOOK).split())
+    assert "990 MHz (median of 3 samples); slowed down by HwThermalSlowdown" in text
+    assert "GPUs were slowed down while they were measured (HwThermalSlowdown): see `gpucheck explain gpu-throttled`" in text
+    assert "gpu-throttled" not in report.render(result([replace(one(), gpus=(LOAD,))]), "terminal", **LOOK)
+
+
+def test_a_strategy_without_devices():
+    missed = measurement(item("tpu", (), "float32", False, 64), None, "not here")
+    text = report.render(result([missed, one()]), "terminal", **LOOK)
+    assert "tpu, float32, batch 64 per replica\n  not measured: not here" in text
 
 
 def test_narrow_and_ascii():

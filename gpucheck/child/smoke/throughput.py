@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from typing import Any
 
 from gpucheck.child.smoke import network
@@ -25,7 +26,8 @@ class Trainer:
             model: compiled, with the variables of its optimizer and metrics (see ``trainer``).
             xla: whether XLA compiles the step.
         """
-        self._tf, self._model, self._strategy = tf, model, strategy
+        self.model = model
+        self._tf, self._strategy = tf, strategy
         self.variables = [*model.variables, *model.optimizer.variables]
 
         def on_replica(data: Any) -> Any:
@@ -59,9 +61,15 @@ class Trainer:
             for variable, value in zip(self.variables, values):
                 variable.assign(value)
 
-    def piped(self, source: Any, steps: int) -> float:
-        """Seconds of some steps on the input pipeline."""
-        return self._timed(self._from_iterator, source, steps)
+    def piped(self, source: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
+        """Seconds of some steps on the input pipeline.
+
+        Args:
+            source: see ``source``.
+            steps: how many.
+            around: gives a context manager to make each step in, by its number; None: none.
+        """
+        return self._timed(self._from_iterator, source, steps, around)
 
     def resident(self, batch: Any, steps: int) -> float:
         """Seconds of some steps on one batch that is there already (see ``keep``)."""
@@ -72,37 +80,40 @@ class Trainer:
         seconds: list[float] = []
         accuracies: list[float] = []
         for _ in range(epochs):
-            self._model.reset_metrics()
+            self.model.reset_metrics()
             seconds.append(self.piped(source, steps))
             with contextlib.suppress(KeyError):
-                accuracies.append(float(self._model.get_metrics_result()["accuracy"]))
+                accuracies.append(float(self.model.get_metrics_result()["accuracy"]))
             if target is not None and accuracies and accuracies[-1] >= target:
                 break
         reached = bool(target is not None and accuracies and accuracies[-1] >= target)
         return {"epoch_seconds": seconds, "accuracies": accuracies, "seconds_to_target": sum(seconds) if reached else None}
 
-    def _timed(self, step: Any, data: Any, steps: int) -> float:
+    def _timed(self, step: Any, data: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
+        within = around or (lambda _: contextlib.nullcontext())
         began = time.perf_counter()
-        for _ in range(steps):
-            loss = step(data)
+        for number in range(steps):
+            with within(number):
+                loss = step(data)
         for value in self._strategy.experimental_local_results(loss):
             float(value)  # waits for the device
         return time.perf_counter() - began
 
 
-def trainer(tf: Any, keras: Any, strategy: Any, data: Any, xla: bool = False) -> Trainer:
+def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: Any) -> Trainer:
     """The smoke job's network in a strategy, ready to be timed: in the precision and from the seed that are set.
 
     Args:
         tf: TensorFlow.
         keras: the module to build with.
         strategy: where the network is made.
-        data: a ``tf.data.Dataset`` of global batches; one of them is evaluated.
         xla: whether XLA compiles the step.
+        options: of the network, see ``network.model``.
     """
     with strategy.scope():
-        model = network.model(keras, xla)
+        model = network.model(keras, xla, **options)
         model.optimizer.build(model.trainable_variables)
-    # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
-    model.evaluate(data, steps=1, verbose=0)
+        # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
+        strategy.run(model.test_step, args=(network.arrays(1),))
+    model.reset_metrics()
     return Trainer(tf, strategy, model, xla)

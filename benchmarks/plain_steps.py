@@ -1,0 +1,35 @@
+"""What a user would write to see how long a step takes: the smoke job's very steps, and a callback with a clock.
+
+The yardstick for the step that ``gpucheck --strategy one_device`` reports. Prints the median of all steps but the first, which
+traces and compiles, in seconds.
+"""
+
+import statistics
+import time
+
+import keras
+import tensorflow as tf
+
+from gpucheck.child.smoke import network
+
+device = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
+
+
+class Clock(keras.callbacks.Callback):
+    def __init__(self):
+        super().__init__()
+        self.seconds = []
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.began = time.perf_counter()
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.seconds.append(time.perf_counter() - self.began)
+
+
+with tf.distribute.OneDeviceStrategy(f"/{device}:0").scope():
+    model = network.model(keras, compiled=False)
+clock = Clock()
+data = network.dataset(tf, network.PER_REPLICA_BATCH[device])
+model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, callbacks=[clock])
+print(statistics.median(clock.seconds[1:]))

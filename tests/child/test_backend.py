@@ -1,0 +1,303 @@
+"""Keras on JAX and on PyTorch, in its own child: real ones where they are installed, and fakes that train, break and hang."""
+
+import importlib.util
+import os
+
+import pytest
+
+from gpucheck.child import backend as child_backend
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Level, Request
+from gpucheck.probes import backend, keras, log, training
+
+JAX = """
+import contextlib, types
+__version__ = "0.99.0"
+class Device:
+    platform, device_kind = "cpu", "cpu"
+    def __init__(self, number): self.id = number
+    def memory_stats(self): return None
+_all = [Device(0), Device(1)]
+current = _all[:1]
+def devices(backend=None): return _all
+@contextlib.contextmanager
+def default_device(device):
+    current[:] = [device]
+    yield
+config = types.SimpleNamespace(jax_default_matmul_precision="tensorfloat32")
+"""
+
+KERAS = """
+import contextlib, os, types
+import numpy as np
+import jax
+__version__ = "3.99.0"
+backend = types.SimpleNamespace(backend=lambda: os.environ["KERAS_BACKEND"])
+mixed_precision = types.SimpleNamespace(set_global_policy=lambda name: None)
+def clear_session():
+    {broken}
+utils = types.SimpleNamespace(clear_session=clear_session)
+class Any:
+    def __getattr__(self, name): return lambda *_, **__: None
+layers = Any()
+Input = lambda shape: None
+optimizers = types.SimpleNamespace(Adam=lambda rate: types.SimpleNamespace(variables=[]))
+class Callback: pass
+callbacks = types.SimpleNamespace(Callback=Callback)
+class Array:
+    def __init__(self, data, places): self.data, self.places = data, places
+    def devices(self): return set(self.places)
+    @property
+    def addressable_shards(self): return [types.SimpleNamespace(data=self.data + {drift} * n) for n, _ in enumerate(self.places)]
+class Variable:
+    name = "kernel"
+    def __init__(self): self.value = Array(np.zeros(3), {places})
+    def numpy(self): return self.value.data.copy()
+class Sequential:
+    def __init__(self, layers):
+        self.layers = [types.SimpleNamespace(compute_dtype="float32")]
+        self.trainable_variables = self.trainable_weights = [Variable()]
+    def compile(self, optimizer, **_): self.optimizer = optimizer
+    def fit(self, images, labels, batch_size, shuffle, verbose, callbacks):
+        (callback,) = callbacks
+        callback.on_train_begin()
+        for step in range(len(images) // batch_size):
+            callback.on_train_batch_begin(step)
+            self.trainable_weights[0].value.data += 1
+            callback.on_train_batch_end(step, {{"loss": 2 / (step + 1), "accuracy": 0.9}})
+class DataParallel:
+    def __init__(self, devices): self.devices = [jax.devices()[int(name[4:])] for name in devices]
+    @contextlib.contextmanager
+    def scope(self):
+        jax.current[:] = self.devices
+        yield
+distribution = types.SimpleNamespace(DataParallel=DataParallel)
+"""
+
+
+def fakes(folder, jax=JAX, keras=KERAS, *, broken="pass", places="list(jax.current)", drift=0):
+    """An environment with a JAX and a Keras that only look like it."""
+    text = keras.format(broken=broken, places=places, drift=drift)
+    for name, code in (("jax", jax), ("keras", text)):
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(code)
+    return {**os.environ, "PYTHONPATH": str(folder)}
+
+
+def proven(env, **request):
+    """What the probes read of it."""
+    with LocalHost(Request(**{"backend": "jax", "timeout_seconds": 60, **request}), env=env) as host:
+        return backend.read(host), keras.read(host), training.read(host)
+
+
+def test_each_device_and_all_together_are_trained(tmp_path):
+    seen, spoken, proof = proven(fakes(tmp_path))
+    assert (seen.name, seen.source, seen.imported, seen.version) == ("jax", "--backend", True, "0.99.0")
+    assert [device.name for device in seen.devices] == ["CPU:0", "CPU:1"]
+    assert (spoken.backend, spoken.backend_source, spoken.legacy) == ("jax", "--backend", False)
+    assert [(run.strategy, run.devices, run.status, run.backend, run.compiled) for run in proof.runs] == [
+        ("one_device", ("CPU:0",), "passed", "jax", True),
+        ("data_parallel", ("CPU:0", "CPU:1"), "passed", "jax", True),
+    ]
+    one, both = proof.runs
+    assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (16, 32, 16, 2)
+    assert (one.replicas_equal, both.replicas_equal) == (None, True)
+    assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is one.tf32 is True
+    assert one.steps == 12
+    assert proof.ending is None
+
+
+def test_full_adds_precisions_and_growing_groups(tmp_path):
+    _, _, proof = proven(fakes(tmp_path), level=Level.FULL)
+    assert [(run.strategy, len(run.devices), run.precision) for run in proof.runs] == [
+        ("one_device", 1, "float32"),
+        ("one_device", 1, "mixed_float16"),
+        ("one_device", 1, "mixed_bfloat16"),
+        ("data_parallel", 1, "float32"),
+        ("data_parallel", 2, "float32"),
+    ]
+
+
+def test_work_that_lands_elsewhere_is_no_proof(tmp_path):
+    _, _, proof = proven(fakes(tmp_path, places="jax.devices()[1:]"))
+    assert [run.reason for run in proof.runs] == [
+        "the work did not run where it was placed: kernel on CPU:1",
+        "the work did not run where it was placed: not every device took part",
+    ]
+
+
+def test_replicas_that_differ_are_no_proof(tmp_path):
+    _, _, proof = proven(fakes(tmp_path, drift=1))
+    assert [(run.status, run.reason) for run in proof.runs] == [("passed", None), ("failed", "the replicas' weights differ")]
+
+
+@pytest.mark.parametrize(
+    ("broken", "status", "reason"),
+    [
+        ("raise RuntimeError('no kernel')", "failed", "RuntimeError: no kernel"),
+        ("import os; os.kill(os.getpid(), 11)", "failed", "the training process was killed by SIGSEGV"),
+    ],
+)
+def test_a_training_that_breaks(tmp_path, broken, status, reason):
+    _, _, proof = proven(fakes(tmp_path, broken=broken))
+    first = proof.runs[0]
+    assert (first.status, first.reason, first.stage, first.backend) == (status, reason, "build", "jax")
+    assert {run.backend for run in proof.runs} == {"jax"}
+
+
+def test_a_training_that_hangs_runs_out_of_time(tmp_path):
+    _, _, proof = proven(fakes(tmp_path, broken="import time; time.sleep(600)"), timeout_seconds=8)
+    assert [run.status for run in proof.runs] == ["timed_out", "timed_out"]
+    assert proof.ending == "timed out"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("raise ImportError('no jaxlib')", "no jaxlib"),
+        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV"),
+    ],
+)
+def test_a_jax_that_does_not_import(tmp_path, text, error):
+    seen, spoken, proof = proven(fakes(tmp_path, jax=text))
+    assert (seen.imported, seen.error, seen.devices) == (False, error, None)
+    assert not spoken.imported
+    assert proof.runs == ()
+
+
+def test_a_jax_that_hangs_is_unknown_not_broken(tmp_path):
+    seen, spoken, _ = proven(fakes(tmp_path, jax="import time; time.sleep(600)"), timeout_seconds=4)
+    assert (seen.imported, seen.ending) == (None, "timed out")
+    assert spoken.error == "not reached: JAX's process timed out"
+
+
+def test_platforms_that_were_chosen_are_why_there_is_no_gpu(tmp_path):
+    seen, _, _ = proven({**fakes(tmp_path), "JAX_PLATFORMS": "cpu"}, smoke=False)
+    assert seen.problem == "JAX_PLATFORMS=cpu"
+
+
+@pytest.mark.parametrize("told", ["variable", "file"])
+def test_without_the_option_the_environment_decides(tmp_path, told):
+    """TensorFlow is looked at all the same, and trains nothing."""
+    env = fakes(tmp_path)
+    (tmp_path / "tensorflow").mkdir()
+    (tmp_path / "tensorflow" / "__init__.py").write_text("raise ImportError('broken')")
+    variable, folder = {"KERAS_BACKEND": "jax"}, str(tmp_path)
+    (tmp_path / "keras.json").write_text('{"backend": "jax"}')
+    if told == "file":  # the fake Keras reads the variable only; Keras itself reads both
+        variable = {"KERAS_HOME": folder}
+        package = tmp_path / "keras" / "__init__.py"
+        package.write_text(package.read_text().replace('os.environ["KERAS_BACKEND"]', '"jax"'))
+    seen, spoken, proof = proven({**env, **variable}, backend=None)
+    source = "KERAS_BACKEND" if told == "variable" else f"{folder}/keras.json"
+    assert (seen.source, spoken.backend_source) == (source, source)
+    assert [run.backend for run in proof.runs] == ["jax", "jax"]
+
+
+def test_keras_2_asks_nobody(tmp_path):
+    env = {**fakes(tmp_path), "KERAS_BACKEND": "jax"}
+    (tmp_path / "keras-2.15.0.dist-info").mkdir()
+    (tmp_path / "keras-2.15.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: keras\nVersion: 2.15.0\n")
+    with LocalHost(Request(timeout_seconds=60), env=env) as host:
+        assert (backend.read(host).name, backend.read(host).source) == ("tensorflow", "default")
+
+
+class Framework:
+    """As the files of the two frameworks are seen by the plan."""
+
+    TITLE, COMPILED = "PyTorch", False
+
+    @staticmethod
+    def no_data_parallel(keras):
+        return "Keras can't"
+
+
+class TestPlan:
+    """What is trained on which machine."""
+
+    @staticmethod
+    def runs(usable, wanted=(), unusable=None, logical=0, full=False):
+        settings = {"backend": "torch", "strategies": list(wanted), "logical_devices": logical}
+        items = child_backend._plan(Framework, None, list(usable), unusable or {}, full, settings)
+        return [(item["strategy"], tuple(item["devices"]), item["skip"]) for item in items]
+
+    def test_every_accelerator_alone_and_why_not_together(self):
+        assert self.runs(["GPU:0", "GPU:1", "CPU:0"]) == [
+            ("one_device", ("GPU:0",), None),
+            ("one_device", ("GPU:1",), None),
+            ("data_parallel", ("GPU:0", "GPU:1"), "Keras can't"),
+        ]
+
+    def test_one_device_misses_nothing(self):
+        assert self.runs(["CPU:0"]) == [("one_device", ("CPU:0",), None)]
+        assert self.runs(["CPU:0"], ["data_parallel"]) == [("data_parallel", ("CPU:0",), "Keras can't")]
+
+    def test_full_trains_the_cpu_too(self):
+        assert [devices for _, devices, _ in self.runs(["GPU:0", "CPU:0"], full=True)] == [("GPU:0",), ("CPU:0",)] * 3
+
+    def test_what_cannot_apply_says_why(self):
+        ((strategy, _, reason),) = self.runs(["CPU:0"], ["mirrored"])
+        assert strategy == "mirrored"
+        assert reason == (
+            "mirrored is a strategy of tf.distribute; Keras on PyTorch is trained with one_device and data_parallel"
+        )
+        assert self.runs(["GPU:0"], unusable={"GPU:1": "full"}, logical=4)[1:] == [
+            ("one_device", ("GPU:1",), "full"),
+            ("one_device", (), "PyTorch can't split an accelerator into logical devices"),
+        ]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+def test_the_real_jax():
+    """Two replicas on a CPU that XLA splits; TensorFlow is not needed."""
+    with LocalHost(Request(backend="jax", timeout_seconds=280), env={**os.environ, "JAX_PLATFORMS": "cpu"}) as host:
+        one, both = training.read(host).runs
+        lines = log.read(host).lines
+    assert [(run.strategy, run.devices, run.status) for run in (one, both)] == [
+        ("one_device", ("CPU:0",), "passed"),
+        ("data_parallel", ("CPU:0", "CPU:1"), "passed"),
+    ]
+    assert one.accuracy > 0.5
+    assert both.replicas_equal is both.placement_verified is True
+    assert lines >= 0
+
+
+REFERENCE = """
+import sys, json
+from gpucheck.child.backend import fit, jax
+from gpucheck.child.smoke import network
+jax.prepare(2); jax.load(); jax.devices()
+import keras
+there = fit._cpu_first_loss(jax, keras, sys.argv[1], 16)
+fit._fresh(jax, keras, sys.argv[1])
+with jax.scope(["CPU:1"]):
+    images, labels = network.steps(16)
+    fitted = network.model(keras, True).fit(images[:16], labels[:16], batch_size=16, shuffle=False, verbose=0)
+print(json.dumps([fitted.history["loss"][0], there]))
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
+@pytest.mark.parametrize("precision", ["float32", "mixed_bfloat16"])
+def test_the_reference_loss_is_that_of_the_first_step(precision):
+    """Computed eagerly on the CPU, it equals what ``fit`` starts with there: only another device can make a difference."""
+    import json
+    import subprocess
+    import sys
+
+    env = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run(
+        [sys.executable, "-c", REFERENCE, precision], capture_output=True, text=True, timeout=200, check=True, env=env
+    )
+    here, there = json.loads(done.stdout.splitlines()[-1])
+    assert there == pytest.approx(here, rel=1e-3 if precision == "float32" else 1e-2)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
+def test_the_real_pytorch():
+    with LocalHost(Request(backend="torch", timeout_seconds=280), env={**os.environ, "CUDA_VISIBLE_DEVICES": ""}) as host:
+        (one,) = training.read(host).runs
+        seen = backend.read(host)
+    assert (one.strategy, one.devices, one.status, one.compiled) == ("one_device", ("CPU:0",), "passed", False)
+    assert one.accuracy > 0.3
+    assert seen.built_with_cuda is not None

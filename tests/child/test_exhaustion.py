@@ -1,0 +1,46 @@
+"""Out of memory on purpose, in a real child with the real TensorFlow on a CPU; and in one that does not live through it."""
+
+import os
+
+import pytest
+from in_tensorflow import MARKS
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Level, Request, TrainingRun
+from gpucheck.probes._exhaustion import provoke
+
+pytestmark = MARKS
+REQUEST = Request(allow_cpu=True, level=Level.FULL, timeout_seconds=240)
+TRAINED = (TrainingRun(strategy="one_device", devices=("CPU:0",), replicas=1, precision="float32", status="passed"),)
+KILLED = """
+import os, signal, sys
+def trace(frame, event, argument):
+    if frame.f_code.co_name == "_exhaust" and frame.f_code.co_filename.endswith("exhaustion.py"):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.settrace(trace)
+"""
+
+
+def provoked(**env):
+    with LocalHost(REQUEST, env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1", **env}) as host:
+        return provoke(host, TRAINED)[0]
+
+
+def test_it_is_caught_and_training_goes_on():
+    made = provoked()
+    figures = made.figures
+    assert (made.status, made.reason) == ("passed", None)
+    assert figures["asked_bytes"] == 2 * figures["limit_bytes"]
+    assert figures["loss_after"] == pytest.approx(figures["loss_before"], rel=1e-4)
+    assert made.note.startswith("ResourceExhaustedError: OOM when allocating tensor with shape")
+
+
+def test_a_child_that_is_killed_is_an_answer(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(KILLED)
+    made = provoked(PYTHONPATH=str(tmp_path))
+    assert (made.status, made.reason) == (
+        "failed",
+        "the process ended when it asked for more memory than there is: killed by SIGKILL",
+    )
+    assert made.figures["asked_bytes"] is None
+    assert made.figures["loss_before"] > 0

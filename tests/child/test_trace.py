@@ -1,0 +1,142 @@
+"""What a profiler's trace says of a step: on made-up traces, and on a real one of a pipeline that is too slow."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from types import SimpleNamespace as Some
+
+import pytest
+
+from gpucheck.child import trace
+
+STEPS = (trace.WINDOW, 0, 1000)
+
+
+def plane(name, **lines):
+    """A plane of an XSpace; events are (name, begin, end) in nanoseconds."""
+    names = sorted({event for events in lines.values() for event, _, _ in events})
+    return Some(
+        name=name,
+        event_metadata={number: Some(name=event) for number, event in enumerate(names)},
+        lines=[
+            Some(
+                name=line,
+                timestamp_ns=5,
+                events=[
+                    Some(metadata_id=names.index(event), offset_ps=begin * 1000, duration_ps=(end - begin) * 1000)
+                    for event, begin, end in events
+                ],
+            )
+            for line, events in lines.items()
+        ],
+    )
+
+
+def parts(*planes, devices=("GPU:0",), errors=()):
+    got = trace.summary(Some(planes=planes, errors=list(errors)), devices)
+    nanoseconds = {name.partition("_")[0]: round(seconds * 1e9) for name, seconds in got.items()}
+    assert nanoseconds["device"] + nanoseconds["input"] + nanoseconds["host"] == nanoseconds["step"]
+    return nanoseconds["step"], nanoseconds["device"], nanoseconds["input"], nanoseconds["host"]
+
+
+def test_a_gpu_works_waits_for_input_or_waits_for_the_host():
+    host = plane("/host:CPU", python=[STEPS], tf_Compute=[("IteratorGetNextOp::DoCompute", 100, 500), ("conv:Conv2D", 0, 1000)])
+    gpu = plane(
+        "/device:GPU:0", **{"Stream #7(Kernel)": [("sgemm", 300, 600), ("copy", 590, 700)], "Stream #9": [("nccl", 650, 800)]}
+    )
+    assert parts(host, gpu) == (1000, 500, 200, 300)
+
+
+def test_only_the_steps_count_and_no_derived_line():
+    host = plane("/host:CPU", python=[(trace.WINDOW, 100, 300)])
+    lines = {
+        "Stream #7": [("copy", 0, 50), ("sgemm", 80, 150), ("sgemm", 290, 900), ("copy", 950, 990)],
+        "XLA Ops": [("fusion", 0, 900)],
+        "Steps": [("0", 0, 900)],
+    }
+    assert parts(host, plane("/device:GPU:0", **lines)) == (200, 60, 0, 140)
+
+
+def test_several_gpus_are_averaged_and_an_idle_one_counts():
+    host = plane("/host:CPU", python=[STEPS], waiting=[("IteratorGetNextAsOptionalOp::DoCompute", 0, 500)])
+    first, second, other = (plane(f"/device:GPU:{n}", **{"Stream #7": [("sgemm", 0, 400 * n + 200)]}) for n in range(3))
+    assert parts(host, first, second, other, devices=("GPU:0", "GPU:1")) == (1000, 400, 150, 450)
+    assert parts(host, first, devices=("GPU:0", "GPU:3")) == (1000, 100, 400, 500)
+
+
+def test_on_a_cpu_the_ops_are_the_device():
+    host = plane(
+        "/host:CPU",
+        python=[STEPS, ("EagerExecute", 0, 1000)],
+        tf_Compute=[("model/dense/MatMul:MatMul", 200, 500), ("ExecutorState::Process", 0, 900), ("a:_FusedConv2D", 400, 600)],
+        tf_numa_Eigen=[("ThunkExecutor::Execute (sequential)", 600, 650), ("CpuExecutable::ExecuteAsyncOnStream", 640, 700)],
+        tf_data_private_threadpool=[("decode:DecodeJpeg", 700, 1000)],
+        caller=[("PartitionedCall:PartitionedCall", 0, 1000), ("next:IteratorGetNext", 150, 250), ("w:While", 0, 1000)],
+    )
+    assert parts(host, devices=("CPU:0", "CPU:1")) == (1000, 500, 50, 450)
+
+
+@pytest.mark.parametrize(
+    ("planes", "devices", "words"),
+    [
+        ((), ("CPU:0",), "nothing of the host: no permission"),
+        ((plane("/host:CPU", python=[("a:MatMul", 0, 1)]),), ("CPU:0",), "does not hold the steps"),
+        ((plane("/host:CPU", python=[STEPS, ("a:MatMul", 0, 1)]),), ("GPU:0",), "nothing that the devices did: no permission"),
+        ((plane("/host:CPU", python=[STEPS]),), ("CPU:0",), "nothing that the devices did"),
+    ],
+)
+def test_a_trace_that_says_nothing(planes, devices, words):
+    with pytest.raises(trace.Unreadable, match=words):
+        parts(*planes, devices=devices, errors=("no permission",))
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(trace.Unreadable, match=r"wrote no \.xplane\.pb file"):
+        trace.read(str(tmp_path))
+
+
+SLOW = """
+import json, os, sys, time
+import keras, tensorflow as tf
+from gpucheck.child import trace
+from gpucheck.child.smoke import network, throughput
+from gpucheck.strategies import one_device
+
+
+def late(images, labels):
+    told = tf.numpy_function(lambda labels: (time.sleep(0.5), labels)[1], [labels], tf.int32)
+    return images, tf.ensure_shape(told, labels.shape)
+
+
+data = network.dataset(tf, 4).map(late).prefetch(1)
+trainer = throughput.trainer(tf, keras, one_device.build(tf, ("CPU:0",)))
+source = trainer.source(data)
+trainer.piped(source, 2)
+found = [trace.traced(tf, trainer, source, 12, sys.argv[1], ("CPU:0",))]
+for file in __import__("glob").glob(sys.argv[1] + "/**/*.pb", recursive=True):
+    open(file, "wb").write(b"broken")
+try:
+    trace.read(sys.argv[1])
+except trace.Unreadable as error:
+    found.append(str(error))
+tf.profiler.experimental.start(sys.argv[1])
+found.append(trace.traced(tf, trainer, source, 1, sys.argv[1], ("CPU:0",)))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+def test_a_slow_pipeline_is_most_of_a_real_step(tmp_path):
+    done = subprocess.run([sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr[-2000:]
+    good, broken, busy = json.loads(done.stdout.splitlines()[-1])
+    step = good["traced"]
+    assert (good["problem"], good["recorded"], step["steps"]) == (None, True, 12)
+    assert step["input_seconds"] > 0.5 * step["step_seconds"]
+    assert step["device_seconds"] > 0
+    assert step["device_seconds"] + step["input_seconds"] + step["host_seconds"] == pytest.approx(step["step_seconds"])
+    assert broken.startswith("the trace can't be read: DecodeError")
+    assert (busy["recorded"], busy["traced"]) == (False, None)
+    assert "profil" in busy["problem"].lower()

@@ -1,0 +1,68 @@
+"""What a worker tells besides its training: its versions and what an exception says. Its training is in tests/probes/test_workers.py."""
+
+import pathlib
+import types
+
+import pytest
+
+from gpucheck.child import worker
+
+RAW = pathlib.Path(__file__).parents[1] / "raw"
+GRAPH = """Graph execution error:
+
+Detected at node CollectiveReduceV2 defined at (most recent call last):
+  File "train.py", line 34, in <module>
+
+  File "train.py", line 23, in step
+
+Collective ops is aborted by: recvmsg:Connection reset by peer
+The error could be from a previous operation. Restart your program to reset.
+\t [[{{node CollectiveReduceV2}}]] [Op:__inference_step_134]"""
+PER_REPLICA = """Attempt to convert a value (PerReplica:{
+  0: <tf.Tensor: shape=(1, 2), dtype=float32, numpy=array([[1., 1.]], dtype=float32)>
+}) with an unsupported type (PerReplica) to a Tensor."""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (GRAPH, "Collective ops is aborted by: recvmsg:Connection reset by peer"),
+        (PER_REPLICA, "Attempt to convert a value (PerReplica:{...}) with an unsupported type (PerReplica) to a Tensor."),
+        ("{{function_node __wrapped__X_device_/job:worker/task:0}} Collective ops is aborted", "Collective ops is aborted"),
+        ("", ""),
+    ],
+)
+def test_what_an_exception_says(text, words):
+    assert worker.said(ValueError(text)) == f"ValueError: {words}"
+
+
+def test_the_driver_of_the_kernel(tmp_path):
+    assert worker._driver(str(RAW / "h200/proc_driver_nvidia_version.txt")) == "580.159.04"
+    assert worker._driver(str(tmp_path / "none")) is None
+
+
+def test_versions():
+    sysconfig = types.SimpleNamespace(
+        get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False, "cuda_version": "12.5.1", "cudnn_version": "9"}
+    )
+    tensorflow = types.SimpleNamespace(__version__="2.21.0", sysconfig=sysconfig)
+    found = worker.versions(tensorflow, types.SimpleNamespace(__version__="3.15.1"))
+    assert {name: found[name] for name in ("tensorflow", "keras", "cuda")} == {
+        "tensorflow": "2.21.0", "keras": "3.15.1", "cuda": "12.5.1",
+    }  # fmt: skip
+    assert found["cudnn"]
+    assert found["python"].count(".") == 2
+
+
+def test_the_version_of_an_installed_library(tmp_path, monkeypatch):
+    folder = tmp_path / "nvidia_nccl_cu12-2.27.3.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: nvidia-nccl-cu12\nVersion: 2.27.3\n")
+    assert worker._installed("nvidia-nccl-of-nobody-cu") is None
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert worker._installed("nvidia-nccl-cu") == "2.27.3"
+
+
+def test_a_record_that_is_too_long_is_not_cut():
+    with pytest.raises(ValueError, match="more than"):
+        worker.exchange(None, None, {"name": "x" * worker.RECORD_BYTES})
