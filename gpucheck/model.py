@@ -5,8 +5,7 @@ keyword-only. In every struct ``None`` means *unknown*, never "no".
 """
 
 import enum
-from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -17,9 +16,6 @@ SCHEMA_VERSION = "1.0"
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True):
     """Base of everything a probe returns: plain fields, units in their names, None for unknown."""
-
-
-FactType = TypeVar("FactType", bound=Fact)
 
 
 class Level(enum.IntEnum):
@@ -97,6 +93,11 @@ class Request(Fact, frozen=True, kw_only=True):
     log_device_placement: bool = False  # let TensorFlow's own account of every operation's device through
     expectations: Expectations | None = None  # None: nothing was said
 
+    @property
+    def other_backend(self) -> str | None:
+        """The backend that was asked for in place of TensorFlow: "jax" or "torch". The run is about that one alone then."""
+        return None if self.backend == "tensorflow" else self.backend
+
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One probe's result: the fact, or the problem why there is none."""
@@ -171,13 +172,23 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
     last: float | None = None
 
 
+class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker by which a job of several failed."""
+
+    worker: str  # "worker 1"
+    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"
+    how: str
+    reason: str
+    stage: str | None = None  # the stage it was in: "import", "connect", "step 5"
+
+
 class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     """One training job: one strategy on one set of devices in one precision, as measured in the child."""
 
     strategy: str
     devices: tuple[str, ...]
     replicas: int
-    backend: str = "tensorflow"  # Keras' backend
+    backend: str = "tensorflow"  # Keras' backend: "tensorflow", "jax", "torch"
     loop: str | None = None  # what ran the steps: "fit", "train_step" (Keras' own step, traced once), "strategy.run"
     trained_with: int = 0  # other devices that trained at the same time, independently
     cross_device: str | None = None  # how gradients were exchanged, where that was chosen: "hierarchical_copy", ...
@@ -186,7 +197,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     status: str  # "passed" | "failed" | "skipped" | "timed_out"
     reason: str | None = None  # why it did not pass, in one sentence
     stage: str | None = None  # the stage it reached: "build", "first step", "steps", "verify", "xla"
-    compiled: bool = False  # the training itself was compiled by XLA (jit_compile=True)
+    compiled: bool = False  # the training itself was compiled by XLA (jit_compile=True); JAX always does
     xla_verified: bool | None = None  # a small XLA-compiled step ran on the device as well; None: not tried
     xla_problem: str | None = None  # why it did not
     global_batch_size: int | None = None
@@ -207,13 +218,21 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     output_dtype: str | None = None  # type of the softmax' result
     loss_scale: float | None = None  # of mixed_float16, after the last step
     tf32: bool | None = None  # whether float32 products may be rounded to TF32 on hardware that has it
-    peak_memory_bytes: int | None = None  # device memory, as TensorFlow's allocator counts it; None on a CPU
+    peak_memory_bytes: int | None = None  # device memory, as the framework's allocator counts it; None on a CPU
     cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
     input_wait_share: float | None = None  # of the steps' time, spent waiting for the input pipeline: 0 to 1
     device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
+    cluster: str | None = None  # where its workers are named: "this machine" (two were started here), "TF_CONFIG", "Slurm"
+    sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
+    shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
+    fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart
+    fit_problem: str | None = None  # why it does not
+    worker_names: tuple[str, ...] = ()  # "chief 0", "worker 0", in the cluster's order
     worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
+    worker_faults: tuple[WorkerFault, ...] = ()  # by whom the job failed
+    note: str | None = None  # why it was trained so and not otherwise
 
 
 class Experiment(msgspec.Struct, frozen=True, kw_only=True):
@@ -224,6 +243,7 @@ class Experiment(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None  # why it did not pass, in one sentence
     devices: tuple[str, ...] = ()
     figures: dict[str, float | None] = msgspec.field(default_factory=dict)  # units in the names; None: unknown
+    note: str | None = None  # what was seen that is no figure, in one sentence
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,28 +278,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     probes: tuple[ProbeRun, ...]
     outcomes: tuple[Outcome, ...]
     facts: dict[str, Any]  # probe name -> fact
-
-
-class Facts:
-    """The facts of a run, by type: ``facts[Driver]`` is a ``Driver``."""
-
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        self._readings = {reading.probe: reading for reading in readings}
-        self._facts: dict[type[Fact], Fact] = {
-            type(reading.fact): reading.fact for reading in self._readings.values() if reading.fact is not None
-        }
-
-    def get(self, kind: type[FactType]) -> FactType | None:
-        """The fact of that type, or None if its probe gave none."""
-        fact = self._facts.get(kind)
-        return fact if isinstance(fact, kind) else None
-
-    def reading(self, probe: str) -> Reading | None:
-        """The reading of that probe, or None if it was never run."""
-        return self._readings.get(probe)
-
-    def __iter__(self) -> Iterator[Reading]:
-        return iter(self._readings.values())
 
 
 def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:

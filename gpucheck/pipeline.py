@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpucheck import __version__
+from gpucheck.facts import Facts
 from gpucheck.host import Host
 from gpucheck.model import (
     Diagnosis,
-    Facts,
     Finding,
     Level,
     Outcome,
@@ -32,6 +32,7 @@ from gpucheck.probes.log import Log
 from gpucheck.verdict import decide
 
 TICK_SECONDS = 0.1
+GRACE_SECONDS = 0.5  # children end with the host's time; what they had said by then is still to be put together
 SCOPES = tuple(Scope)
 EXPECTATION = "expectation"  # the row whose rules judge what the user expects
 
@@ -93,11 +94,12 @@ class Observation:
                 self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
 
     def wait(self, tick: Tick | None = None) -> list[Reading]:
-        """Wait for every reading, at most until the host's time is up."""
+        """Wait for every reading, at most until shortly after the host's time is up."""
+        end = time.monotonic() + self._host.remaining() + GRACE_SECONDS
         while True:
             with self._changed:
                 pending = [probe.name for probe in self._probes if probe.name not in self._readings]
-                left = self._host.remaining()
+                left = end - time.monotonic()
                 if not pending or left <= 0:
                     break
                 self._changed.wait(min(left, TICK_SECONDS) if tick else left)
@@ -213,6 +215,8 @@ def _unwanted(probe: Probe, request: Request) -> str | None:
         return f"not looked at with --{request.level.name.lower()}" if request.level < Level.DEFAULT else "only with --full"
     if probe.smoke and not request.smoke:
         return "not looked at with --no-smoke"
+    if probe.tensorflow and request.other_backend:
+        return f"not looked at with --backend {request.other_backend}"
     return None
 
 
@@ -222,6 +226,9 @@ def _late(probe: Probe, seconds: float) -> Reading:
 
 
 def _apply(rule: Rule, facts: Facts) -> Judgement:
+    request = facts.get(Request)
+    if rule.tensorflow and request is not None and request.other_backend:
+        return _judgement(rule, Status.SKIPPED, f"about TensorFlow, which --backend {request.other_backend} leaves out")
     arguments = {}
     for need in rule.needs:
         fact = facts.get(need.fact)

@@ -24,6 +24,7 @@ class Probe(NamedTuple):
     smoke: bool  # True: only when training was not switched off
     fact: type[Fact]
     read: Callable[[Any], Fact]
+    tensorflow: bool = False  # True: only where TensorFlow is what is proven (see ``Request.other_backend``)
 
 
 class Need(NamedTuple):
@@ -50,6 +51,7 @@ class Rule(NamedTuple):
     needs: tuple[Need, ...]
     check: Callable[..., Finding | Skip | None]
     doc: str
+    tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
     in_log: Callable[[Any], Finding | Skip | None] | None = None  # judges a log of which nothing else is known
 
 
@@ -62,7 +64,7 @@ class Row(NamedTuple):
     position: int = 99  # in the table
 
 
-def probe(*, level: Level, smoke: bool = False) -> Callable[[Function], Function]:
+def probe(*, level: Level, smoke: bool = False, tensorflow: bool = False) -> Callable[[Function], Function]:
     """Declare ``read(host) -> Fact`` as the probe named by its file."""
 
     def declare(read: Function) -> Function:
@@ -72,14 +74,24 @@ def probe(*, level: Level, smoke: bool = False) -> Callable[[Function], Function
             smoke=smoke,
             fact=read.__annotations__["return"],
             read=read,
+            tensorflow=tensorflow,
         )
         return read
 
     return declare
 
 
-def rule(*, severity: Severity, scope: Scope, explains: tuple[str, ...] = ()) -> Callable[[Function], Function]:
-    """Declare ``check(fact, ...)`` as the rule named by its file; ``explains`` names the findings that follow from it."""
+def rule(
+    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False
+) -> Callable[[Function], Function]:
+    """Declare ``check(fact, ...)`` as the rule named by its file.
+
+    Args:
+        severity: unless the finding has its own.
+        scope: who has to act.
+        explains: the findings that follow from it.
+        tensorflow: whether it judges TensorFlow's own installation or behaviour, which says nothing of Keras on JAX or PyTorch.
+    """
 
     def declare(check: Function) -> Function:
         _, _, row, name = check.__module__.rsplit(".", 3)
@@ -92,6 +104,7 @@ def rule(*, severity: Severity, scope: Scope, explains: tuple[str, ...] = ()) ->
             needs=tuple(_need(name, kind) for name, kind in check.__annotations__.items() if name != "return"),
             check=check,
             doc="",
+            tensorflow=tensorflow,
         )
         return check
 

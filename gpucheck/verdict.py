@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from gpucheck.facts import Facts
 from gpucheck.model import (
     Diagnosis,
     ExitCode,
-    Facts,
     Level,
     Outcome,
     ProbeStatus,
@@ -15,9 +15,11 @@ from gpucheck.model import (
     Status,
     Verdict,
 )
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.keras import Keras
+from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 
@@ -70,17 +72,26 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
 
 
 def _accelerator(facts: Facts) -> bool:
-    gpus, cuda, tensorflow = facts.get(Gpus), facts.get(Cuda), facts.get(TensorFlow)
+    gpus, cuda = facts.get(Gpus), facts.get(Cuda)
+    listed = [framework.devices or () for framework in (facts.get(TensorFlow), facts.get(Backend)) if framework is not None]
     return bool(
         (gpus is not None and gpus.gpus)
         or (cuda is not None and cuda.device_count)
-        or (tensorflow is not None and any(device.kind != "CPU" for device in tensorflow.devices or ()))
+        or any(device.kind != "CPU" for devices in listed for device in devices)
     )
 
 
+def _needless(facts: Facts) -> bool:
+    """Whether TensorFlow is not there, and not missed: Keras is told to train on another backend, and does."""
+    backend, packages = facts.get(Backend), facts.get(Packages)
+    return bool(backend and backend.other and backend.imported and packages and packages.tensorflow is None)
+
+
 def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
-    tensorflow = facts.get(TensorFlow)
-    if tensorflow is not None and tensorflow.devices is None:
+    tensorflow, backend = facts.get(TensorFlow), facts.get(Backend)
+    if backend is not None and backend.other and backend.devices is None:
+        yield f"The devices of Keras on {backend.name} were not reached: {backend.error or backend.ending or 'no answer'}"
+    if tensorflow is not None and tensorflow.devices is None and not _needless(facts):
         yield f"TensorFlow's device list was not reached: {tensorflow.error or tensorflow.ending or 'no answer'}"
     keras = facts.get(Keras)
     if keras is not None and keras.imported is False:
@@ -88,11 +99,17 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     training = facts.get(Training)
     if training is None or not request.smoke:
         return
+    behind: dict[str, list[str]] = {}  # what was not reached any more, by the reason: one sentence for all
     for run in training.runs:
         label = f"{run.strategy} on {', '.join(run.devices) or 'no device'}"
-        if run.status == "timed_out":
+        if run.status == "timed_out" and run.stage is None:
+            behind.setdefault(run.reason or "out of time", []).append(label)
+        elif run.status == "timed_out":
             yield f"training {label}: {run.reason or 'out of time'}"
         elif run.status == "skipped" and run.strategy in request.strategies:
             yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
+    for reason, labels in behind.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        yield f"training {labels[0]}{more}: {reason}"
     if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
         yield f"nothing was trained: {training.ending or 'no run was possible'}"

@@ -4,7 +4,8 @@ from fakes import facts
 from one_rule import RULES
 from one_rule import changed as changed_plain
 
-from gpucheck.model import Diagnosis, Facts, Outcome, Status
+from gpucheck.facts import Facts
+from gpucheck.model import Diagnosis, Outcome, Status
 from gpucheck.pipeline import fold, judge
 from gpucheck.plugin import load_rows
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.facts import Facts
 from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
-from gpucheck.model import Facts, ProbeStatus, Reading, Request
+from gpucheck.model import ProbeStatus, Reading, Request
 from gpucheck.plugin import load_probes
 
 MACHINES = pathlib.Path(__file__).parent / "machines"

@@ -53,8 +53,15 @@ def test_quick_on_a_machine_without_a_gpu(schema):
     assert (got["verdict"], got["exit_code"]) == ("pass", 0)
     assert got["training"] == []
     skipped = {probe["name"]: probe["problem"] for probe in got["probes"] if probe["status"] == "skipped"}
-    assert skipped.keys() == {"tensorflow", "keras", "training", "log", "tpu_resolver"}
+    assert skipped.keys() == {"tensorflow", "backend", "keras", "training", "log", "tpu_resolver"}
     assert set(skipped.values()) == {"not looked at with --quick"}
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
+def test_a_backend_that_is_not_installed_is_named():
+    got = report("--quick", "--allow-cpu", "--backend", "jax", "--python", sys.executable)
+    assert ([finding["code"] for finding in got["findings"]], got["exit_code"]) == (["keras-backend-not-installed"], 1)
+    assert report("--quick", "--allow-cpu", "--backend", "tensorflow", env={"KERAS_BACKEND": "theano"})["exit_code"] == 0
 
 
 def test_a_gate_that_passes_on_a_cpu_is_no_gate():

@@ -14,7 +14,8 @@ LOOKING = {"os", "io", "pathlib", "subprocess", "socket", "time", "random", "shu
 # folder or file -> (what of ours it may import, what of the world it must not)
 WALLS = {
     "model.py": (("expectations",), LOOKING),  # only the nouns
-    "expectations": (("model", "plugin", "compat", "probes", "expectations"), LOOKING),
+    "expectations": (("model", "facts", "plugin", "compat", "probes", "expectations"), LOOKING),
+    "facts.py": (("model",), LOOKING),
     "plugin.py": (("model",), {"subprocess", "socket"}),
     "compat": (("compat",), LOOKING),
     "host": (("model", "host", "child.interpreter"), set()),
@@ -25,20 +26,20 @@ WALLS = {
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "experiments": (("child", "experiments"), {"subprocess", "socket", "psutil", "msgspec"}),
     "child": (("child", "strategies", "experiments"), {"psutil", "msgspec", "click", "rich"}),
-    "pipeline.py": (("model", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
+    "pipeline.py": (("model", "facts", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
     "api.py": (("model", "host.local", "pipeline", "reports"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
     "redact.py": (("model", "probes.environment"), LOOKING),
     "replay.py": (("model", "plugin", "pipeline", "expectations"), LOOKING),
-    "verdict.py": (("model", "probes"), LOOKING),
+    "verdict.py": (("model", "facts", "probes"), LOOKING),
     "manual.py": (("model",), LOOKING),
     "schema.py": (("model", "plugin"), LOOKING),
     "lint": (("model", "plugin", "manual", "lint", "reports"), LOOKING - {"os", "io"}),
     "settings.py": (("expectations",), {"subprocess", "socket"}),
     "handover.py": ((), {"socket"}),
     "passes.py": (("model", "probes.environment"), {"subprocess", "socket"}),
-    "repair": (("model", "plugin", "pipeline", "compat", "probes", "rules", "repair"), {"subprocess", "socket"}),
-    "bench": (("model", "host", "probes", "bench", "reports"), LOOKING - {"io", "time"}),
+    "repair": (("model", "facts", "plugin", "pipeline", "compat", "probes", "rules", "repair"), {"subprocess", "socket"}),
+    "bench": (("model", "host", "probes", "compat", "bench", "reports"), LOOKING - {"io", "time"}),
     "output.py": ((), {"subprocess", "socket"}),
     "cli": (
         (

@@ -6,9 +6,9 @@ import time
 import pytest
 from fakes import FakeHost, facts, machine, readings
 
+from gpucheck.facts import Facts
 from gpucheck.model import (
     Fact,
-    Facts,
     Finding,
     Fix,
     Level,
@@ -196,6 +196,49 @@ def test_nothing_trained_is_not_healthy():
 def test_a_keras_that_cannot_be_imported_is_not_healthy():
     got = report(keras={"imported": False, "error_type": "ImportError", "error": "No module named 'optree'"})
     assert (got.exit_code, got.unknown_because) == (3, ("Keras could not be imported: No module named 'optree'",))
+
+
+def on_jax(**changes):
+    """A machine without TensorFlow, whose Keras trains on JAX; ``changes`` are to the backend's fact."""
+    plain = machine("laptop-jax")
+    return {**plain, "backend": {**plain["backend"], **changes}}
+
+
+def test_training_on_the_backend_that_was_asked_for_is_enough():
+    got = report(on_jax(), request=Request(allow_cpu=True, backend="jax"))
+    assert (got.verdict, got.exit_code, got.unknown_because) == (Verdict.PASS, 0, ())
+
+
+def test_a_tensorflow_that_is_not_there_is_no_gap_where_keras_trains_on_another_backend():
+    absent = {"imported": False, "error_type": "ModuleNotFoundError", "error": "No module named 'tensorflow'"}
+    assert report({**on_jax(source="KERAS_BACKEND"), "tensorflow": absent}).exit_code == 0
+    installed = machine("laptop-cpu")["packages"]
+    assert report({**on_jax(source="KERAS_BACKEND"), "tensorflow": absent, "packages": installed}).exit_code == 3
+
+
+def test_a_backend_that_was_not_reached_is_not_healthy():
+    got = report(on_jax(imported=None, error="timed out", ending="timed out", devices=None))
+    assert got.unknown_because == ("The devices of Keras on jax were not reached: timed out",)
+
+
+def test_an_accelerator_that_only_the_backend_lists_is_one():
+    got = report(
+        on_jax(devices=[{"name": "MPS:0", "kind": "MPS"}, {"name": "CPU:0", "kind": "CPU"}]), request=Request(backend="jax")
+    )
+    assert got.exit_code == 0
+
+
+def test_probes_and_rules_about_tensorflow_are_left_out():
+    request = Request(backend="torch")
+    host = FakeHost(request=request)
+    (got,) = observe(host, [probe(None, "tensorflow")._replace(tensorflow=True)])
+    assert (got.status, got.problem) == (ProbeStatus.SKIPPED, "not looked at with --backend torch")
+    plain = {**machine("laptop-jax"), "request": {"backend": "torch"}}
+    (judgement,) = judge(facts(plain), [rule("a", found())._replace(tensorflow=True)])
+    assert judgement.outcome.status is Status.SKIPPED
+    assert judgement.outcome.reason == "about TensorFlow, which --backend torch leaves out"
+    (judgement,) = judge(facts({**plain, "request": {"backend": "tensorflow"}}), [rule("a", found())._replace(tensorflow=True)])
+    assert judgement.outcome.status is Status.FOUND
 
 
 def test_a_run_out_of_time_is_not_healthy():

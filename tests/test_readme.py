@@ -9,7 +9,8 @@ from fakes import machine, readings
 from msgspec.structs import replace
 
 from gpucheck import manual
-from gpucheck.model import Facts, Request
+from gpucheck.facts import Facts
+from gpucheck.model import Request
 from gpucheck.pipeline import assemble, judge
 from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import terminal

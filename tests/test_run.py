@@ -31,6 +31,12 @@ def test_the_exit_code_is_the_commands_and_a_healthy_machine_is_not_mentioned():
     assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
 
 
+def test_the_backend_that_was_checked_is_the_one_that_keras_is_told():
+    text = "import os; print(os.environ.get('KERAS_BACKEND'))"
+    assert run("--backend", "tensorflow", *python(text), env={**os.environ, "KERAS_BACKEND": "jax"}).stdout == "tensorflow\n"
+    assert run(*python(text), env={**os.environ, "KERAS_BACKEND": "tensorflow"}).stdout == "tensorflow\n"
+
+
 def test_options_after_the_command_are_the_commands():
     done = run("echo", "--quick", "-v", "--help")
     assert (done.returncode, done.stdout) == (0, "--quick -v --help\n")

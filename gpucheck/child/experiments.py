@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
+from gpucheck.child import plan
 from gpucheck.child.runtime import Stages
 from gpucheck.child.smoke.proof import first_sentence
 
@@ -41,6 +42,12 @@ class Setting:
             if like == (strategy, count, precision, False) and run["status"] == "passed":
                 return run
         return None
+
+
+def stage(account: dict[str, Any]) -> str:
+    """The stage under which a training job was reported: what ``fields`` of an experiment go by."""
+    name: str = plan.planned(account["strategy"], tuple(account["devices"]), account["precision"], account["compiled"])["stage"]
+    return name
 
 
 def names() -> list[str]:

@@ -1,7 +1,7 @@
 """The child that imports TensorFlow, once: it tells what it sees, then trains as planned.
 
-Stages, in order: import, devices, growth, mapped, keras, tpu, plan, one ``train ...`` per run, one ``experiment ...`` per
-experiment, one ``xla ...`` per device.
+Stages, in order: backend, import, devices, growth, mapped, keras, tpu, plan, one ``train ...`` per run, one ``experiment ...``
+per experiment, one ``xla ...`` per device.
 """
 
 from __future__ import annotations
@@ -13,10 +13,7 @@ from gpucheck.child import experiments, inspection, plan
 from gpucheck.child.runtime import Stages
 from gpucheck.child.smoke import fit, together, xla
 
-NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
-HEAR_SECONDS = 25.0  # the parent's word on free memory comes within a second; a hanging NVML delays it
 TPU_SECONDS = 60.0
-REPLICAS = {False: 2, True: 8}  # logical CPU devices where the CPU is all there is, by whether everything is to be proven
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
 
 
@@ -33,6 +30,7 @@ def run(stages: Stages, args: list[str]) -> None:
 
     faulthandler.enable()
     settings = json.loads(args[0])
+    elsewhere = inspection.told_backend(stages)
     tf = inspection.import_tensorflow(stages)
     if tf is None:
         return
@@ -41,13 +39,15 @@ def run(stages: Stages, args: list[str]) -> None:
     devices = inspection.list_devices(stages, tf)
     inspection.memory_growth(stages, tf)
     inspection.mapped_libraries(stages)
+    if elsewhere:
+        return  # Keras, training and a TPU are left to the child that imports JAX or PyTorch
     keras, backend = inspection.import_keras(stages, tf)
     tpus = _connect_tpu(stages, tf) if settings["tpu"] else []
     if not settings["smoke"]:
         return
     stages.begin("plan")
-    free = (stages.hear(HEAR_SECONDS) or {}).get("free_bytes", {})
-    usable, unusable = _usable(devices, free)
+    free = (stages.hear(plan.HEAR_SECONDS) or {}).get("free_bytes", {})
+    usable, unusable = plan.usable(devices, free)
     full = settings["level"] >= plan.FULL
     names = _logical(tf, usable, settings["logical_devices"], full, free)
     if not settings["logical_devices"]:
@@ -80,20 +80,6 @@ def _trained(
     return [fit.train(stages, tf, keras, item, names, cross_device if item["strategy"] == "mirrored" else None) for item in group]
 
 
-def _usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
-    """Devices with room for the smoke job, and why the others have none. ``free`` is by GPU number; unknown is usable."""
-    usable, unusable = [], {}
-    for device in devices:
-        room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
-        if room is not None and room < NEEDED_BYTES:
-            unusable[device] = (
-                f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {NEEDED_BYTES / 2**30:.1f} GiB"
-            )
-        else:
-            usable.append(device)
-    return usable, unusable
-
-
 def _logical(tf: Any, usable: list[str], wanted: int, full: bool, free: dict[str, int]) -> dict[str, str]:
     """Make only the usable devices visible, initialise, and map each device's name to TensorFlow's logical name.
 
@@ -106,7 +92,7 @@ def _logical(tf: Any, usable: list[str], wanted: int, full: bool, free: dict[str
     cpus = tf.config.list_physical_devices("CPU")
     logical_device = tf.config.LogicalDeviceConfiguration
     if cpus and not gpus:
-        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * (wanted or REPLICAS[full]))
+        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * (wanted or plan.REPLICAS[full]))
     for name in gpus if wanted > 1 else []:
         share = _share(free.get(name.split(":")[1]), wanted)
         tf.config.experimental.set_memory_growth(by_name[name], False)  # TensorFlow takes a share at once, or grows; not both

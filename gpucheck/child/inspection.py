@@ -10,6 +10,7 @@ from typing import Any
 
 from gpucheck.child.runtime import Stages
 
+OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
 LIBRARY = re.compile(
     r"/(lib(?:cuda|nvidia-ml|cudart|cublas|cublasLt|cufft|cusolver|cusparse|cudnn|nccl|nvrtc|nvJitLink|cupti|tpu)[\w-]*\.so[.\d]*)$"
 )
@@ -24,7 +25,7 @@ def import_tensorflow(stages: Stages) -> Any | None:
 
         version = tf.__version__  # an emptied or shadowed package imports, and has none
     except BaseException as error:
-        stages.end("import", {"imported": False, **_problem(error)})
+        stages.end("import", {"imported": False, **problem(error)})
         return None
     seconds = time.perf_counter() - started
     built = build(tf)
@@ -111,29 +112,34 @@ def mapped_libraries(stages: Stages) -> None:
     stages.end("mapped", mapped)
 
 
-def import_keras(stages: Stages, tf: Any) -> tuple[Any, str | None]:
-    """Keras as a user of this environment gets it; returns the module to train with, and its backend."""
+def import_keras(stages: Stages, tf: Any = None) -> tuple[Any, str | None]:
+    """Keras as a user of this environment gets it; returns the module to train with, and its backend.
+
+    Args:
+        stages: the report to the parent.
+        tf: TensorFlow, whose ``tf.keras`` may be an older one; None: not imported.
+    """
     stages.begin("keras")
     try:
         import keras
 
         version = str(keras.__version__)
         backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
-        legacy = not str(getattr(tf.keras, "__version__", version)).startswith("3")
+        legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
     except BaseException as error:
         source, wanted = backend_source()  # what it was told to run on may be why
-        stages.end("keras", {"imported": False, "backend": wanted, "backend_source": source, **_problem(error)})
+        stages.end("keras", {"imported": False, "backend": wanted, "backend_source": source, **problem(error)})
         return None, None
     source, _ = backend_source()
     stages.end(
         "keras",
         {"imported": True, "version": version, "backend": backend, "backend_source": source, "legacy": legacy},
     )
-    return (tf.keras if legacy else keras), backend
+    return (tf.keras if legacy and tf is not None else keras), backend
 
 
 def backend_source() -> tuple[str, str | None]:
-    """Where Keras takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
+    """Where Keras 3 takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
     if os.environ.get("KERAS_BACKEND"):
         return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
     home = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
@@ -145,6 +151,25 @@ def backend_source() -> tuple[str, str | None]:
         backend = None
     # Keras writes the file itself on first import, with the default in it: only another value was somebody's choice.
     return (path, backend) if backend and backend != "tensorflow" else ("default", None)
+
+
+def told_backend(stages: Stages) -> bool:
+    """Say, before anything is imported, which backend Keras is told to run on; whether JAX or PyTorch will train then."""
+    stages.begin("backend")
+    source, name = backend_source()
+    if name in OTHER_BACKENDS and _keras_major() == "2":
+        source, name = "default", None  # Keras 2 knows TensorFlow alone, and asks nobody
+    stages.end("backend", {"name": name or "tensorflow", "source": source})
+    return name in OTHER_BACKENDS
+
+
+def _keras_major() -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version("keras").split(".")[0]
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def name_of(device: Any) -> str:
@@ -167,7 +192,8 @@ def build(tf: Any) -> dict[str, Any]:
     }
 
 
-def _problem(error: BaseException) -> dict[str, str]:
+def problem(error: BaseException) -> dict[str, str]:
+    """An exception in two fields of a report; the log gets its traceback."""
     import traceback
 
     traceback.print_exc()  # the log keeps the whole of it

@@ -7,6 +7,9 @@ import pkgutil
 from typing import Any
 
 FULL = 2  # the level --full
+NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
+HEAR_SECONDS = 25.0  # the parent's word on free memory comes within a second; a hanging NVML delays it
+REPLICAS = {False: 2, True: 8}  # logical CPU devices where the CPU is all there is, by whether everything is to be proven
 
 
 def plan(devices: list[str], level: int, wanted: list[str], every: bool = False) -> list[dict[str, Any]]:
@@ -34,7 +37,8 @@ def plan(devices: list[str], level: int, wanted: list[str], every: bool = False)
                 runs.append(skipped(name, (), jobs))
             continue
         runs += [planned(name, *job) for job in jobs]
-    return runs
+    reason = "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
+    return runs + [skipped(name, (), reason) for name in wanted if name not in strategies()]
 
 
 def strategies() -> list[str]:
@@ -64,6 +68,20 @@ def planned(strategy: str, devices: tuple[str, ...], precision: str, compiled: b
 def skipped(strategy: str, devices: tuple[str, ...], reason: str) -> dict[str, Any]:
     """One run that can't be trained, and why."""
     return {**planned(strategy, devices, "float32"), "skip": reason}
+
+
+def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
+    """Devices with room for the smoke job, and why the others have none. ``free`` is by GPU number; unknown is usable."""
+    fit, unfit = [], {}
+    for device in devices:
+        room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
+        if room is not None and room < NEEDED_BYTES:
+            unfit[device] = (
+                f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {NEEDED_BYTES / 2**30:.1f} GiB"
+            )
+        else:
+            fit.append(device)
+    return fit, unfit
 
 
 def groups(runs: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -17,6 +17,7 @@ from gpucheck.plugin import modules
 
 STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
 BACKENDS = ("tensorflow", "jax", "torch")
+KERAS_STRATEGIES = ("data_parallel",)  # Keras' own, with another backend; it shares one_device
 TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
 ASKED = (
     *("level", "allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
@@ -51,13 +52,14 @@ _OPTIONS = (
         "strategies",
         multiple=True,
         metavar="NAME",
-        type=click.Choice(STRATEGIES),
-        help=f"Train with this strategy only; may be repeated. One of: {', '.join(STRATEGIES)}.",
+        type=click.Choice([*STRATEGIES, *KERAS_STRATEGIES]),
+        help=f"Train with this strategy only; may be repeated. One of: {', '.join(STRATEGIES)}; with --backend jax: one_device,"
+        f" {', '.join(KERAS_STRATEGIES)}.",
     ),
     click.option(
         "--backend",
         type=click.Choice(BACKENDS),
-        help="Keras backend to prove, instead of what KERAS_BACKEND and keras.json say.",
+        help="Keras backend to prove, whatever KERAS_BACKEND and keras.json say; jax and torch leave TensorFlow out.",
     ),
     click.option(
         "--logical-devices",
@@ -141,7 +143,7 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
         progress = progress_line(host)
         try:
             report = diagnose(host, started, progress)
-            if request.log_device_placement:
+            if request.log_device_placement and request.other_backend is None:
                 _show_placement(host)
             return report
         except KeyboardInterrupt:

@@ -52,7 +52,8 @@ def run(
 
     The command takes this process' place: process number, signals, standard streams, working folder and exit code are its own.
     If the check fails, the command is not started: exit code 1 (3: no verdict), and a line on standard error. A healthy machine
-    is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed.
+    is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed. What --backend names is
+    handed to the command as KERAS_BACKEND.
     """
     from gpucheck import handover
 
@@ -73,6 +74,8 @@ def _checked(
 ) -> dict[str, str]:
     """The environment to start the command with, once the check has passed; SystemExit where it has not."""
     env = dict(os.environ)
+    if request.backend is not None:
+        env["KERAS_BACKEND"] = request.backend  # what was checked is what is started
     name = None
     if cache_seconds is not None:
         from gpucheck import passes

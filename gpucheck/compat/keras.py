@@ -8,6 +8,15 @@ from gpucheck.compat import tensorflow, versions
 
 BACKENDS = ("tensorflow", "jax", "torch", "numpy", "openvino")  # the first is the default
 TRAINING_BACKENDS = ("tensorflow", "jax", "torch")  # the others have no fit()
+OTHERS = TRAINING_BACKENDS[1:]
+
+TITLES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
+PACKAGES = {"jax": ("jax", "jaxlib"), "torch": ("torch",)}  # what has to be installed for it
+# What pip is told for the build that uses NVIDIA GPUs: JAX's installation guide; PyTorch's "Get Started" selector.
+CUDA_BUILDS = {
+    "jax": ("--upgrade", "jax[cuda12]"),
+    "torch": ("--force-reinstall", "torch", "--index-url", "https://download.pytorch.org/whl/cu126"),
+}
 
 # TF_USE_LEGACY_KERAS is compared as text: 'TRUE', 'yes' and '2' are ignored.
 LEGACY_VALUES = ("true", "True", "1")

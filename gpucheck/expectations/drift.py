@@ -7,7 +7,8 @@ import msgspec
 from gpucheck.expectations import SPEED_TOLERANCE, Expectations
 from gpucheck.expectations.items import Item, Seen, gpu_count, gpu_models, training, version
 from gpucheck.expectations.tracked import Tracked, tracked
-from gpucheck.model import Facts, Report
+from gpucheck.facts import Facts
+from gpucheck.model import Report
 
 GROUPS = {
     "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from gpucheck.compat import versions
 from gpucheck.expectations import Expectations
-from gpucheck.model import Evidence, Fact, Facts, FactType, Level, Request, TrainingRun, saw
+from gpucheck.facts import Facts, FactType
+from gpucheck.model import Evidence, Fact, Level, Request, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
@@ -271,7 +272,7 @@ def _fast(strategy: str, precision: str, least: float, fact: Training | None, ab
     what, expected = f"strategy {strategy} in {precision}", f"at least {least:,g} samples/s"
     found = False
     for place, run in _measured(fact):
-        if (run.strategy, run.precision) == (strategy, precision) and not run.compiled and fact is not None:
+        if (run.strategy, run.precision) == (strategy, precision) and as_usual(run) and fact is not None:
             found = True
             speed = run.samples_per_second
             told = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
@@ -284,7 +285,7 @@ def _fast(strategy: str, precision: str, least: float, fact: Training | None, ab
 def _starts(most: float, fact: Training | None, absent: str) -> Iterator[Item]:
     found = False
     for place, run in _measured(fact):
-        if not run.compiled and run.first_step_seconds is not None and fact is not None:
+        if as_usual(run) and run.first_step_seconds is not None and fact is not None:
             found = True
             seconds = run.first_step_seconds
             evidence = saw(fact, f"runs[{place}].first_step_seconds")
@@ -292,6 +293,11 @@ def _starts(most: float, fact: Training | None, absent: str) -> Iterator[Item]:
             yield Item(what, f"at most {most:g} s", f"{seconds:.3g} s", seconds <= most, evidence, run.devices)
     if not found:
         yield Item("the first step of training", f"at most {most:g} s", _no_run(fact, absent), None)
+
+
+def as_usual(run: TrainingRun) -> bool:
+    """Whether it was compiled no more and no less than its backend does unless told otherwise."""
+    return run.compiled == (run.backend == "jax")
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:

@@ -14,7 +14,7 @@ from gpucheck.expectations import (
     VersionExpectations,
     toml,
 )
-from gpucheck.expectations.items import ABSENT, GIB, Seen, usable_gpus, versions_seen
+from gpucheck.expectations.items import ABSENT, GIB, Seen, as_usual, usable_gpus, versions_seen
 from gpucheck.model import Report, Request, Severity
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -74,7 +74,7 @@ def _training(report: Report) -> TrainingExpectations:
     slowest: dict[str, dict[str, float]] = {}
     starts = []
     for run in passed:
-        if run.compiled:
+        if not as_usual(run):
             continue
         if run.first_step_seconds is not None:
             starts.append(run.first_step_seconds)
@@ -155,7 +155,7 @@ def _training_lines(wanted: TrainingExpectations, report: Report, request: Reque
         return
     yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
     if wanted.max_first_step_seconds is not None:
-        starts = [run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and not run.compiled]
+        starts = [run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and as_usual(run)]
         yield f"# The slowest first step took {max(starts):.3g} s; {START_FACTOR} times as long is allowed, at least"
         yield f"# {START_SECONDS_MIN:g} s, because it compiles."
         yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
@@ -173,6 +173,6 @@ def _slowest(report: Report, strategy: str, precision: str) -> float:
         run.samples_per_second
         for run in report.training
         if (run.strategy, run.precision, run.status) == (strategy, precision, "passed")
-        and not run.compiled
+        and as_usual(run)
         and run.samples_per_second is not None
     )

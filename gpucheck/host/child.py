@@ -21,7 +21,7 @@ BOOTSTRAP = (
     "from gpucheck.child.runtime import main; main()"
 )
 
-EXAMINING = ("framework", "worker", "bench", "interpreter")  # these run as the user's own program would
+EXAMINING = ("framework", "backend", "worker", "exhaustion", "bench", "interpreter")  # these run as the user's own program would
 
 
 def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
@@ -30,10 +30,14 @@ def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
     return [*python, "-c", BOOTSTRAP, PACKAGE, name, *args]
 
 
-def child_env(env: Mapping[str, str], name: str) -> dict[str, str]:
-    """The user's environment, except that TensorFlow's log is un-silenced and no cloud is asked for a TPU's metadata."""
+def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, str]:
+    """The user's environment, except that TensorFlow's log is un-silenced, that no cloud is asked for a TPU's metadata, and that
+    Keras runs on the backend that was asked for.
+    """
     child = dict(env)
     if name in EXAMINING:
+        if request.backend is not None:
+            child["KERAS_BACKEND"] = request.backend
         child["TF_CPP_MIN_LOG_LEVEL"] = "0"
         vmodule = child.get("TF_CPP_VMODULE")
         child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library

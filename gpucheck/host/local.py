@@ -267,7 +267,7 @@ class LocalHost:
 
     def _start_child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
         argv = child_argv(self.request, name, args)
-        env = child_env(self.env, name)
+        env = child_env(self.request, self.env, name)
         try:
             process = self._start(argv, env, lifeline=True, locked=True)
         except OSError as error:

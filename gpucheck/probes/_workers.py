@@ -1,69 +1,146 @@
-"""Multi-worker training: two processes on this machine, each with the TF_CONFIG of its place in the cluster."""
+"""Multi-worker training: this run's workers are started and watched, and their accounts become one training run.
+
+A worker that ends badly ends the others a few seconds later; one that stands still is named as soon as nobody goes on.
+"""
 
 import json
+from typing import Any
 
-from gpucheck.host import Child, Host
-from gpucheck.model import Loss, TrainingRun
-from gpucheck.probes import cuda
+import msgspec
 
-WORKERS = 2
-LIMIT_SECONDS = 90.0
+from gpucheck.host import Host
+from gpucheck.model import TrainingRun, WorkerFault
+from gpucheck.probes import _watch
+from gpucheck.probes._members import STRATEGY, Members, members
+from gpucheck.probes._reach import reach
+from gpucheck.probes._watch import Limits, Worker
+
+QUIET_SECONDS = 30.0  # in which nobody goes on, and what the first step takes where one device trains alone, times a factor
+QUIET_FACTOR = 10.0
+IMPORT_SECONDS = 60.0  # for TensorFlow's import, or what it took before, times a factor
+IMPORT_FACTOR = 6.0
+LIMIT_SECONDS = 150.0
+RESERVE_SECONDS = 3.0  # of the run's time, to end what is left
 
 
-def train(host: Host) -> TrainingRun:
-    """Start the workers, wait for all of them, and put their accounts together: one run, failed if any worker failed."""
-    ports = [host.free_port() for _ in range(WORKERS)]
-    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
-    gpu_count = cuda.read(host).device_count or 0
+def train(host: Host, framework: dict[str, Any]) -> TrainingRun:
+    """Start the workers, watch them, and put their accounts together: one run, failed if any worker failed.
+
+    Args:
+        host: the machine.
+        framework: stages of the child that inspected TensorFlow: how long the import and a first step took, and Keras' backend.
+    """
+    backend = (framework.get("keras") or {}).get("backend")
+    if backend != "tensorflow":
+        return _skipped(cannot(backend))
+    cluster = members(host)
+    if isinstance(cluster, str):
+        return _skipped(cluster)
+    own = [cluster.names[start.place] for start in cluster.starts]
+    if cluster.joined and own[0] in cluster.addresses and host.connect(*cluster.addresses[own[0]], timeout=1.0) is None:
+        reason = "the port of its address is taken on this machine"
+        return _run(cluster, (), (WorkerFault(worker=own[0], how="port taken", reason=reason),))
+    limits = limits_of(host, framework, cluster.joined)
     workers = [
-        host.child("worker", json.dumps(_settings(cluster, index, gpu_count), sort_keys=True), limit=LIMIT_SECONDS)
-        for index in range(WORKERS)
+        Worker(
+            cluster.names[start.place],
+            host.child(
+                "worker",
+                settings(STRATEGY, start.tf_config, cluster.names[start.place], start.gpus),
+                limit=host.remaining(),
+            ),
+        )
+        for start in cluster.starts
     ]
-    accounts = [worker.until("train") for worker in workers]
-    problems = [
-        _problem(index, worker, account)
-        for index, (worker, account) in enumerate(zip(workers, accounts, strict=True))
-        if account is None or account["problem"]
-    ]
-    done = [account for account in accounts if account is not None]
-    late = any(worker.end().how == "timed out" for worker in workers)
-    chief = done[0] if done and not problems else {}
-    if chief and any(account["weights"] != chief["weights"] for account in done):
-        problems.append("the workers' weights differ")
-    return TrainingRun(
-        strategy="multi_worker_mirrored",
-        devices=tuple(_device(index, gpu_count) for index in range(WORKERS)),
-        workers=WORKERS,
-        replicas=chief.get("replicas", WORKERS),
-        precision="float32",
-        status="timed_out" if late else "failed" if problems else "passed",
-        reason="; ".join(problems) or None,
-        stage=next((worker.end().stage for worker in workers if worker.end().stage), None),
-        global_batch_size=chief.get("global_batch_size"),
-        per_replica_batch_size=chief.get("per_replica_batch_size"),
-        steps=chief.get("steps"),
-        samples_per_second=chief.get("samples_per_second"),
-        step_seconds=chief.get("step_seconds"),
-        first_step_seconds=chief.get("first_step_seconds"),
-        loss=Loss(**chief["loss"]) if chief else Loss(),
-        losses_finite=chief.get("losses_finite"),
-        loss_fell=chief.get("loss_fell"),
-        gradients_reach_weights=chief.get("gradients_reach_weights"),
-        replicas_equal=True if chief and not problems else None,
-        worker_versions=tuple(account["versions"] for account in done if account.get("versions")),
+    asked = {name: parts for name, parts in cluster.addresses.items() if name not in own or not cluster.joined}
+    watched = _watch.watch(workers, limits, lambda: reach(host, asked, 1.0))
+    faults = tuple(_watch.faults(workers, watched))
+    return _run(cluster, workers, faults)
+
+
+def settings(strategy: str, tf_config: dict[str, Any], name: str, gpus: tuple[int, ...] | None) -> str:
+    return json.dumps({"strategy": strategy, "tf_config": tf_config, "name": name, "gpus": gpus}, sort_keys=True)
+
+
+def limits_of(host: Host, framework: dict[str, Any], joined: bool) -> Limits:
+    imported = (framework.get("import") or {}).get("import_seconds") or 0.0
+    alone = [value for stage, value in framework.items() if stage.startswith("train one_device") and not value["compiled"]]
+    first = [value.get("first_step_seconds") or 0.0 for value in alone if not value.get("trained_with")]
+    left = max(0.0, host.remaining() - RESERVE_SECONDS)
+    return Limits(
+        whole=left if joined else min(left, LIMIT_SECONDS),
+        quiet=QUIET_SECONDS + QUIET_FACTOR * max(first, default=0.0),
+        imported=max(IMPORT_SECONDS, IMPORT_FACTOR * imported),
+        joined=joined,
     )
 
 
-def _settings(cluster: dict[str, list[str]], index: int, gpu_count: int) -> dict[str, object]:
-    return {
-        "tf_config": {"cluster": cluster, "task": {"type": "worker", "index": index}},
-        "gpu": index if gpu_count >= WORKERS else None,  # one GPU each, or none: two workers can't share one
+def _skipped(reason: str) -> TrainingRun:
+    return TrainingRun(strategy=STRATEGY, devices=(), replicas=0, precision="float32", status="skipped", reason=reason)
+
+
+def cannot(backend: str | None) -> str:
+    return f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
+
+
+def status(faults: tuple[WorkerFault, ...]) -> str:
+    if faults and all(fault.how == "late" for fault in faults):
+        return "timed_out"
+    return "failed" if faults else "passed"
+
+
+def _run(cluster: Members, workers: list[Worker] | tuple[()], faults: tuple[WorkerFault, ...]) -> TrainingRun:
+    """The run as a whole. Figures are one worker's: they are the same on all, but for some microseconds."""
+    account: dict[str, Any] = next((worker.stages["train"] for worker in workers if "train" in worker.stages), {})
+    fitted: dict[str, Any] = next(
+        (value for worker in workers if (value := worker.stages.get("fit")) and not _watch.lost(value["problem"])), {}
+    )
+    told = _told(cluster, workers)
+    plain = {
+        **{name: value for name, value in account.items() if name != "problem"},
+        "strategy": STRATEGY,
+        "devices": _devices(cluster, told),
+        "workers": len(cluster.names),
+        "replicas": account.get("replicas", len(cluster.names)),
+        "precision": "float32",
+        "status": status(faults),
+        "reason": sentence(faults),
+        "stage": faults[0].stage if faults else None,
+        "cluster": cluster.source,
+        "note": cluster.note,
+        "fit_verified": fitted.get("verified"),
+        "fit_problem": fitted.get("problem"),
+        "worker_names": cluster.names,
+        "worker_versions": [record.get("versions", {}) for record in told] if any(told) else [],
+        "worker_faults": faults,
     }
+    return msgspec.convert(plain, TrainingRun, from_attributes=True)
 
 
-def _device(index: int, gpu_count: int) -> str:
-    return f"GPU:{index}" if gpu_count >= WORKERS else "CPU:0"
+def _told(cluster: Members, workers: list[Worker] | tuple[()]) -> list[dict[str, Any]]:
+    """What each worker of the cluster told of itself, in the cluster's order; empty where it told nothing."""
+    found: dict[str, dict[str, Any]] = {}
+    for worker in workers:
+        if "versions" in worker.stages:
+            found.setdefault(worker.name, {"versions": worker.stages["versions"]})
+        found.update((record["name"], record) for record in worker.stages.get("meet") or ())
+    return [found.get(name, {}) for name in cluster.names]
 
 
-def _problem(index: int, worker: Child, account: dict[str, str] | None) -> str:
-    return f"worker {index}: {account['problem'] if account is not None else worker.end().how}"
+def _devices(cluster: Members, told: list[dict[str, Any]]) -> tuple[str, ...]:
+    """What each worker trains on: as it told, else as it was told."""
+    planned = {cluster.names[start.place]: start.gpus for start in cluster.starts}
+    found: list[str] = []
+    for name, record in zip(cluster.names, told, strict=True):
+        gpus = planned.get(name)
+        found += record.get("devices") or ([f"GPU:{place}" for place in gpus] or ["CPU:0"] if gpus is not None else [])
+    return tuple(found)
+
+
+def sentence(faults: tuple[WorkerFault, ...]) -> str | None:
+    """'worker 1: killed by SIGKILL'; the stage is the run's own, unless they failed at different ones."""
+    same: dict[str, list[str]] = {}
+    for fault in faults:
+        where = f" in stage {fault.stage}" if fault.stage != faults[0].stage else ""
+        same.setdefault(f"{fault.reason}{where}", []).append(fault.worker)
+    return "; ".join(f"{', '.join(names)}: {what}" for what, names in same.items()) or None

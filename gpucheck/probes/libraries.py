@@ -73,7 +73,7 @@ CUDNN_PARTS = tuple(
 )
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.QUICK, tensorflow=True)
 def read(host: Host) -> Libraries:
     """Resolve each soname from the ELF headers and the search path; above --quick, open each one in a child too."""
     if host.platform != "linux":

@@ -5,7 +5,7 @@ import msgspec
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._framework import child
+from gpucheck.probes._framework import child, elsewhere, other
 
 
 class Event(Fact, frozen=True, kw_only=True):
@@ -30,12 +30,17 @@ class Log(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Log:
-    """Parse what the framework child wrote to its standard output and standard error."""
+    """Parse what the children that import a framework wrote to their standard output and standard error."""
     from gpucheck import logs  # the parser declares its result with this module's types
 
-    framework = child(host)
-    ending = framework.end()
-    text = framework.log()
-    if not text and ending.how.startswith("not started"):
-        raise RuntimeError(f"no log: the framework child was {ending.how}")
-    return logs.parse(text.rstrip("\n").split("\n") if text else (), "gpucheck's own child")
+    told = elsewhere(host)
+    children = [] if told and host.request.backend else [child(host)]
+    children += [other(host)] if told else []
+    lines: list[str] = []
+    for framework in children:
+        ending = framework.end()
+        text = framework.log()
+        if not text and ending.how.startswith("not started"):
+            raise RuntimeError(f"no log: the framework child was {ending.how}")
+        lines += text.rstrip("\n").split("\n") if text else ()
+    return logs.parse(lines, "gpucheck's own child")

@@ -46,7 +46,7 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
 
 
-@probe(level=Level.DEFAULT)
+@probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
     framework = child(host)

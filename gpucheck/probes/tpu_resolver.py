@@ -4,7 +4,7 @@ from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
 from gpucheck.probes import tpu
-from gpucheck.probes._framework import child
+from gpucheck.probes._framework import child, elsewhere
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):
@@ -17,11 +17,13 @@ class TpuResolver(Fact, frozen=True, kw_only=True):
     error: str | None = None
 
 
-@probe(level=Level.DEFAULT)
+@probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TpuResolver:
     """Wait for the framework child's attempt to connect."""
     if not tpu.read(host).expected:
         return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
+    if told := elsewhere(host):
+        return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {told}")
     framework = child(host)
     answer = framework.until("tpu")
     if answer is None:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.plugin import probe
-from gpucheck.probes import _workers, cuda, gpus
-from gpucheck.probes._framework import child
+from gpucheck.probes import _coordinator, _exhaustion, _workers, cuda, gpus
+from gpucheck.probes._framework import child, elsewhere, trainer
 
 HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
 HANG_FACTOR = 20.0
@@ -29,8 +29,8 @@ class Training(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Training:
-    """Tell the framework child how much memory is free, and collect what it planned and measured."""
-    framework = child(host)
+    """Tell the child that trains how much memory is free, and collect what it planned and measured."""
+    framework = trainer(host)
     free = {"free_bytes": _free_bytes(host)}
     framework.tell(free)
     plan = framework.until("plan")
@@ -43,11 +43,16 @@ def read(host: Host) -> Training:
     runs = [_run(item, stages, ending) for item in plan]
     runs = _alone(host, plan, runs, ending, free)
     runs += _without_nccl(host, plan, runs, free)
-    if _wanted(host, "multi_worker_mirrored"):
-        runs.append(_workers.train(host))
+    if elsewhere(host) is None and _wanted(host, "multi_worker_mirrored"):
+        runs.append(_workers.train(host, stages))
+    if "parameter_server" in host.request.strategies:
+        runs.append(_coordinator.train(host, stages))
+    experiments = _experiments(stages, ending)
+    if host.request.level >= Level.FULL:
+        experiments += _exhaustion.provoke(host, runs)
     return Training(
         runs=tuple(runs),
-        experiments=tuple(_experiments(stages, ending)),
+        experiments=tuple(experiments),
         ending=None if ending.ok else ending.how,
         stage=ending.stage,
     )
@@ -93,6 +98,7 @@ def _run(item: dict[str, Any], stages: dict[str, Any], ending: Ending) -> Traini
         strategy=item["strategy"],
         devices=tuple(item["devices"]),
         replicas=len(item["devices"]),
+        backend=item.get("backend", "tensorflow"),
         precision=item["precision"],
         compiled=item["compiled"],
         status="skipped",

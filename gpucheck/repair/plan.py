@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
-from gpucheck.model import Facts, Request
+from gpucheck.facts import Facts
+from gpucheck.model import Request
 from gpucheck.pipeline import judge
 from gpucheck.plugin import load_rules
 from gpucheck.probes.cuda import Cuda

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpucheck.model import Facts, ProbeStatus, Reading, Report, Request
+from gpucheck.facts import Facts
+from gpucheck.model import ProbeStatus, Reading, Report, Request
 from gpucheck.plugin import load_probes
 from gpucheck.repair.plan import Assignment, applied, plan
 

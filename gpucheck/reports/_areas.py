@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from gpucheck.compat.keras import OTHERS, TITLES
 from gpucheck.model import Diagnosis, ProbeStatus, Report, Severity
 from gpucheck.reports._words import devices, size
 
@@ -27,9 +28,10 @@ class _Part(NamedTuple):
 
 
 def areas(report: Report) -> list[Area]:
-    """Every area of the report, from the operating system up to training; the TPU's only where one is expected."""
-    expected = (report.facts.get("tpu") or {}).get("expected")
-    return [_area(name, part, report) for name, part in _PARTS.items() if name != "tpu" or expected]
+    """Every area of the report, from the operating system up to training; a TPU's and another backend's where there is one."""
+    tpu, backend = (report.facts.get(name) or {} for name in ("tpu", "backend"))
+    needless = {"tpu": not tpu.get("expected"), "backend": backend.get("name") not in OTHERS}
+    return [_area(name, part, report) for name, part in _PARTS.items() if not needless.get(name)]
 
 
 def _area(name: str, part: _Part, report: Report) -> Area:
@@ -137,16 +139,30 @@ def _libraries(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
 
 
 def _tensorflow(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
-    listed, count = fact.get("devices"), gpu_count(facts)
+    listed = fact.get("devices")
     if fact.get("imported") is False:
         error = ": ".join(filter(None, (fact.get("error_type"), fact.get("error"))))
         return False, f"import failed: {error or 'no reason given'}"
     if listed is None:
         return False, f"device list not reached: {fact.get('error') or fact.get('ending') or 'no answer'}"
-    gpus = [device for device in listed if device.get("kind") == "GPU"]
+    return _lists(listed, facts)
+
+
+def _lists(listed: list[dict[str, Any]], facts: dict[str, Any]) -> Told:
+    """A framework's devices: its GPUs against those that the driver has."""
+    gpus, count = [device for device in listed if device.get("kind") == "GPU"], gpu_count(facts)
     if count or gpus:
         return len(gpus) >= count, f"lists {len(gpus)} of {max(count, len(gpus))} GPUs"
     return True, f"lists {devices(tuple(device['name'] for device in listed)) or 'no device'}"
+
+
+def _backend(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
+    title = f"{TITLES[fact['name']]} {fact.get('version') or ''}".rstrip()
+    if fact.get("devices") is None:
+        error = ": ".join(filter(None, (fact.get("error_type"), fact.get("error")))) or fact.get("ending")
+        return False if fact.get("imported") is False else None, f"{title}: {error or 'no answer'}"
+    sound, words = _lists(fact["devices"], facts)
+    return sound, f"{title} {words}"
 
 
 def _keras(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
@@ -197,6 +213,7 @@ _PARTS = {
     "cuda": _Part("cuda", (), _cuda),
     "libraries": _Part("libraries", (), _libraries),
     "tensorflow": _Part("tensorflow", ("packages", "log"), _tensorflow),
+    "backend": _Part("backend", (), _backend),
     "keras": _Part("keras", (), _keras),
     "training": _Part("training", (), _training),
     "tpu": _Part("tpu", ("tpu_resolver",), _tpu),

@@ -1,5 +1,6 @@
 """The answer of a run in one sentence, and in the words of the systems that ask for it."""
 
+from gpucheck.compat.keras import TITLES
 from gpucheck.model import Diagnosis, Level, Report, Severity, Verdict
 from gpucheck.reports._areas import gpu_count, gpu_names
 from gpucheck.reports._words import devices
@@ -67,19 +68,24 @@ def proved(report: Report) -> str:
     if not report.training:
         scope = "" if accelerator else f", for {cpu_only}"
         if request.get("level") == Level.QUICK:
-            return f"No fault found by the quick checks{scope}; TensorFlow and training were not looked at (--quick)."
+            framework = TITLES[request.get("backend") or "tensorflow"]
+            return f"No fault found by the quick checks{scope}; {framework} and training were not looked at (--quick)."
         return f"No fault found{scope}; training was not looked at" + ("." if request.get("smoke", True) else " (--no-smoke).")
     passed = [run for run in report.training if run.status == "passed"]
+    other = next((TITLES.get(run.backend) for run in passed if run.backend != "tensorflow"), None)
+    by = f" by Keras on {other}" if other else ""
     how = ", ".join(dict.fromkeys(run.strategy for run in passed)) or "nothing"
     trained = sorted({name for run in passed for name in run.devices if not name.startswith("CPU")}, key=_numbered)
     if not trained:
         found = f"the CPU only: {gpu_names(facts) or 'an accelerator'} was found, and not trained"
-        return f"Ready for {found if accelerator else cpu_only}; {how} trained on the CPU."
+        return f"Ready for {found if accelerator else cpu_only}; {how} trained on the CPU{by}."
     agree = ", replicas agree" if any(run.replicas > 1 and run.replicas_equal for run in passed) else ""
     total = gpu_count(facts)
     names = gpu_names(facts) or devices(tuple(trained))
     if total > len(trained):
-        return f"Ready on {len(trained)} of {names}: {devices(tuple(trained))} trained ({how}){agree}."
+        return f"Ready on {len(trained)} of {names}: {devices(tuple(trained))} trained{by} ({how}){agree}."
+    if other:
+        return f"Ready: Keras on {other} trained on {'all of ' if len(trained) > 1 else ''}{names} ({how}){agree}."
     return f"Ready: {names}{', all' if len(trained) > 1 else ''} trained ({how}){agree}."
 
 

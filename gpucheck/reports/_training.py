@@ -45,6 +45,10 @@ def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
             sheet.add(f"{stage}{run.reason or 'no reason given'}", indent=INDENT + 4)
         if run.xla_problem:
             sheet.add(f"XLA: {run.xla_problem}", indent=INDENT + 4)
+        if run.fit_verified is False and run.status == "passed":
+            sheet.add(f"Model.fit does not train under this strategy; this is a {run.loop} loop", indent=INDENT + 4)
+        if run.note:
+            sheet.add(run.note, indent=INDENT + 4)
         if run.misplaced_ops:
             sheet.add(f"not on the named device: {', '.join(run.misplaced_ops[:6])}", indent=INDENT + 4)
     sheet.blank()
@@ -66,8 +70,11 @@ def _cells(run: TrainingRun) -> dict[str, str]:
 
 
 def _devices(run: TrainingRun) -> str:
-    names = devices(tuple(dict.fromkeys(run.devices)))
-    return f"{run.workers} × {names}" if run.workers and len(set(run.devices)) == 1 else names
+    """'GPU:0-7'; '2 × GPU:0-3' where each of two workers has the same."""
+    each = run.devices[: len(run.devices) // run.workers] if run.workers else run.devices
+    if run.workers and each * run.workers == run.devices:
+        return f"{run.workers} × {devices(each)}" if each else ""
+    return devices(tuple(dict.fromkeys(run.devices)))
 
 
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
@@ -113,22 +120,22 @@ def _cut(text: str, width: int, mark: str) -> str:
 
 
 def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str:
-    """Throughput of several GPUs as a share of one GPU's times their number, where both were measured alike."""
-    if run.replicas < 2 or run.status != "passed" or not run.samples_per_second or len(set(run.devices)) < run.replicas:
+    """Throughput of several GPUs as a share of one GPU's times their number: measured for it, else of jobs that ran alike."""
+    if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
         return ""
-    single = [
-        other.samples_per_second
-        for other in runs
-        if other.replicas == 1
-        and other.strategy == "one_device"
-        and other.status == "passed"
-        and other.samples_per_second
-        and (other.precision, other.compiled) == (run.precision, run.compiled)
-        and other.per_replica_batch_size == run.per_replica_batch_size
-        and set(other.devices) <= set(run.devices)
-        and not any(name.startswith("CPU") for name in other.devices)
+    share = run.scaling_efficiency
+    if share is None and run.samples_per_second and len(set(run.devices)) == run.replicas:
+        single = [rate for one in singles(run, runs) if (rate := one.samples_per_second)]
+        share = run.samples_per_second / (sum(single) / len(single) * run.replicas) if single else None
+    return "" if share is None else f"{share * 100:.0f} % of {run.replicas} × one GPU's samples/s"
+
+
+def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:
+    """Jobs that passed on one of a run's devices alone, and did there what each of its replicas did."""
+    return [
+        one
+        for one in runs
+        if (one.strategy, one.replicas, one.status) == ("one_device", 1, "passed")
+        and (one.precision, one.compiled, one.per_replica_batch_size) == (run.precision, run.compiled, run.per_replica_batch_size)
+        and set(one.devices) <= set(run.devices)
     ]
-    if not single:
-        return ""
-    share = run.samples_per_second / (sum(single) / len(single) * run.replicas)
-    return f"{share * 100:.0f} % of {run.replicas} × one GPU's samples/s"

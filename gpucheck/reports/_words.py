@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, TrainingRun
 
 # C0 and C1 controls, bidirectional overrides, zero-width characters and lone surrogates: what a terminal would obey or choke on.
@@ -17,6 +18,7 @@ ASCII = str.maketrans(
         "→": "->",
         "✗": "X",
         "°": "",
+        "µ": "u",
         "≥": ">=",
         "≤": "<=",
         "÷": "/",
@@ -45,6 +47,8 @@ SPELLING = {
     "nvswitches": "NVSwitches",
     "tpu": "TPU",
     "wsl": "WSL",
+    "xla": "XLA",
+    "tf32": "TF32",
     "tensorflow": "TensorFlow",
     "keras": "Keras",
 }
@@ -120,8 +124,9 @@ def strategy(run: TrainingRun) -> str:
 
 
 def training_run(run: TrainingRun) -> str:
-    """One training run by name: "mirrored on GPU:0-7 (float32)"."""
-    return f"{strategy(run)} on {devices(run.devices) or 'no device'} ({run.precision})"
+    """One training run by name: "mirrored on GPU:0-7 (float32)", "one_device on GPU:0 (float32, JAX)"."""
+    framework = "" if run.backend == "tensorflow" else f", {TITLES[run.backend]}"
+    return f"{strategy(run)} on {devices(run.devices) or 'no device'} ({run.precision}{framework})"
 
 
 def evidence(item: Evidence, facts: dict[str, Any], verbose: bool = False) -> str:
@@ -138,7 +143,7 @@ def evidence(item: Evidence, facts: dict[str, Any], verbose: bool = False) -> st
             thing, words = (identity, []) if identity else (thing, [*words, part])
         else:
             node = node.get(part) if isinstance(node, dict) else None
-            words.append(part)
+            words += [] if part == "figures" else [part]
     unit = words[-1].rpartition("_")[2] if parts and words else ""
     if unit in UNITS or unit == "bytes":
         words[-1] = words[-1].removesuffix(unit).rstrip("_")
@@ -199,6 +204,8 @@ def _identity(entry: Any, fact: str) -> str | None:
         return f"log line {entry['line']}" if fact else entry["text"]
     if "address" in entry:
         return f"PCI {entry['address']}"
+    if "figures" in entry:
+        return f"experiment {entry.get('name')}".replace("_", " ")
     name = entry.get("soname") or entry.get("name") or entry.get("path") or entry.get("executable")
     return str(name) if name else None
 

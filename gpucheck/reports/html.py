@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jinja2
 
 from gpucheck.model import Report, Status, TrainingRun
-from gpucheck.reports import _charts
+from gpucheck.reports import _charts, _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import plain
@@ -48,6 +48,12 @@ def render(report: Report) -> str:
         runs=[_run(run) for run in report.training],
         charts=[chart._replace(svg=_Safe(plain(chart.svg))) for chart in charts],
         no_charts=reason,
+        experiments=[
+            {"name": _experiments.name(one), "on": devices(one.devices) or "–", "figures": _experiments.figures(one), "made": one}
+            for one in report.experiments
+        ],
+        paths=_decision.paths(report),
+        not_measured=_decision.NOT_MEASURED,
         facts=_facts(report.facts),
         cited=cited,
         unchecked=[outcome for outcome in report.outcomes if outcome.status in (Status.SKIPPED, Status.CRASHED)],

@@ -6,7 +6,8 @@ What a machine says about itself stands in code spans and fences, where nothing 
 import json
 import re
 
-from gpucheck.model import Diagnosis, Report, Severity, Status, TrainingRun, Verdict
+from gpucheck.model import Diagnosis, Experiment, Report, Severity, Status, TrainingRun, Verdict
+from gpucheck.reports import _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, headline, muted, roots
 from gpucheck.reports._text import line, plain
@@ -35,6 +36,9 @@ def render(report: Report, *, facts: bool = True) -> str:
         lines += ["## Muted", "", *(f"- `{each.code}`: {escape(f'{each.summary} ({each.muted})')}" for each in known), ""]
     if report.training:
         lines += _training(report.training)
+    if report.experiments:
+        lines += _tried(report.experiments)
+    lines += _paths(_decision.paths(report))
     lines += ["## Machine", "", "| area | state | seen |", "| --- | --- | --- |"]
     lines += [f"| {area.name} | {area.state} | {_code(area.words, cell=True)} |" for area in areas(report)]
     lines += ["", *_rules(report)]
@@ -91,6 +95,30 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
             run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}",
         ]
         lines.append(f"| {' | '.join(escape(cell) for cell in cells)} |")
+    return [*lines, ""]
+
+
+def _tried(experiments: tuple[Experiment, ...]) -> list[str]:
+    lines = ["## Experiments", "", "| experiment | devices | result | measured |", "| --- | --- | --- | --- |"]
+    for experiment in experiments:
+        cells = [
+            _experiments.name(experiment),
+            devices(experiment.devices) or "–",
+            experiment.status + (f": {experiment.reason}" if experiment.reason else ""),
+            ", ".join(_experiments.figures(experiment)) or "–",
+        ]
+        lines.append(f"| {' | '.join(escape(cell) for cell in cells)} |")
+    return [*lines, ""]
+
+
+def _paths(rows: tuple[_decision.Path, ...]) -> list[str]:
+    if not rows:
+        return []
+    lines = ["## Which path fits", "", "| path | best suited for | main limitation | first metric | here |"]
+    lines.append("| --- | --- | --- | --- | --- |")
+    for row in rows:
+        metric = f"{row.metric}: {row.measured or _decision.NOT_MEASURED}"
+        lines.append(f"| {' | '.join(map(escape, (row.option, row.suited, row.limitation, metric, row.fits)))} |")
     return [*lines, ""]
 
 

@@ -1,8 +1,9 @@
 """The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
 
+from gpucheck.compat.keras import OTHERS, TITLES
 from gpucheck.expectations import NONE_GIVEN
-from gpucheck.model import Report, Severity, Status, Verdict
-from gpucheck.reports import _findings, _training
+from gpucheck.model import Level, Report, Severity, Status, Verdict
+from gpucheck.reports import _decision, _experiments, _findings, _training
 from gpucheck.reports._areas import Area, areas, place
 from gpucheck.reports._headline import proved
 from gpucheck.reports._sheet import Part, Sheet
@@ -19,7 +20,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         width: terminal cells per line.
         color: whether escape codes may be written.
         ascii: whether only ASCII may be written.
-        verbose: with every area, every cause that could not be checked, and every probe.
+        verbose: with every area, every cause that could not be checked, and every probe; with experiments and the paths that
+            fit, which are told after ``--full`` too.
     """
     sheet = Sheet(width=width, color=color, ascii=ascii)
     _header(sheet, report)
@@ -29,6 +31,9 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
             _area(sheet, area)
     if report.training:
         _training.write(sheet, report.training)
+    if verbose or (report.facts.get("request") or {}).get("level") == Level.FULL:
+        _experiments.write(sheet, report.experiments)
+        _decision.write(sheet, report)
     _findings.write(sheet, report, verbose)
     if verbose:
         _not_checked(sheet, report)
@@ -41,7 +46,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
 def _header(sheet: Sheet, report: Report) -> None:
     facts = report.facts
     interpreter, packages, driver = (facts.get(name) or {} for name in ("interpreter", "packages", "driver"))
-    tensorflow, keras = (facts.get(name) or {} for name in ("tensorflow", "keras"))
+    tensorflow, keras, backend = (facts.get(name) or {} for name in ("tensorflow", "keras", "backend"))
+    other = backend.get("name") in OTHERS
     items: list[Part] = [(f"gpucheck {report.tool.version}", "title"), place(facts)]
     if interpreter:
         items.append(f"Python {interpreter.get('version')} ({_environment(interpreter)})")
@@ -49,8 +55,10 @@ def _header(sheet: Sheet, report: Report) -> None:
     if tensorflow.get("version") or installed:
         flavour = installed.get("name", "tensorflow").replace("tensorflow", "TensorFlow")
         items.append(f"{flavour} {tensorflow.get('version') or installed.get('version')}")
-    elif packages:
+    elif packages and not other:
         items.append("no TensorFlow")
+    if other and backend.get("version"):
+        items.append(f"{TITLES[backend['name']]} {backend['version']}")
     if version := keras.get("version") or (packages.get("keras") or {}).get("version"):
         items.append(f"Keras {version}" + (f" on {keras['backend']}" if keras.get("backend") else ""))
     if driver.get("version"):

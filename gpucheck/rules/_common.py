@@ -8,6 +8,7 @@ from gpucheck.compat import libraries as libraries_table
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.model import Evidence, Fix, Request, Skip, saw
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -232,16 +233,16 @@ def kernels(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None
     return Kernels(installed.version, tuple(native), divmod(known.ptx, 10), saw(packages, "tensorflow.version"))
 
 
-def lists_gpu(tensorflow: TensorFlow | None) -> bool:
-    """Whether TensorFlow itself listed a GPU, which proves every library it needs for that."""
-    return tensorflow is not None and any(device.kind == "GPU" for device in tensorflow.devices or ())
+def lists_gpu(framework: TensorFlow | Backend | None) -> bool:
+    """Whether the framework itself listed a GPU, which proves every library it needs for that."""
+    return framework is not None and any(device.kind == "GPU" for device in framework.devices or ())
 
 
 def trained_on_gpu(training: Training | None, *, compiled: bool = False) -> bool:
-    """Whether a training job passed on a GPU (with an XLA-compiled step, if ``compiled``): proof of all it stands on."""
+    """Whether a training job passed on a GPU (with a step compiled by TensorFlow's XLA, if ``compiled``): proof of all it stands on."""
     return training is not None and any(
         run.status == "passed"
-        and (not compiled or run.compiled or run.xla_verified)
+        and (not compiled or (run.backend == "tensorflow" and (run.compiled or run.xla_verified)))
         and any("GPU" in device for device in run.devices)
         for run in training.runs
     )

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from gpucheck.compat import gpus as tables
 from gpucheck.probes.log import Event, Log
+from gpucheck.rules._log import stated
 from gpucheck.rules._start import unserved
 from gpucheck.rules._training import standing
 
 BLACKWELL = (10, 0)
 _INVALID_PTX = "218"
 _OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
+_DROPPED = (7, 5)  # what CUDA 13 compiles for at least
 _FAILED = ("ptx-unsupported", "ptxas-too-old", "kernel-image-missing", "traceback", "killed", "ptxas-failed")
 
 
@@ -41,6 +43,12 @@ def unfit(log: Log) -> Unfit | None:
     foreign = [event for _, event in standing(log, "kernels-jit-compiled")]
     told = [*bare, *rejected, *outdated]
     capability, name = _gpu(log)
+    said = [] if told else stated(log, "gpu-too-old", "gpu-too-new", "gpu-unfit")
+    sure = [event for event in said if event.fields["cause"] != "gpu-unfit"]
+    if sure:
+        return Unfit(sure[0].fields["cause"] == "gpu-too-old", said, name, capability, None, False, False)
+    if capability is not None and not told:
+        told = said
     if not told:
         new = [event for event in foreign if (parsed(event.fields.get("capability")) or (0, 0)) >= BLACKWELL]
         wrong = [event for _, event in standing(log, *_FAILED) if new and event.line > new[0].line]
@@ -51,11 +59,14 @@ def unfit(log: Log) -> Unfit | None:
         old = not (rejected or outdated or any(_by_pytorch(event) for event in bare))
     elif floor is not None:
         old = capability < floor
+    elif outdated and not bare:
+        old = capability < _DROPPED  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
     else:
         old = capability < _OLDEST_KEPT
+    seen = bool(rejected) or any("worded" not in event.fields for event in bare)
     told = sorted((*told, *foreign), key=lambda event: event.line)
     lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
-    return Unfit(old, told, name, capability, lowest, False, bool(bare or rejected) or _fatal(log))
+    return Unfit(old, told, name, capability, lowest, False, seen or _fatal(log))
 
 
 def parsed(text: str | None) -> tuple[int, int] | None:

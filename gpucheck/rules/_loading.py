@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpucheck.model import Fix
 from gpucheck.probes.log import Event, Log
+from gpucheck.rules._log import stated
 from gpucheck.rules._start import ending, unserved
 
 INSTALL = Fix(
@@ -23,6 +24,7 @@ _TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
 _ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
 _CUDNN_TRIED = ("cudnn-failed", "cudnn-version-mismatch", "out-of-memory")  # it was there, and failed for a reason of its own
+_STATED = ("cudnn-missing", "cuda-libraries-missing", "cuda-libraries-unreachable", "cuda-version-mismatch")
 _BELOW = ("google.protobuf", "numpy")
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
 
@@ -57,6 +59,9 @@ def loading(log: Log) -> Loading | None:
     packages = unserved(log, "cuda-package-missing")
     if packages and not (missing or given_up or no_runtime):
         return Loading("cuda-libraries-missing", packages, _names(packages, "package"), True)
+    for code in _STATED:
+        if said := stated(log, code):
+            return Loading(code, said, [], False)
     if not (missing or given_up or no_runtime) or (ending(log) is not None and not failed):
         return None
     if not missing:

@@ -1,13 +1,42 @@
 """What rules that judge a pasted log share: the events that still stand, and how a line is cited."""
 
-from gpucheck.model import Evidence, Fix
+from gpucheck.model import Evidence, Fix, Severity
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._training import standing
+
+# What a note may hold beside its words without a program having failed in it.
+_BESIDE_WORDS = {
+    "stated",
+    "architecture",
+    "cuda-toolkit",
+    "cudnn-failed",
+    "driver-version",
+    "gpu-named",
+    "gpu-on-bus",
+    "gpus-listed",
+    "macos",
+    "traceback",
+    "windows",
+    "wsl-inside",
+}
 
 
 def told(log: Log, *kinds: str) -> list[Event]:
     """The events of these kinds, in order, that no later success withdraws."""
     return [event for _, event in standing(log, *kinds)]
+
+
+def stated(log: Log, *codes: str) -> list[Event]:
+    """Where a text states one of these causes in words, before any other one; nothing where a program's own message is left."""
+    spoken = [event for event in log.events if event.kind == "stated"]
+    if not spoken or spoken[0].fields["cause"] not in codes or any(event.kind not in _BESIDE_WORDS for event in log.events):
+        return []
+    return [event for event in spoken if event.fields["cause"] in codes]
+
+
+def weight(told: list[Event]) -> Severity | None:
+    """A warning for what a text only states in words; None, the rule's own severity, for what a program said."""
+    return Severity.WARNING if all(event.kind == "stated" for event in told) else None
 
 
 def cite(*events: Event, most: int = 4) -> tuple[Evidence, ...]:

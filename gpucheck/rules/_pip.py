@@ -31,7 +31,7 @@ class Refused(NamedTuple):
 def refused(log: Log) -> Refused | None:
     """The first package of ours that was refused, and why; None where the index itself could not be reached."""
     found = told(log, "pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
-    ours = [event for event in found if re.match(_OURS, _package(event)) or _nameless(event)]
+    ours = [event for event in found if re.match(_OURS, _package(event)) or event.kind == "pip-wheel-unsupported"]
     if not ours or told(log, "pip-unreachable"):
         return None
     first = ours[0]

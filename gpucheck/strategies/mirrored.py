@@ -18,9 +18,13 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, .
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
         if chosen:
-            counts = [1 << power for power in range(len(chosen).bit_length()) if 1 << power < len(chosen)] if full else []
-            return [(chosen[:count], "float32", False) for count in (*counts, len(chosen))]
+            return [(chosen[:count], "float32", False) for count in counts(len(chosen), full)]
     return "TensorFlow lists no CPU and no GPU"
+
+
+def counts(total: int, full: bool) -> list[int]:
+    """How many of so many devices train together: all; with ``full`` also 1, 2, 4, ..."""
+    return [*([1 << power for power in range(total.bit_length()) if 1 << power < total] if full else []), total]
 
 
 def build(tf: Any, devices: tuple[str, ...], cross_device: str | None = None) -> Any:

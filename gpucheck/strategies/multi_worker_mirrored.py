@@ -1,7 +1,8 @@
-"""Multi-worker mirrored: one process per worker, gradients summed over the network. Here: two workers on this machine.
+"""Multi-worker mirrored: one process per worker, gradients summed over the network.
 
-Keras 3's ``fit`` does not train under this strategy ("Attempt to convert a value (PerReplica ...)"), so the workers train with
-a ``strategy.run`` loop (``gpucheck/child/worker.py``).
+Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/probes/_members.py`` says which). Keras 3's
+``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop (``gpucheck/child/worker.py``) and
+tell what ``fit`` said.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 LEVEL = 2  # with --full only: every worker imports TensorFlow again
-PRECISIONS = ("float32",)
-WORKERS = 2
 
 
 def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
@@ -19,8 +18,5 @@ def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, .
 
 
 def build(tf: Any, devices: tuple[str, ...]) -> Any:
-    """The strategy of one worker, from TF_CONFIG. RING works on CPUs and on GPUs that have no NCCL path."""
-    options = tf.distribute.experimental.CommunicationOptions(
-        implementation=tf.distribute.experimental.CommunicationImplementation.RING
-    )
-    return tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
+    """The strategy of one worker, from TF_CONFIG; waits for the others. TensorFlow sums by NCCL on GPUs, in a ring on CPUs."""
+    return tf.distribute.MultiWorkerMirroredStrategy()

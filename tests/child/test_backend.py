@@ -176,6 +176,22 @@ def test_platforms_that_were_chosen_are_why_there_is_no_gpu(tmp_path):
     assert seen.problem == "JAX_PLATFORMS=cpu"
 
 
+def test_a_plugin_that_cannot_start_is_why_and_its_words_are_kept(tmp_path):
+    """JAX logs it and goes on with the CPU."""
+    words = """
+def devices(backend=None):
+    import logging
+    try:
+        raise RuntimeError("Unable to load CUDA. Is it installed?")
+    except RuntimeError:
+        logging.getLogger("jax._src.xla_bridge").exception("Jax plugin configuration error")
+    return _all
+"""
+    with LocalHost(Request(backend="jax", smoke=False, timeout_seconds=60), env=fakes(tmp_path, jax=JAX + words)) as host:
+        assert backend.read(host).problem == "Unable to load CUDA. Is it installed?"
+        assert any("Unable to load CUDA" in event.text for event in log.read(host).events)
+
+
 @pytest.mark.parametrize("told", ["variable", "file"])
 def test_without_the_option_the_environment_decides(tmp_path, told):
     """TensorFlow is looked at all the same, and trains nothing."""

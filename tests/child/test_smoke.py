@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gpucheck.child.plan import groups, plan
+from gpucheck.child.plan import groups, plan, usable
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import keras, tensorflow, training
@@ -157,16 +157,16 @@ def test_a_training_that_hangs_runs_out_of_time(tmp_path):
         assert [(run.status, run.reason) for run in rest] == [("timed_out", "not reached: the training process ran out of time")]
 
 
-def test_another_keras_backend_is_not_trained_and_says_why(tmp_path):
+def test_a_keras_backend_that_cannot_train_is_not_trained_and_says_why(tmp_path):
     env = fake_keras(tmp_path, "pass")
     (tmp_path / "keras" / "__init__.py").write_text(
-        "import types\n__version__ = '3.0.0'\nbackend = types.SimpleNamespace(backend=lambda: 'jax')\n"
+        "import types\n__version__ = '3.0.0'\nbackend = types.SimpleNamespace(backend=lambda: 'numpy')\n"
     )
-    with LocalHost(Request(timeout_seconds=60), env={**env, "KERAS_BACKEND": "jax"}) as host:
+    with LocalHost(Request(timeout_seconds=60), env={**env, "KERAS_BACKEND": "numpy"}) as host:
         assert keras.read(host).backend_source == "KERAS_BACKEND"
         runs = training.read(host).runs
         assert {run.status for run in runs} == {"skipped"}
-        assert runs[0].reason == "Keras runs on jax here; TensorFlow's strategies cannot train it"
+        assert runs[0].reason == "Keras runs on numpy here; TensorFlow's strategies cannot train it"
 
 
 class TestPlan:
@@ -217,7 +217,7 @@ class TestPlan:
         runs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ["one_device"])
         sizes = [[item["stage"].removeprefix("train one_device ") for item in group] for group in groups(runs)]
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
-        assert sorted(sum(sizes, [])) == sorted(item["stage"].removeprefix("train one_device ") for item in runs)
+        assert sorted(name for group in sizes for name in group) == sorted(item["stage"].removeprefix("train one_device ") for item in runs)
 
     def test_only_what_was_asked_for(self):
         assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]
@@ -225,14 +225,14 @@ class TestPlan:
     def test_what_cannot_apply_says_why(self):
         (item,) = plan(["CPU:0"], 1, ["tpu"])
         assert item["skip"] == "no TPU is connected"
+        (item,) = plan(["CPU:0"], 1, ["data_parallel"])
+        assert item["skip"] == "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
 
 
 def test_a_full_gpu_is_refused_politely():
-    from gpucheck.child.framework import _usable
-
-    usable, unusable = _usable(["CPU:0", "GPU:0", "GPU:1"], {"0": 100 << 20, "1": 100 << 30})
-    assert usable == ["CPU:0", "GPU:1"]
-    assert unusable == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
+    fit, unfit = usable(["CPU:0", "GPU:0", "GPU:1"], {"0": 100 << 20, "1": 100 << 30})
+    assert fit == ["CPU:0", "GPU:1"]
+    assert unfit == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
 
 
 def test_the_settings_are_one_json_argument(trained):

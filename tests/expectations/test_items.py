@@ -8,7 +8,8 @@ from fakes import facts, machine, readings
 from gpucheck import manual
 from gpucheck.expectations import read
 from gpucheck.expectations.items import ABSENT, Seen, usable_gpus, versions_seen
-from gpucheck.model import Facts, Request, Verdict
+from gpucheck.facts import Facts
+from gpucheck.model import Request, Verdict
 from gpucheck.pipeline import assemble, judge
 from gpucheck.plugin import load_rows, load_rules
 

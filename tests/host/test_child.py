@@ -87,10 +87,18 @@ def test_examining_children_run_as_the_users_program_would():
 
 
 def test_the_users_environment_is_kept_and_tensorflow_un_silenced():
-    env = child_env({"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"}, "framework")
+    env = child_env(Request(), {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"}, "framework")
     assert env["TF_CPP_MIN_LOG_LEVEL"] == "0"
     assert env["TF_CPP_VMODULE"] == "foo=2,dso_loader=1"
     assert env["LD_LIBRARY_PATH"] == "/x"
     assert env["TPU_SKIP_MDS_QUERY"] == "1"
-    assert child_env({"TPU_SKIP_MDS_QUERY": "0"}, "framework")["TPU_SKIP_MDS_QUERY"] == "0"
-    assert child_env({"A": "b"}, "nvml") == {"A": "b"}
+    assert child_env(Request(), {"TPU_SKIP_MDS_QUERY": "0"}, "framework")["TPU_SKIP_MDS_QUERY"] == "0"
+    assert child_env(Request(backend="jax"), {"A": "b"}, "nvml") == {"A": "b"}
+
+
+def test_keras_is_told_the_backend_that_was_asked_for():
+    told = {"KERAS_BACKEND": "jax"}
+    for name in ("framework", "backend", "worker", "bench"):
+        assert child_env(Request(backend="tensorflow"), told, name)["KERAS_BACKEND"] == "tensorflow"
+        assert child_env(Request(), told, name)["KERAS_BACKEND"] == "jax"
+    assert "KERAS_BACKEND" not in child_env(Request(), {}, "framework")

@@ -92,6 +92,26 @@ def test_a_probe_without_a_fact_gives_its_reason():
     assert states["gpus"] == ("–", "no answer")
 
 
+BACKEND = {"name": "jax", "source": "--backend", "imported": True, "version": "0.10.2"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "expected"),
+    [
+        ({**BACKEND, "devices": [{"name": "GPU:0", "kind": "GPU"}]}, ("ok", "JAX 0.10.2 lists 1 of 1 GPUs")),
+        ({**BACKEND, "devices": [{"name": "CPU:0", "kind": "CPU"}]}, ("FAIL", "JAX 0.10.2 lists 0 of 1 GPUs")),
+        ({"name": "torch", "source": "x", "imported": False, "error": "no torch"}, ("FAIL", "PyTorch: no torch")),
+        ({**BACKEND, "imported": None, "ending": "timed out"}, ("–", "JAX 0.10.2: timed out")),
+    ],
+)
+def test_the_backend_below_keras(fact, expected):
+    assert told(report("h200", [("backend", fact)], [blame("limits")]))["backend"] == expected
+
+
+def test_tensorflow_as_backend_has_its_own_area():
+    assert "backend" not in told(report("h200"))
+
+
 def test_keras_names_where_its_backend_came_from():
     states = told(report("h200", [("keras.backend", "jax"), ("keras.backend_source", "KERAS_BACKEND")]))
     assert states["keras"][1] == "3.15.1 on jax (from KERAS_BACKEND)"

@@ -1,9 +1,12 @@
 import msgspec
 import pytest
+from fakes import machine, readings
 from reports.cases import CASES, cusolver
 
-from gpucheck.model import Verdict
-from gpucheck.reports._headline import EXIT_STYLES, exit_code, headline, roots, state
+from gpucheck.model import Request, Verdict
+from gpucheck.pipeline import assemble
+from gpucheck.plugin import load_rows
+from gpucheck.reports._headline import EXIT_STYLES, exit_code, headline, proved, roots, state
 
 
 def judged(verdict, code):
@@ -31,6 +34,27 @@ def test_docker_never_gets_its_reserved_code():
 def test_state_follows_strict():
     assert state(judged(Verdict.WARN, 1)) == "fail"
     assert state(judged(Verdict.WARN, 0)) == "warn"
+
+
+def trained(plain, **request):
+    """The sentence of a run without findings."""
+    given = msgspec.convert({**plain["request"], **request}, Request)
+    made = assemble(given, [one for one in readings(plain) if one.probe != "request"], [], load_rows(), 0.0)
+    return proved(msgspec.structs.replace(made, facts={**made.facts, "request": msgspec.to_builtins(given)}))
+
+
+def test_a_backend_other_than_tensorflow_is_named():
+    assert trained(machine("laptop-jax")) == (
+        "Ready for the CPU only (--allow-cpu): no accelerator was found; one_device, data_parallel trained on the CPU by Keras on JAX."
+    )
+    gpu = machine("hgx-h200")
+    for run in gpu["training"]["runs"]:
+        run.update(backend="torch")
+    assert trained(gpu) == "Ready: Keras on PyTorch trained on all of 8 × NVIDIA H200 (one_device, mirrored), replicas agree."
+    gpu["training"]["runs"] = gpu["training"]["runs"][:1]
+    assert trained(gpu) == "Ready on 1 of 8 × NVIDIA H200: GPU:0 trained by Keras on PyTorch (one_device)."
+    gpu["training"]["runs"] = []
+    assert trained(gpu, level=0, backend="jax").endswith("JAX and training were not looked at (--quick).")
 
 
 def test_errors_before_warnings():

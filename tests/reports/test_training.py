@@ -54,6 +54,13 @@ def test_efficiency_is_measured_against_like_runs_only():
         assert "%" not in table(unlike, both)
 
 
+def test_an_efficiency_that_was_measured_apart_is_the_one_that_is_told():
+    single, both = run("GPU:0"), run("GPU:0", "GPU:1", samples_per_second=1800.0, scaling_efficiency=0.93)
+    assert "\n      93 % of 2 × one GPU's samples/s" in table(single, both)
+    assert "93 %" in table(both)
+    assert "%" not in table(run("CPU:0", "CPU:1", scaling_efficiency=0.45))
+
+
 def test_replicas_on_one_cpu_have_no_efficiency():
     assert "%" not in table(run("CPU:0"), run("CPU:0", "CPU:1"))
 
@@ -73,6 +80,30 @@ def test_problems_are_told_below_the_row():
     ]
     assert "FAIL" in text
     assert "not tried" in text
+
+
+def test_what_is_to_be_known_of_several_workers():
+    text = table(
+        run(
+            "GPU:0",
+            "GPU:1",
+            "GPU:0",
+            "GPU:1",
+            strategy="multi_worker_mirrored",
+            workers=2,
+            loop="strategy.run",
+            fit_verified=False,
+        ),
+        run("GPU:0", "GPU:1", strategy="multi_worker_mirrored", workers=2, fit_verified=True, note="two workers on this machine"),
+        run("GPU:0", "GPU:0", strategy="multi_worker_mirrored", workers=2, status="failed", fit_verified=False, reason="x"),
+    )
+    cells = [line.split("   ") for line in text.splitlines()]
+    assert [line[1].strip() for line in cells if "multi_worker" in line[0]] == ["2 × GPU:0-1", "GPU:0-1", "2 × GPU:0"]
+    assert [line.strip() for line in text.splitlines() if line.startswith("      ")] == [
+        "Model.fit does not train under this strategy; this is a strategy.run loop",
+        "two workers on this machine",
+        "x",
+    ]
 
 
 def test_an_unknown_status_is_shown_as_it_is():

@@ -105,6 +105,37 @@ def test_the_better_precision_is_one_the_gpu_has():
     assert '"float32"' in pascal.fix[0].text
 
 
+def measured(policy, rate, capability, **more):
+    passed = {"training.runs[1].status": "passed", "training.runs[1].samples_per_second": rate}
+    return mixed(policy, None, capability, **passed, **{"training.runs[0].samples_per_second": 1200.0, **more})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        (measured("mixed_float16", 500.0, (6, 1)), Status.FOUND),
+        (measured("mixed_float16", 800.0, (6, 1)), Status.FOUND),
+        (measured("mixed_float16", 900.0, (6, 1)), Status.CLEAR),  # the steps are small: that says nothing
+        (measured("mixed_float16", 500.0, (7, 0)), Status.CLEAR),  # it has what it takes: not a matter of the type
+        (measured("mixed_bfloat16", 500.0, (7, 5)), Status.FOUND),
+        (measured("mixed_bfloat16", None, (7, 5)), Status.CLEAR),
+        (measured("mixed_bfloat16", 500.0, (7, 5), **{"training.runs[0].status": "failed"}), Status.CLEAR),
+        (measured("mixed_bfloat16", 500.0, (7, 5), **{"training.runs[1].compiled": True}), Status.CLEAR),
+    ],
+)
+def test_a_precision_that_was_measured_slower(changes, expected):
+    assert status(PRECISION, changed(changes)) is expected
+
+
+def test_a_slower_precision_is_told_in_numbers():
+    plain = changed(measured("mixed_float16", 500.0, (6, 1)))
+    assert severity(PRECISION, plain) is Severity.WARNING
+    assert found(PRECISION, plain).summary == (
+        "Training in mixed_float16 is slower than in float32 on GPU 0 (NVIDIA H200): 500 against 1200 samples per second;"
+        " its compute capability 6.1 has no float16 Tensor Cores."
+    )
+
+
 def test_keras_warning_in_a_log():
     event = ("precision-unsupported", "Your GPU may run slowly", {"dtype": "mixed_float16"})
     assert severity(PRECISION, only_log(event)) is Severity.WARNING

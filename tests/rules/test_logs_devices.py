@@ -156,15 +156,16 @@ WARNINGS = [
     ("pcie-link-degraded", "LnkSta: Speed 16GT/s, Width x4 (downgraded)"),
     ("gpu-lost", "|ERR!   43C    P0    N/A / N/A |      0MiB / 81559MiB |     ERR!      Default |"),
     ("ecc-errors", "NVRM: Xid (PCI:0000:18:00): 63, pid='<unknown>', name=<unknown>, Row Remapper: New row marked for remapping"),
+    # what programs do to themselves
+    ("training-failed", "NVRM: Xid (PCI:0000:65:00): 31, pid=1443, name=python, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS"),
+    ("training-failed", "NVRM: Xid (PCI:0000:65:00): 43, pid=1443, name=python, Ch 00000010\nNVRM: Xid (PCI:0000:65:00): 45, pid=1443, name=python"),
+    ("training-failed", "[ 10.5] NVRM: Xid (PCI:0000:65:00): 13, pid=1443, Graphics SM Warp Exception on (GPC 0, TPC 0, SM 0): Out Of Range Address"),
     ("devices-hidden", f'{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES="-1"\n{AGREE}\nEpoch 3/10'),
     ("devices-hidden", f'{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES=""\n{AGREE}'),
 ]  # fmt: skip
 
 QUIET = [
-    # what programs do to themselves
-    "NVRM: Xid (PCI:0000:65:00): 31, pid=1443, name=python, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS",
-    "NVRM: Xid (PCI:0000:65:00): 43, pid=1443, name=python, Ch 00000010\nNVRM: Xid (PCI:0000:65:00): 45, pid=1443, name=python",
-    "[ 10.5] NVRM: Xid (PCI:0000:65:00): 13, pid=1443, Graphics SM Warp Exception on (GPC 0, TPC 0, SM 0): Out Of Range Address",
+    "NVRM: Xid (PCI:0000:65:00): 45, pid=1443, name=python",
     "NVRM: Xid (PCI:0018:01:00): 149, NETIR_LINK_EVT Nonfatal XC0 i0 Link 08 (0x004505c6 0x00000000)",
     # a board's history
     "ECC Errors\nVolatile\nSRAM Uncorrectable : 0\nDRAM Uncorrectable : 0\nAggregate\nSRAM Uncorrectable : 0\nDRAM Uncorrectable : 2",

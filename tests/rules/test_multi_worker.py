@@ -97,6 +97,58 @@ def test_a_job_of_several_workers_that_lost_one():
     assert status(GONE, changed(alone)) is not Status.FOUND
 
 
+def fault(how, reason, worker="worker 1", stage="step 5"):
+    return {"worker": worker, "how": how, "reason": reason, "stage": stage}
+
+
+def lost(*faults, **fields):
+    reason = "; ".join(f"{one['worker']}: {one['reason']}" for one in faults)
+    return worked(status="failed", reason=reason, stage=faults[0]["stage"], worker_faults=list(faults), **fields)
+
+
+@pytest.mark.parametrize(
+    ("one", "summary", "fix"),
+    [
+        (fault("stood still", "stood still for 30 s"), "does not answer: stood still for 30 s in stage step 5.", "printed last"),
+        (fault("missing", "did not come (timed out)"), "does not answer: did not come (timed out).", "Start it on every worker"),
+        (fault("lost", "UnavailableError: heartbeat timeout"), "does not answer: UnavailableError: heartbeat timeout.", "nc -zv"),
+        (
+            fault("port taken", "the port is taken"),
+            "can't listen on its address, so no other reaches it: the port is taken.",
+            "ss -ltnp",
+        ),
+    ],
+)
+def test_the_worker_that_is_waited_for_in_vain(one, summary, fix):
+    plain = lost(one)
+    assert roots(plain) == [GONE]
+    finding = found(GONE, plain)
+    assert finding.summary == f"worker 1 of multi_worker_mirrored {summary}"
+    assert finding.affects == ("worker 1",)
+    assert fix in finding.fix[0].text
+
+
+def test_two_workers_that_stand_still():
+    both = [fault("stood still", "stood still for 30 s", f"worker {index}") for index in (0, 1)]
+    assert found(GONE, lost(*both)).summary.startswith("worker 0 and worker 1 of multi_worker_mirrored do not answer: ")
+
+
+def test_a_worker_that_died_or_raised_is_no_silent_one():
+    assert roots(lost(fault("ended", "killed by SIGKILL"))) == ["training-crashed"]
+    assert roots(lost(fault("ended", "ended without a word"))) == ["training-failed"]
+    raised = lost(fault("raised", "ValueError: no such sample"))
+    assert roots(raised) == ["training-failed"]
+    assert found("training-failed", raised).affects == ("worker 1",)
+    crashed = found("training-crashed", lost(fault("ended", "exited with status 3")))
+    assert crashed.summary == 'worker 1 of multi_worker_mirrored crashed at the stage "step 5": exited with status 3.'
+
+
+def test_other_versions_explain_a_worker_that_went_away():
+    versions = [{"tensorflow": "2.21.0"}, {"tensorflow": "2.15.1"}]
+    gone = fault("lost", "UnavailableError: heartbeat timeout")
+    assert roots(lost(gone, worker_versions=versions)) == [SKEW]
+
+
 VERSIONS = [{"tensorflow": "2.21.0", "cudnn": "9.3", "driver": "580.1"}] * 3
 
 
@@ -121,6 +173,16 @@ def test_another_driver_alone_is_a_warning():
     plain = worked(worker_versions=[VERSIONS[0], {**VERSIONS[0], "driver": "575.1"}])
     assert severity(SKEW, plain) is Severity.WARNING
     assert roots(plain) == [SKEW]
+
+
+def test_another_patch_of_python_is_a_warning():
+    plain = worked(worker_versions=[{"python": "3.11.2"}, {"python": "3.11.7"}])
+    assert severity(SKEW, plain) is Severity.WARNING
+
+
+def test_a_chief_has_its_own_name():
+    plain = worked(worker_names=["chief 0", "worker 0"], worker_versions=[{"keras": "3.1"}, {"keras": "3.2"}])
+    assert found(SKEW, plain).summary == "The workers of one job differ: keras is 3.1 on chief 0 and 3.2 on worker 0."
 
 
 def test_nccl_versions_in_a_log():

@@ -1,9 +1,9 @@
 """The catch-alls: they speak where nobody else does, and follow every cause that is named."""
 
 import pytest
-from one_rule import changed, found, roots, status
+from one_rule import changed, found, roots, severity, status
 
-from gpucheck.model import Status
+from gpucheck.model import Severity, Status
 
 FAILED = {"training.runs[0].status": "failed", "training.runs[0].stage": "steps", "training.runs[0].reason": "KeyError: 'x'"}
 
@@ -30,6 +30,43 @@ def test_a_named_cause_comes_first(change):
     causes = roots(changed({**FAILED, **change}))
     assert len(causes) == 1
     assert causes != ["training-failed"]
+
+
+LEAK = {"name": "memory_after_clear", "status": "failed", "reason": "memory is not given back on GPU:0", "devices": ["GPU:0"]}
+HUNG = {"name": "out_of_memory", "status": "failed", "reason": "the process hung when it trained again", "devices": ["GPU:0"]}
+
+
+def test_a_failed_experiment_is_a_warning():
+    plain = changed({"training.experiments": [{"name": "scaling", "status": "passed"}, LEAK]})
+    assert roots(plain) == ["training-failed"]
+    finding = found("training-failed", plain)
+    assert severity("training-failed", plain) is Severity.WARNING
+    assert finding.summary == "All jobs train, but the experiment memory_after_clear failed: memory is not given back on GPU:0."
+    assert [item.field for item in finding.evidence] == ["experiments[1].reason"]
+    assert finding.affects == ("GPU:0",)
+
+
+def test_several_failed_experiments_are_all_named():
+    finding = found("training-failed", changed({"training.experiments": [LEAK, HUNG]}))
+    assert "memory_after_clear failed (out_of_memory failed, too): memory" in finding.summary
+    assert [item.value for item in finding.evidence] == [LEAK["reason"], HUNG["reason"]]
+
+
+def test_a_failed_job_comes_before_a_failed_experiment():
+    plain = changed({**FAILED, "training.experiments": [LEAK]})
+    assert found("training-failed", plain).summary.startswith("Training with one_device")
+    assert severity("training-failed", plain) is Severity.ERROR
+    assert LEAK["reason"] in [item.value for item in found("training-failed", plain).evidence]
+
+
+@pytest.mark.parametrize("status_", ["passed", "skipped", "timed_out"])
+def test_an_experiment_that_did_not_fail_is_no_finding(status_):
+    assert roots(changed({"training.experiments": [{**LEAK, "status": status_}]})) == []
+
+
+def test_an_experiment_that_ended_the_process_is_that_crash():
+    died = {"training.ending": "killed by SIGSEGV", "training.stage": "experiment memory_after_clear"}
+    assert roots(changed({**died, "training.experiments": [LEAK]})) == ["training-crashed"]
 
 
 def test_nothing_trained_is_not_clear():

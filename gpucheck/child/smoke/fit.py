@@ -78,6 +78,16 @@ def _around(tf: Any, item: dict[str, Any], logical: tuple[str, ...]) -> Any:
     return contextlib.nullcontext()
 
 
+def shortly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> tuple[Any, float]:
+    """Some steps in float32 on one device, the way a user trains, and nothing verified: the model and its mean loss."""
+    fresh(keras, "float32")
+    strategy = importlib.import_module("gpucheck.strategies.one_device").build(tf, (logical,))
+    with strategy.scope():
+        model = network.model(keras, compiled=False)
+    history = model.fit(network.dataset(tf, batch), steps_per_epoch=steps, epochs=1, verbose=0).history
+    return model, float(history["loss"][-1])
+
+
 def begun(item: dict[str, Any]) -> dict[str, Any]:
     """The account of a run that has come no further than its plan."""
     planned = {key: item[key] for key in ("strategy", "devices", "precision", "compiled")}

@@ -16,14 +16,24 @@ def batch_size(device: str) -> int:
     return PER_REPLICA_BATCH.get(device.split(":")[0], 16)
 
 
-def dataset(tf: Any, global_batch: int) -> Any:
+def dataset(tf: Any, global_batch: int, drop_remainder: bool = True) -> Any:
     """Batches without end: each class is a coarse colour pattern under noise, so the loss must fall within a few steps.
 
-    The last, smaller batch of a pass is dropped (``drop_remainder``): every step has the same shape.
+    The last, smaller batch of a pass is dropped (``drop_remainder``): every step has the same shape. Without it none is dropped
+    either, but TensorFlow does not know the size, so that what it traces fits every batch size.
     """
     images, labels = arrays(BATCHES * global_batch)
     data = tf.data.Dataset.from_tensor_slices((images, labels))
-    return data.batch(global_batch, drop_remainder=True).repeat().prefetch(tf.data.AUTOTUNE)
+    return data.batch(global_batch, drop_remainder=drop_remainder).repeat().prefetch(tf.data.AUTOTUNE)
+
+
+def steps(global_batch: int) -> tuple[Any, Any]:
+    """The same data as arrays of all steps' samples, (STEPS * global_batch, ...), for a Keras without ``tf.data``."""
+    import numpy as np
+
+    images, labels = arrays(BATCHES * global_batch)
+    passes = STEPS // BATCHES
+    return np.concatenate([images] * passes), np.concatenate([labels] * passes)
 
 
 def arrays(count: int) -> tuple[Any, Any]:
@@ -38,13 +48,14 @@ def arrays(count: int) -> tuple[Any, Any]:
     return images.astype("float32"), labels.astype("int32")
 
 
-def model(keras: Any, compiled: bool, synchronized: bool = False) -> Any:
+def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float = 0.3) -> Any:
     """The network, compiled for training; its last activation is float32 under every precision.
 
     Args:
         keras: the module to build with.
         compiled: by XLA (``jit_compile``).
         synchronized: whether batch normalization takes its statistics over all replicas, instead of each over its own.
+        dropout: share of the features that a step leaves out; 0 makes a step the same on one device and on several.
     """
     layers = keras.layers
     options = {"synchronized": True} if synchronized else {}
@@ -59,7 +70,7 @@ def model(keras: Any, compiled: bool, synchronized: bool = False) -> Any:
             layers.MaxPooling2D(),
             layers.Conv2D(256, 3, padding="same", activation="relu"),
             layers.GlobalAveragePooling2D(),
-            layers.Dropout(0.3),
+            layers.Dropout(dropout),
             layers.Dense(CLASSES),
             layers.Activation("softmax", dtype="float32"),
         ]

@@ -60,16 +60,17 @@ def weights(network: Any, before: list[Any]) -> dict[str, Any]:
     return {"gradients_reach_weights": reached, "replicas_equal": equal}
 
 
-def numerics(tf: Any, network: Any) -> dict[str, Any]:
-    """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not.
-
-    TF32 (NVIDIA, compute capability 8.0 and later) rounds the factors of a float32 product to 10 bits.
-    """
-    scale = getattr(network.optimizer, "dynamic_scale", getattr(network.optimizer, "loss_scale", None))
+def tf32(tf: Any) -> bool | None:
+    """Whether TensorFlow may use TF32 (NVIDIA, compute capability 8.0 and later): float32 products of factors cut to 10 bits."""
     try:
-        tf32 = bool(tf.config.experimental.tensor_float_32_execution_enabled())
+        return bool(tf.config.experimental.tensor_float_32_execution_enabled())
     except AttributeError:
-        tf32 = None
+        return None
+
+
+def numerics(network: Any, tf32: bool | None) -> dict[str, Any]:
+    """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not."""
+    scale = getattr(network.optimizer, "dynamic_scale", getattr(network.optimizer, "loss_scale", None))
     return {
         "output_dtype": str(network.layers[-1].compute_dtype),
         "loss_scale": None if scale is None else finite_or_none(float(scale)),

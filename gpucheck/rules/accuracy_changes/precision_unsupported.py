@@ -1,8 +1,9 @@
-"""Training in the precision that was asked for does not work on this GPU.
+"""Training in the precision that was asked for does not work on this GPU, or is slower than in float32.
 
 Symptom:
     Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0
     No algorithm worked! / UnimplementedError, only under mixed_bfloat16
+    gpucheck --full: mixed_float16 trains fewer samples per second than float32.
 Cause:
     float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
     some kernels don't exist, and the others are slower than float32.
@@ -48,9 +49,12 @@ from gpucheck.rules._training import NOT_WATCHED, device_name, gpus_in_use, on_g
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
 
 
+SLOWER = 1.5  # times the samples per second: below that, steps as small as the smoke job's say nothing about a type
+
+
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
-    """A mixed run failed over its type where float32 passed; or Keras warned of it in a log."""
+    """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it; or a log says so."""
     runs = training.runs if training is not None else ()
     sound = {run.devices for run in runs if run.precision == "float32" and run.status == "passed"}
     for place, run in enumerate(runs):
@@ -72,6 +76,8 @@ def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: 
             fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
             affects=run.devices,
         )
+    if training is not None and (slow := _slow(training, gpus, cuda)) is not None:
+        return slow
     for place, event in enumerate(log.events if log is not None else ()):
         if log is not None and event.kind == "precision-unsupported":
             return Finding(
@@ -84,6 +90,32 @@ def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: 
                 severity=Severity.ERROR if "Error" in event.text else Severity.WARNING,
             )
     return NOT_WATCHED if training is None and log is None else None
+
+
+def _slow(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding | None:
+    """A mixed run that passed, much slower than the same run in float32, on a GPU without Tensor Cores for its type."""
+    plain = {
+        (run.strategy, run.devices, run.compiled): place
+        for place, run in enumerate(training.runs)
+        if run.precision == "float32" and run.status == "passed" and run.cross_device is None
+    }
+    for place, run in enumerate(training.runs):
+        reference = plain.get((run.strategy, run.devices, run.compiled))
+        if reference is None or run.status != "passed" or (gpu := _weak(run, gpus, cuda)) is None:
+            continue
+        rate, usual = run.samples_per_second, training.runs[reference].samples_per_second
+        if rate is None or usual is None or rate * SLOWER > usual:
+            continue
+        major, minor = gpu.compute_capability or (0, 0)
+        return Finding(
+            summary=f"Training in {run.precision} is slower than in float32 on {title(gpu)}: {rate:.0f} against {usual:.0f} samples"
+            f" per second; its compute capability {major}.{minor} has no {_type(run.precision)} Tensor Cores.",
+            evidence=saw(training, *(f"runs[{number}].samples_per_second" for number in (place, reference))),
+            fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
+            affects=run.devices,
+            severity=Severity.WARNING,
+        )
+    return None
 
 
 def _type(policy: str) -> Literal["float16", "bfloat16"] | None:

@@ -46,7 +46,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated
 from gpucheck.rules._log import told as still
 from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, UNKNOWN, ending, starts, unserved
 from gpucheck.rules._training import short
@@ -75,7 +75,15 @@ _REFUSALS = {
     "runtime": "this container runtime does not know how to pass one in",
     "not-passed": "it was started without one",
     "scheduler": "the cluster has none to give",
+    "no-files": "the machine that it runs on has no NVIDIA driver",
 }
+_MISSED = (
+    "cuinit-failed",
+    "driver-absent",
+    "placement-failed",
+    "library-missing",
+    "nvml-failed",
+)  # what a job says without its GPU
 _SCHEDULER = (
     Fix(text="See which nodes have free GPUs", command="kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'"),
     Fix(text="See whether the device plugin runs on the GPU nodes", command="kubectl get pods -A -o wide | grep -i nvidia"),
@@ -151,9 +159,13 @@ def in_log(log: Log) -> Finding | None:
     wanted = True
     if told:
         reason = told[0].fields["reason"]
+        wanted = reason != "no-files" or bool(unserved(log, *_MISSED))
         message = told[0].fields.get("message", "")
         summary = f"A container got no GPU: {_REFUSALS[reason]}{f' ({short(message)})' if message else ''}."
         fixes: tuple[Fix, ...] = _SCHEDULER if reason == "scheduler" else (_START["docker"], _TOOLKIT)
+    elif said := stated(log, "container-without-gpu"):
+        told, wanted, summary = said, False, "The container was given no GPU."
+        fixes = (_START["docker"], _TOOLKIT, _START["kubernetes"])
     elif end is not None and end.code == "container-without-gpu":
         told, wanted = end.events, end.wanted or end.result != NO_LIBRARY
         host = f" ({end.host})" if end.host else ""

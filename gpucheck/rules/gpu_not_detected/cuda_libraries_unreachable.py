@@ -48,7 +48,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
 from gpucheck.rules._faults import Fault, blocked_libraries
 from gpucheck.rules._loading import loading
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, weight
 
 
 @rule(
@@ -161,4 +161,5 @@ def in_log(log: Log) -> Finding | None:
                 command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
             ),
         ),
+        severity=weight(found.events),
     )

@@ -37,7 +37,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._start import starts
 
 _STUB_LIBRARY = 34
@@ -82,7 +82,7 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """CUDA names the stub itself."""
-    told = starts(log, str(_STUB_LIBRARY))
+    told = starts(log, str(_STUB_LIBRARY)) or stated(log, "cuda-stub-loaded")
     if not told:
         return None
     return Finding(
@@ -96,4 +96,5 @@ def in_log(log: Log) -> Finding | None:
             ),
             Fix(text="TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver"),
         ),
+        severity=weight(told),
     )

@@ -127,6 +127,8 @@ def in_log(log: Log) -> Finding | None:
             f"The program needs the libraries of CUDA {found.majors[0]} ({common.listing(found.sonames)}), and only those of"
             f" CUDA {found.majors[1]} are in sight."
         )
+    elif found is not None and found.code == "cuda-version-mismatch":
+        summary = "The CUDA libraries that are here are of another version than the program was built for."
     else:
         return None
     return Finding(

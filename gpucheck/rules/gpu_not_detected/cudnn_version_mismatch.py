@@ -45,7 +45,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, clash, told
+from gpucheck.rules._log import cite, clash, stated, told
 
 _STATUS = ("VERSION_MISMATCH", "ARCH_MISMATCH")  # how cuDNN's words for it end
 
@@ -136,6 +136,7 @@ def in_log(log: Log) -> Finding | None:
     spoken = told(log, "cudnn-version-mismatch")
     status = [event for event in told(log, "cudnn-failed") if event.fields.get("status", "").endswith(_STATUS)]
     packages = [event for event in told(log, "pip-conflict") if "cudnn" in event.fields.get("needs", "")]
+    worded = stated(log, "cudnn-version-mismatch")
     if spoken:
         fields = spoken[0].fields
         summary = f"cuDNN {fields['loaded']} is loaded, and the program was built with {fields['compiled']}."
@@ -143,6 +144,8 @@ def in_log(log: Log) -> Finding | None:
         summary = f"The cuDNN that is loaded does not fit this program or this GPU ({status[0].fields['status']})."
     elif packages:
         summary = f"{clash(packages[0])}."
+    elif worded:
+        summary = "The cuDNN that is installed is of another version than the program was built with."
     else:
         return None
     compiled = spoken[0].fields["compiled"].replace(", ", ".") if spoken else ""
@@ -153,7 +156,7 @@ def in_log(log: Log) -> Finding | None:
     )
     return Finding(
         summary=summary,
-        evidence=cite(*spoken, *status, *packages),
+        evidence=cite(*spoken, *status, *packages, *worded),
         fix=(
             Fix(text="Install a cuDNN that fits (for CUDA 12)", command=f"python -m pip install --upgrade {pin}"),
             Fix(text="If LD_LIBRARY_PATH puts another copy first, start without it", command="unset LD_LIBRARY_PATH"),

@@ -27,6 +27,8 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+import re
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -37,7 +39,7 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated
 from gpucheck.rules._start import HIDES_ALL, NO_DEVICE, ending, starts, unserved
 
 _NO_DEVICE = (100, 101)
@@ -148,6 +150,11 @@ def _fixes(request: Request, environment: Environment) -> tuple[Fix, ...]:
     return (unset, names) if request.allow_cpu else (unset, names, cpu)
 
 
+def _not_the_first(device: str) -> bool:
+    """Whether TensorFlow's name of a device, like '/device:GPU:2', is not GPU 0's: that one a program asks for on any machine."""
+    return re.search(r"(?i)gpu:[1-9]", device) is not None
+
+
 def in_log(log: Log) -> Finding | None:
     """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
     named = [event for event in log.events if event.kind == "devices-hidden"]
@@ -156,6 +163,7 @@ def in_log(log: Log) -> Finding | None:
     values = [event for event in named if event.fields.get("value", "") in HIDES_ALL] if none or idle else []
     values += [event for event in named if none and event not in values]
     beyond = [event for event in starts(log, _INVALID_DEVICE) if event.kind == "cuda-error"]
+    beyond += [event for event in log.events if event.kind == "placement-failed" and _not_the_first(event.fields["device"])]
     end = ending(log)
     wanted = True
     if values:
@@ -173,8 +181,10 @@ def in_log(log: Log) -> Finding | None:
                 "CUDA's driver library answers, and offers this process no GPU: they are hidden from it, or were not given to it."
             )
         told, wanted = end.events, end.wanted or not end.casual
+    elif said := stated(log, "devices-hidden"):
+        summary, told, wanted = "CUDA_VISIBLE_DEVICES hides the GPUs from this process.", said, False
     elif beyond:
-        summary, told = "The program asks for a GPU by a number that this process is not offered (CUDA error 101).", beyond
+        summary, told = "The program asks for a GPU by a number that this process is not offered.", beyond
     else:
         return None
     return Finding(

@@ -44,7 +44,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite, field
+from gpucheck.rules._log import cite, field, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
 
 _NVML_MISMATCH = 18
@@ -143,6 +143,7 @@ def in_log(log: Log) -> Finding | None:
     kernel, library = field([*told, *reported], "kernel"), field([*told, *reported], "library")
     if not told and starts(log) and kernel and library and _numbers(kernel) != _numbers(library):
         told = reported
+    told = told or stated(log, "driver-library-mismatch")
     if not told:
         return None
     told.sort(key=lambda event: event.line)
@@ -173,6 +174,7 @@ def in_log(log: Log) -> Finding | None:
         summary=summary,
         evidence=cite(*told),
         fix=(restart, container, path, compare) if compat else (restart, container, compare),
+        severity=weight(told),
     )
 
 

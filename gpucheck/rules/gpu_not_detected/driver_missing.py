@@ -44,7 +44,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import cite, field
+from gpucheck.rules._log import cite, field, stated
 from gpucheck.rules._start import CPU_IS_ENOUGH, DRIVER_INSTALLS, ending, module_failures, unserved
 
 _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
@@ -98,6 +98,8 @@ def in_log(log: Log) -> Finding | None:
     held = [event for event in module_failures(log) if event.fields.get("reason") == "nouveau"]
     if held and (absent := unserved(log, "driver-absent")):
         told = [*absent, *held]
+    if not told:
+        told, wanted = stated(log, "driver-missing"), False
     if not told:
         return None
     at = f" for the GPU at {device}" if (device := field([*told, *unserved(log, "gpu-on-bus")], "device")) else ""

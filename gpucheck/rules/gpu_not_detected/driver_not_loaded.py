@@ -52,8 +52,8 @@ from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import NVML_NO_GPU, READ_KERNEL_LOG, ending, nvml, unserved
+from gpucheck.rules._log import cite, field, stated, weight
+from gpucheck.rules._start import NVML_NO_GPU, READ_KERNEL_LOG, ending, module_failures, nvml, unserved
 
 _STUB_LIBRARY = 34
 _FIRST_TURING = 0x1E00  # pci.ids: every NVIDIA display device from TU102 (1e02) on lies above, all of Volta and before below
@@ -211,13 +211,14 @@ def _without_nouveau(system: System) -> Fix:
 
 def in_log(log: Log) -> Finding | None:
     """The module's or NVML's own word, else what follows from the log as a whole."""
-    failed = unserved(log, "kernel-module-failed")
+    failed = module_failures(log)
     foreign = unserved(log, "gpu-unsupported-by-driver")
     silent = [] if unserved(log, "wsl") else nvml(log, "9")
     handles = [event for event in nvml(log, "999") if event.fields.get("device")]
     handles = handles if nvml(log, NVML_NO_GPU) else []  # each of them: where only some fail, they are lost
     end = ending(log)
     told = [*failed, *foreign, *silent, *handles] or (end.events if end is not None and end.code == "driver-not-loaded" else [])
+    told = told or stated(log, "driver-not-loaded")
     if not told:
         return None
     reason = _REASONS.get(field(failed, "reason") or "")
@@ -244,4 +245,5 @@ def in_log(log: Log) -> Finding | None:
             ),
             Fix(text="For a GPU before Turing: install driver branch 580 in its proprietary form, not the open one"),
         ),
+        severity=weight(told),
     )

@@ -48,14 +48,14 @@ from gpucheck.probes.training import Training
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import events, pip, trained_on_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import cite, field
+from gpucheck.rules._log import cite, field, stated, weight
 from gpucheck.rules._start import DRIVER_INSTALLS, ending, starts, unserved
 
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 _UNSUPPORTED_PTX = "222"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"))
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
 def check(
     system: System,
     wsl: Wsl,
@@ -143,6 +143,7 @@ def in_log(log: Log) -> Finding | None:
     told = [*unserved(log, "driver-too-old"), *starts(log, *_TOO_OLD)]
     told += [event for event in unserved(log, "ptx-unsupported") if event.fields.get("code") == _UNSUPPORTED_PTX]
     end = ending(log)
+    told = told or stated(log, "driver-too-old")
     if not told or (end is not None and end.code != "devices-hidden"):
         return None
     told.sort(key=lambda event: event.line)
@@ -159,4 +160,5 @@ def in_log(log: Log) -> Finding | None:
             *DRIVER_INSTALLS,
             Fix(text="Or use an older program or image, built with a CUDA of the driver's major version"),
         ),
+        severity=weight(told),
     )

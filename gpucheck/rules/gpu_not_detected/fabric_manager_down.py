@@ -39,7 +39,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite, field
+from gpucheck.rules._log import cite, field, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
 
 _NOT_READY = (802, 919)
@@ -103,6 +103,7 @@ def _fixes(system: System, container: Container, driver: Driver) -> tuple[Fix, .
 def in_log(log: Log) -> Finding | None:
     """CUDA's or NVML's word for it, or the service's own."""
     told = [*unserved(log, "fabric-not-ready"), *starts(log, *map(str, _NOT_READY)), *nvml(log, str(_NVML_NOT_READY))]
+    told = told or stated(log, "fabric-manager-down")
     if not told:
         return None
     told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
@@ -120,4 +121,5 @@ def in_log(log: Log) -> Finding | None:
                 command=f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
             ),
         ),
+        severity=weight(told),
     )

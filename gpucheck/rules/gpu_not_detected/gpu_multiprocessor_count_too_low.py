@@ -40,6 +40,7 @@ _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"),
+    tensorflow=True,
 )
 def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""

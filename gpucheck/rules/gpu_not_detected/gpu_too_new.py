@@ -61,6 +61,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
         "training-crashed",
         "kernels-jit-compiled",
     ),
+    tensorflow=True,
 )
 def check(
     gpus: Gpus,

@@ -50,6 +50,7 @@ from gpucheck.rules._log import cite
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("gpus-not-listed", "cudnn-version-mismatch"),
+    tensorflow=True,
 )
 def check(
     request: Request,
@@ -133,5 +134,5 @@ def in_log(log: Log) -> Finding | None:
             else Fix(text="Use an older release of the program, which still had code for this GPU"),
             Fix(text="Use a newer GPU, or build the program from source for this one"),
         ),
-        severity=Severity.WARNING if found.passed_over else None,
+        severity=Severity.WARNING if found.passed_over or not found.failed else None,
     )

@@ -1,4 +1,4 @@
-"""CUDA counts more GPUs than TensorFlow lists, and no other diagnosis says why.
+"""CUDA counts more GPUs than TensorFlow (or the JAX or PyTorch that Keras trains on) lists, and no other diagnosis says why.
 
 Symptom:
     nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns [] or too few
@@ -26,6 +26,7 @@ References:
 
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
@@ -33,9 +34,11 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._backend import cuda_build, title
 from gpucheck.rules._faults import library_faults
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import CPU_IS_ENOUGH
+from gpucheck.rules._training import short
 
 _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
@@ -45,20 +48,37 @@ def check(
     cuda: Cuda,
     interpreter: Interpreter,
     packages: Packages,
-    tensorflow: TensorFlow,
+    tensorflow: TensorFlow | None,
+    backend: Backend | None,
     libraries: Libraries | None,
     log: Log | None,
 ) -> Finding | Skip | None:
     """The second witness against the third, less the GPUs that TensorFlow says it passes over."""
+    if tensorflow is None and (backend is None or not backend.other):
+        return Skip("no framework was asked")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
     if not cuda.device_count:
         return None
+    found = _tensorflow(cuda, interpreter, packages, tensorflow, libraries, log) if tensorflow is not None else None
+    if backend is None or not backend.other or isinstance(found, Finding):
+        return found
+    return _other(cuda, interpreter, backend, log) or found
+
+
+def _tensorflow(
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow,
+    libraries: Libraries | None,
+    log: Log | None,
+) -> Finding | Skip | None:
     if tensorflow.devices is None:
         return Skip("TensorFlow's device list was not reached")
     listed = sum(device.kind == "GPU" for device in tensorflow.devices)
     ignored = {event.fields.get("device") for event in log.events if event.kind == "gpu-ignored"} if log else set()
-    if listed + len(ignored) >= cuda.device_count:
+    if listed + len(ignored) >= (cuda.device_count or 0):
         return None
     refused: tuple[Evidence, ...] = ()
     if libraries is not None:
@@ -66,8 +86,7 @@ def check(
     python = common.word(interpreter.executable)
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(
-        summary=f"CUDA counts {cuda.device_count} GPU{'s' if cuda.device_count > 1 else ''} for this process, and TensorFlow"
-        f" {tensorflow.version} lists {listed or 'none'}.",
+        summary=_summary(cuda, f"TensorFlow {tensorflow.version}", listed),
         evidence=(*saw(cuda, "device_count"), *saw(tensorflow, "devices"), *common.events(log, *_TELLING), *refused),
         fix=(
             Fix(
@@ -77,6 +96,35 @@ def check(
             common.cuda_install(interpreter, packages),
         ),
     )
+
+
+def _other(cuda: Cuda, interpreter: Interpreter, backend: Backend, log: Log | None) -> Finding | Skip | None:
+    """JAX and PyTorch, which say why where they are asked for CUDA itself."""
+    if backend.devices is None:
+        return Skip(f"the device list of {title(backend)} was not reached")
+    listed = sum(device.kind == "GPU" for device in backend.devices)
+    if listed >= (cuda.device_count or 0):
+        return None
+    python = common.word(interpreter.executable)
+    hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
+    ask = {
+        "jax": f"JAX_PLATFORMS=cuda {python} -c 'import jax; print(jax.devices())'",
+        "torch": f"{python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
+    }[backend.name]
+    return Finding(
+        summary=_summary(cuda, title(backend), listed, f" ({short(backend.problem)})" if backend.problem else ""),
+        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *common.events(log, *_TELLING)),
+        fix=(
+            *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
+            Fix(text=f"Let {title(backend)} say why", command=ask),
+            cuda_build(interpreter, backend.name),
+        ),
+    )
+
+
+def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
+    plural = "s" if (cuda.device_count or 0) > 1 else ""
+    return f"CUDA counts {cuda.device_count} GPU{plural} for this process, and {name} lists {listed or 'none'}{why}."
 
 
 def in_log(log: Log) -> Finding | None:

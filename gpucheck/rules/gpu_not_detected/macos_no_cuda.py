@@ -34,7 +34,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import refused
 from gpucheck.rules._start import unserved
 
@@ -52,6 +52,7 @@ _METAL = "tensorflow-metal"
         "no-nvidia-gpu",
         "cpu-fallback",
     ),
+    tensorflow=True,
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """A Mac on which TensorFlow lists no GPU."""
@@ -77,15 +78,17 @@ def in_log(log: Log) -> Finding | None:
     asked = [event for event in asked if event.fields.get("count", "0") == "0"]
     if missed is not None and missed.code == "macos-no-cuda":
         asked = missed.events
-    if not mac or not asked or any("metal" in event.text.lower() for event in mac):
+    said = stated(log, "macos-no-cuda")
+    if not said and (not mac or not asked or any("metal" in event.text.lower() for event in mac)):
         return None
+    told = said or [mac[0], *asked]
     return Finding(
         summary="This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it.",
-        evidence=cite(mac[0], *asked),
+        evidence=cite(*told),
         fix=(
             Fix(text="Train on a Linux machine with an NVIDIA GPU"),
             Fix(text="For the Mac's own GPU, install Apple's plug-in", command="python -m pip install tensorflow-metal"),
             Fix(text="If training on the CPU is what you want, ignore it"),
         ),
-        severity=Severity.WARNING if any(event.kind == "training-progress" for event in log.events) else None,
+        severity=Severity.WARNING if any(event.kind == "training-progress" for event in log.events) else weight(told),
     )

@@ -42,7 +42,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, kernel_answers
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated
 from gpucheck.rules._start import CPU_IS_ENOUGH, NO_DEVICE, NO_LIBRARY, ending, unserved
 
 
@@ -91,6 +91,8 @@ def in_log(log: Log) -> Finding | None:
     end = ending(log)
     if absent:
         summary, told, wanted = "No NVIDIA GPU: the driver found none on the bus.", absent, True
+    elif said := stated(log, "no-nvidia-gpu"):
+        summary, told, wanted = "No NVIDIA GPU was found.", said, False
     elif end is None or end.code != "no-nvidia-gpu":
         return None
     else:

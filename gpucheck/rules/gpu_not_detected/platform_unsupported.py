@@ -44,7 +44,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._log import cite, stated, told, weight
 from gpucheck.rules._pip import refused
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
@@ -71,6 +71,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
         "training-crashed",
         "cpu-fallback",
     ),
+    tensorflow=True,
 )
 def check(
     request: Request,
@@ -164,6 +165,8 @@ def in_log(log: Log) -> Finding | None:
     elif found is not None and found.code == "platform-unsupported":
         machine = next((f" ({name})" for event in log.events if (name := event.fields.get("machine"))), "")
         summary, lines = f"pip has no {found.package} for this platform{machine}.", found.events
+    elif said := stated(log, "platform-unsupported"):
+        summary, lines = "There is no package for this platform.", said
     else:
         return None
     return Finding(
@@ -179,4 +182,5 @@ def in_log(log: Log) -> Finding | None:
                 command=f"docker run --gpus all -it {_NVIDIA_IMAGE}",
             ),
         ),
+        severity=weight(lines),
     )

@@ -35,7 +35,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import python_for, refused
 
 _RECOMMENDED = "3.12"
@@ -51,6 +51,7 @@ _RECOMMENDED = "3.12"
         "training-failed",
         "training-crashed",
     ),
+    tensorflow=True,
 )
 def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None, log: Log | None) -> Finding | None:
     """The installed TensorFlow's own range if there is one; else whether any release has packages for this Python."""
@@ -98,6 +99,19 @@ def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
 def in_log(log: Log) -> Finding | None:
     """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
     found = refused(log)
+    if found is None and (said := stated(log, "python-unsupported")):
+        return Finding(
+            summary="This Python is none that the package supports.",
+            evidence=cite(*said),
+            fix=(
+                Fix(text="See which Python this is", command="python -VV"),
+                Fix(
+                    text="Make an environment with one that it supports",
+                    command=f"uv venv --python {_RECOMMENDED} ~/tensorflow-env",
+                ),
+            ),
+            severity=weight(said),
+        )
     if found is None or found.code != "python-unsupported":
         return None
     what = f"{found.package}{found.asked}"

@@ -40,7 +40,7 @@ from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import unserved
 
-_FAILED = r"(?i)fail|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm can be at work, and well
+_FAILED = r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0, 3}0"  # ROCm can be at work, and well
 
 
 @rule(
@@ -53,6 +53,7 @@ _FAILED = r"(?i)fail|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm
         "driver-missing",
         "no-nvidia-gpu",
     ),
+    tensorflow=True,
 )
 def check(
     request: Request,
@@ -87,7 +88,11 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    rocm = [event for event in unserved(log, "rocm") if re.search(_FAILED, event.text) and "Memory" not in event.text]
+    rocm = [
+        event
+        for event in unserved(log, "rocm")
+        if ("unsupported" in event.fields or re.search(_FAILED, event.text)) and "Memory" not in event.text
+    ]
     amd = unserved(log, "amd-gpu")
     refused = unserved(log, "cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
     if amd and refused and not unserved(log, "gpu-on-bus"):

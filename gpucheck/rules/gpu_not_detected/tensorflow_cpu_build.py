@@ -1,15 +1,19 @@
-"""The installed TensorFlow was built without CUDA, so it can't use the NVIDIA GPU that is here.
+"""The installed TensorFlow, or the JAX or PyTorch that Keras trains on, was built without CUDA: it can't use the NVIDIA GPU here.
 
 Symptom:
     tf.test.is_built_with_cuda() is False
     tf.config.list_physical_devices("GPU") returns []
     This TensorFlow binary was not built with CUDA
+    An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.
+    AssertionError: Torch not compiled with CUDA enabled
 Cause:
     tensorflow-cpu, the wheels for macOS and for 64-bit ARM, and those for native Windows since 2.11 contain no GPU code. If several
-    TensorFlow packages are installed, the files of the last one win.
+    TensorFlow packages are installed, the files of the last one win. JAX brings CUDA as a plugin (jax[cuda12]), and PyTorch has wheels
+    with and without it.
 Fix:
     1. python -m pip uninstall -y tensorflow-cpu
     2. python -m pip install "tensorflow[and-cuda]==2.20.*"
+    3. JAX: python -m pip install --upgrade "jax[cuda12]"
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:
@@ -30,8 +34,10 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.compat import keras as tables
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -43,7 +49,8 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite
+from gpucheck.rules._backend import cuda_build, title
+from gpucheck.rules._log import cite, stated
 from gpucheck.rules._start import unserved
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
@@ -79,13 +86,25 @@ def check(
     interpreter: Interpreter,
     packages: Packages,
     tensorflow: TensorFlow | None,
+    backend: Backend | None,
 ) -> Finding | Skip | None:
-    """TensorFlow's own word first; without an import, the package's name and the platform."""
+    """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
     here = common.gpu_here(request, container, pci, driver, cuda)
     if tpu.expected:
         return None  # a build for TPUs has no GPU code, and needs none
     if not here:
         return common.absent(here)
+    found = None
+    if request.other_backend is None:
+        found = _tensorflow(system, driver, cuda, interpreter, packages, tensorflow)
+    if backend is None or not backend.other or isinstance(found, Finding):
+        return found
+    return _other(driver, cuda, interpreter, backend) or found
+
+
+def _tensorflow(
+    system: System, driver: Driver, cuda: Cuda, interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None
+) -> Finding | Skip | None:
     if common.lists_gpu(tensorflow) or packages.tensorflow is None:
         return None
     built = common.built_with_cuda(system, interpreter, packages, tensorflow)
@@ -114,19 +133,26 @@ def check(
     )
 
 
+def _other(driver: Driver, cuda: Cuda, interpreter: Interpreter, backend: Backend) -> Finding | None:
+    if backend.built_with_cuda is not False or common.lists_gpu(backend):
+        return None
+    return Finding(
+        summary=f"{title(backend)} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
+        evidence=(*saw(backend, "version", "built_with_cuda"), *saw(driver, "gpu_count"), *saw(cuda, "device_count")),
+        fix=(cuda_build(interpreter, backend.name),),
+    )
+
+
 def in_log(log: Log) -> Finding | None:
     """The program's own word that its build has no GPU code."""
-    told = unserved(log, "cpu-build")
+    told = unserved(log, "cpu-build") or stated(log, "tensorflow-cpu-build")
     if not told:
         return None
     fields = told[0].fields
-    torch, jax = "torch" in fields, fields.get("package") == "jaxlib"
+    torch, jax = "torch" in told[0].text.lower(), fields.get("package") == "jaxlib"
     name = "PyTorch" if torch else "JAX" if jax else "TensorFlow"
-    install = {
-        "PyTorch": "--force-reinstall torch --index-url https://download.pytorch.org/whl/cu126",
-        "JAX": '--upgrade "jax[cuda12]"',
-        "TensorFlow": '"tensorflow[and-cuda]==2.20.*"',
-    }[name]
+    build = tables.CUDA_BUILDS["torch" if torch else "jax"] if torch or jax else ("tensorflow[and-cuda]==2.20.*",)
+    install = " ".join(map(common.word, build))
     raised = any(event.kind == "traceback" and event.line >= told[0].line for event in log.events)
     return Finding(
         summary=f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU.",
@@ -135,5 +161,5 @@ def in_log(log: Log) -> Finding | None:
             Fix(text="Install the build for NVIDIA GPUs (Linux)", command=f"python -m pip install {install}"),
             Fix(text="If the CPU is enough, ignore it"),
         ),
-        severity=Severity.WARNING if jax and not raised else None,
+        severity=Severity.WARNING if (jax or told[0].kind == "stated") and not raised else None,
     )

@@ -35,6 +35,7 @@ from gpucheck.rules._pip import refused
     severity=Severity.WARNING,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "tensorflow-not-installed", "python-unsupported"),
+    tensorflow=True,
 )
 def check(interpreter: Interpreter, packages: Packages) -> Finding | None:
     """By its name among the packages; an error where it left no TensorFlow to import."""

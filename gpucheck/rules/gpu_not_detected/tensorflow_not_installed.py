@@ -10,7 +10,8 @@ Fix:
 Verify:
     python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
-    You train with another framework; gpucheck verifies TensorFlow.
+    You train with Keras on JAX or PyTorch: say so with --backend jax or --backend torch. Where KERAS_BACKEND says it, and the
+    framework is installed, this is no fault either.
 Example:
     packages = {}
     libraries = {}
@@ -23,11 +24,14 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.compat import keras as tables
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
+from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
@@ -35,13 +39,15 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._backend import instead, missing
+from gpucheck.rules._log import cite, stated, told, weight
 
 
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+    tensorflow=True,
 )
 def check(
     request: Request,
@@ -52,11 +58,15 @@ def check(
     cuda: Cuda,
     interpreter: Interpreter,
     packages: Packages,
+    environment: Environment | None,
+    backend: Backend | None,
     tensorflow: TensorFlow | None,
     log: Log | None,
 ) -> Finding | Skip | None:
     """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
     if not common.tensorflow_absent(packages, tensorflow):
+        return None
+    if environment is not None and instead(environment, packages, backend):
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
@@ -73,13 +83,23 @@ def check(
             *saw(interpreter, "executable", "version"),
             *common.events(log, "module-missing"),
         ),
-        fix=(fix,),
+        fix=(fix, *_others(packages)),
+    )
+
+
+def _others(packages: Packages) -> tuple[Fix, ...]:
+    """What Keras could train on as it is."""
+    return tuple(
+        Fix(text=f"Or train with Keras on {tables.TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
+        for name in tables.OTHERS
+        if not missing(packages, name)
     )
 
 
 def in_log(log: Log) -> Finding | None:
     """Python's word for it, about the package itself and not about a part of it."""
     missing = [event for event in told(log, "module-missing") if event.fields["module"] == "tensorflow"]
+    missing = missing or stated(log, "tensorflow-not-installed")
     if not missing:
         return None
     return Finding(
@@ -93,4 +113,5 @@ def in_log(log: Log) -> Finding | None:
             ),
             Fix(text="Or for the CPU", command="python -m pip install tensorflow"),
         ),
+        severity=weight(missing),
     )

@@ -38,7 +38,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import refused
 from gpucheck.rules._start import unserved
 
@@ -52,6 +52,7 @@ from gpucheck.rules._start import unserved
         "platform-unsupported",
         "cpu-fallback",
     ),
+    tensorflow=True,
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | None:
     """Native Windows with any TensorFlow that came after 2.10, or with none."""
@@ -79,7 +80,8 @@ def check(request: Request, system: System, packages: Packages | None, tensorflo
 
 def in_log(log: Log) -> Finding | None:
     """TensorFlow's own word; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
-    told, windows, missed = unserved(log, "windows-native"), unserved(log, "windows"), refused(log)
+    told = unserved(log, "windows-native") or stated(log, "windows-native-unsupported")
+    windows, missed = unserved(log, "windows"), refused(log)
     # up to 2.10 it opened the libraries on Windows, and said which ones it missed
     tried = any(event.kind in ("library-missing", "library-opened", "gpu-ignored") for event in log.events)
     counted = [event for event in unserved(log, "gpus-listed", "cpu-build") if event.fields.get("count", "0") == "0"]
@@ -101,5 +103,5 @@ def in_log(log: Log) -> Finding | None:
             ),
             Fix(text="If training on the CPU is what you want, ignore it"),
         ),
-        severity=Severity.WARNING if trained else None,
+        severity=Severity.WARNING if trained else weight(lines),
     )

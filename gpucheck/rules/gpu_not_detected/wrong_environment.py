@@ -34,11 +34,14 @@ References:
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
+from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._backend import instead
 from gpucheck.rules._log import cite, told
 
 
@@ -53,10 +56,19 @@ from gpucheck.rules._log import cite, told
         "training-failed",
         "training-crashed",
     ),
+    tensorflow=True,
 )
-def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+def check(
+    interpreter: Interpreter,
+    packages: Packages,
+    environment: Environment | None,
+    backend: Backend | None,
+    tensorflow: TensorFlow | None,
+) -> Finding | Skip | None:
     """None here, and at least one elsewhere on PATH; the shell's active environment comes first."""
     if not interpreter.others or not common.tensorflow_absent(packages, tensorflow) or packages.tensorflow_folder:
+        return None
+    if environment is not None and instead(environment, packages, backend):
         return None
     active = f"{interpreter.active_environment}/" if interpreter.active_environment else None
     others = sorted(

@@ -43,7 +43,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
 from gpucheck.rules._training import short
 
@@ -150,6 +150,7 @@ def in_log(log: Log) -> Finding | None:
     told = [event for event in unserved(log, "wsl") if named or not event.fields.get("message", "").startswith("/dev/dxg")]
     inside = [event for event in log.events if event.kind == "wsl-inside"]
     refused = (starts(log) + nvml(log, "9", "17")) if inside else []
+    told = told or stated(log, "wsl-misconfigured")
     if not told and not refused:
         return None
     why = told[0].fields.get("message", told[0].text) if told else refused[0].fields.get("message", refused[0].text)
@@ -161,4 +162,5 @@ def in_log(log: Log) -> Finding | None:
             Fix(text="Update it, from a Windows prompt", command="wsl.exe --update"),
             _WINDOWS,
         ),
+        severity=weight([*told, *refused]),
     )

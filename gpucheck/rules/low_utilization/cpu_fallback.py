@@ -25,8 +25,10 @@ References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
 
+from gpucheck.compat.keras import TITLES
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
@@ -38,11 +40,14 @@ FIX = (
     Fix(text="Make a silent fallback an error: tf.config.set_soft_device_placement(False)"),
     Fix(text='Remove tf.device("/CPU:0") around the model, and build MirroredStrategy() without a device list'),
 )
+OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model'),)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
-    """A run's heavy operations were seen on another device; or TensorFlow lists a GPU and only CPUs were trained on."""
+def check(
+    tensorflow: TensorFlow | None, backend: Backend | None, training: Training | None, log: Log | None
+) -> Finding | Skip | None:
+    """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
     if training is None:
         return _from_log(log)
     for place, run in enumerate(training.runs):
@@ -52,14 +57,15 @@ def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | N
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
                 evidence=saw(training, f"runs[{place}].placement_verified", f"runs[{place}].misplaced_ops"),
-                fix=FIX,
+                fix=FIX if run.backend == "tensorflow" else OTHER_FIX,
                 affects=run.devices,
             )
-    if tensorflow is not None and lists_gpu(tensorflow) and passed(training) and not any(map(on_gpu, training.runs)):
+    framework = backend if backend is not None and backend.other else tensorflow
+    if framework is not None and lists_gpu(framework) and passed(training) and not any(map(on_gpu, training.runs)):
         return Finding(
-            summary="TensorFlow lists a GPU, and all that was trained ran on the CPU.",
-            evidence=saw(tensorflow, "devices") + saw(training, "runs[0].devices"),
-            fix=FIX,
+            summary=f"{TITLES[training.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
+            evidence=saw(framework, "devices") + saw(training, "runs[0].devices"),
+            fix=FIX if framework is tensorflow else OTHER_FIX,
             severity=Severity.WARNING,
         )
     return None

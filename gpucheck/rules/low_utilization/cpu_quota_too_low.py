@@ -12,7 +12,8 @@ Fix:
 Verify:
     python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
 Unless:
-    The data already lies on the GPU, or is tiny.
+    The data already lies on the GPU, or is tiny. Where gpucheck --full has measured that the processors that are granted keep a
+    GPU busy with decoded and augmented samples, it does not report them.
 Example:
     limits.cpu_quota = 1.0
     -> This container or job may use 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
@@ -28,15 +29,24 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
+from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite
-from gpucheck.rules._training import gpus_in_use
+from gpucheck.rules._measured import figures
+from gpucheck.rules._training import gpus_in_use, passed
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
+ACHIEVED = ("parallel_map_samples_per_second", "device_samples_per_second")
+FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of the time, as in input-pipeline-bound
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
-def check(limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | None) -> Finding | Skip | None:
-    """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota."""
+def check(
+    limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | None, training: Training | None
+) -> Finding | Skip | None:
+    """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
+
+    What they achieved, where that was measured, counts more than their number.
+    """
     count = len(gpus_in_use(gpus, cuda))
     if not count:
         return None
@@ -53,15 +63,30 @@ def check(limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | 
     if few >= PROCESSORS_PER_GPU * count:
         return None
     of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processors"
+    effect = f"reading and preparing the data needs at least {PROCESSORS_PER_GPU} per GPU"
+    evidence = saw(limits, field, "cpu_count")
+    place, found = figures(training, "input_pipeline", _first_gpu(training))
+    fed, able = (found.get(name) for name in ACHIEVED)
+    if training is not None and fed and able:
+        if count == 1 and fed >= FED * able:
+            return None
+        gpu = training.experiments[place].devices[0]
+        effect = f"decoding and augmenting on all of them, it fed {gpu} {fed:.0f} samples per second, of the {able:.0f} that the GPU can train"
+        evidence += saw(training, *(f"experiments[{place}].figures.{name}" for name in ACHIEVED))
     return Finding(
-        summary=f"This container or job may use {few:g}{of} for {count} GPU{'s' if count > 1 else ''}; reading and preparing"
-        f" the data needs at least {PROCESSORS_PER_GPU} per GPU.",
-        evidence=saw(limits, field, "cpu_count"),
+        summary=f"This container or job may use {few:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
+        evidence=evidence,
         fix=(
             _more(container, max(8, 4 * count)),
             Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
         ),
     )
+
+
+def _first_gpu(training: Training | None) -> tuple[str, ...]:
+    """The GPU on which experiments on one device are made."""
+    alone = (run.devices for run in passed(training) if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
+    return next(alone, ())
 
 
 def _more(container: Container | None, processors: int) -> Fix:

@@ -37,7 +37,7 @@ from gpucheck.rules._log import cite
 from gpucheck.rules._training import gpus_in_use, title
 
 
-@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",))
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
 def check(
     limits: Limits,
     gpus: Gpus,

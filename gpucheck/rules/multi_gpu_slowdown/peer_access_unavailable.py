@@ -23,13 +23,13 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import short_runs
+from gpucheck.rules._scaling import lost, milliseconds, short_runs
 from gpucheck.rules._training import failure, label, standing
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
@@ -64,7 +64,7 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
     pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing))
     switched = _switched(cuda, gpus)
     promised = [pair for pair in pairs if set(pair) <= switched]
-    slow = short_runs(training) if training is not None else []
+    slow = [short for short in short_runs(training) if _blamed(training, short[1])] if training is not None else []
     evidence = saw(cuda, "peers_missing")
     if promised:
         what, why = promised, ", although an NVSwitch joins them"
@@ -72,6 +72,10 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
         place, run, efficiency = slow[0]
         what, why = pairs, f", and {label(run)} uses {100 * efficiency:.0f} % of its devices"
         evidence += saw(training, f"runs[{place}].scaling_efficiency")
+        where = lost(training, run)
+        if where is not None:
+            why += f": summing gradients takes {milliseconds(where.exchange)} of each step"
+            evidence += where.evidence
     else:
         return None
     return Finding(
@@ -80,6 +84,12 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
         fix=FIX,
         affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in what for ordinal in pair})),
     )
+
+
+def _blamed(training: Training, run: TrainingRun) -> bool:
+    """Whether the way between the GPUs can be what is slow: not where the input pipeline was measured to be."""
+    where = lost(training, run)
+    return where is None or where.cause != "input"
 
 
 def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:

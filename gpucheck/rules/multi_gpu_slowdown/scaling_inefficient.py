@@ -1,4 +1,4 @@
-"""Several GPUs train much slower than their number times one of them, and no page names why.
+"""Several GPUs train much slower than their number times one of them, and no fault is known for it.
 
 Symptom:
     Two GPUs take hardly less time per epoch than one.
@@ -6,35 +6,44 @@ Symptom:
 Cause:
     Scaling efficiency is the samples per second of all GPUs, divided by those of one GPU times their number. What is lost goes
     into summing gradients between the GPUs, into an input pipeline that feeds one GPU but not eight, or into steps so short that
-    starting them costs more than computing them.
+    starting them costs more than computing them. gpucheck --full measures each of them alone: the sum of gradients like the
+    network's, steps on a batch that is repeated, and the step of one GPU.
 Fix:
-    1. See how the GPUs are joined: nvidia-smi topo -m (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors)
-    2. Measure with a larger batch per replica, then without the input pipeline: what helps names the cause.
-    3. Train in mixed precision, which halves what has to be sent.
+    1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data.
+    2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other. nvidia-smi topo -m tells
+       (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors), CUDA_VISIBLE_DEVICES chooses.
+    3. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed.
 Verify:
     gpucheck --full: scaling_efficiency is above 0.8.
 Unless:
-    The model is so small that one GPU is enough for it.
+    The model is so small that one GPU is enough for it. Mixed precision does not help: Keras keeps weights and gradients in
+    float32, so that as much is sent.
 Example:
     machine: hgx-h200
     training.runs[8].scaling_efficiency = 0.55
     training.runs[8].doubled_batch_scaling_efficiency = 0.57
-    -> mirrored on GPU:0 to GPU:7 reaches 55 % of 8 times what one GPU does alone, and no cause for it was found.
+    training.experiments = [{"name": "scaling", "status": "passed", "devices": ["GPU:0", "GPU:1", "GPU:2", "GPU:3", "GPU:4", "GPU:5", "GPU:6", "GPU:7"], "figures": {"step_seconds": 0.032, "fed_step_seconds": 0.0315, "one_device_step_seconds": 0.0175, "one_device_fed_step_seconds": 0.0174, "all_reduce_seconds": 0.013, "all_reduce_bytes_per_second": 9.1e9}}]
+    -> mirrored on GPU:0 to GPU:7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
 References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
+    https://www.tensorflow.org/guide/mixed_precision
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import measured, several, short_runs
+from gpucheck.rules._scaling import Lost, Paths, lost, measured, milliseconds, paths, several, short_runs
 from gpucheck.rules._training import label
+
+_LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
-def check(training: Training) -> Finding | Skip | None:
-    """A measured run falls short; the pages that know a cause explain this one."""
+def check(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding | Skip | None:
+    """A measured run falls short: where its time goes; the pages that know a fault behind it explain this one."""
     if not several(training):
         return None
     if not measured(training):
@@ -44,16 +53,49 @@ def check(training: Training) -> Finding | Skip | None:
         return None
     place, run, efficiency = min(bad, key=lambda item: item[2])
     kind = run.devices[0].partition(":")[0]
+    where, way = lost(training, run), paths(run, gpus, cuda)
+    short = f"{label(run)} reaches {100 * efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone"
+    evidence = saw(training, f"runs[{place}].scaling_efficiency", f"runs[{place}].per_replica_batch_size")
+    if where is not None:
+        evidence += where.evidence
+    if way is not None:
+        evidence += way.evidence
     return Finding(
-        summary=f"{label(run)} reaches {100 * efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone, and no"
-        " cause for it was found.",
-        evidence=saw(training, f"runs[{place}].scaling_efficiency", f"runs[{place}].per_replica_batch_size"),
-        fix=(
-            Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m"),
-            Fix(text="Measure with a larger batch per replica, then without the input pipeline: what helps names the cause"),
-            Fix(
-                text='Train in mixed precision, which halves what is sent: keras.mixed_precision.set_global_policy("mixed_float16")'
-            ),
-        ),
-        affects=run.devices,
+        summary=short + _words(where, way, len(run.devices)), evidence=evidence, fix=_fix(run, where, way), affects=run.devices
     )
+
+
+def _words(where: Lost | None, way: Paths | None, count: int) -> str:
+    if where is None:
+        return ", and no cause for it was found."
+    longer = f": of the {milliseconds(where.seconds)} that a step takes longer"
+    if where.cause == "input":
+        fed = f"which has {count} to feed"
+        return f"{longer}, waiting for the input pipeline, {fed}, takes {milliseconds(where.waiting)}."
+    over = f" over {way.words}" if way is not None else ""
+    if where.cause == "exchange":
+        return f"{longer}, summing gradients{over} takes {milliseconds(where.exchange)}."
+    return (
+        f", and no single cause for it was found{longer}, summing gradients takes {milliseconds(where.exchange)} and the input"
+        f" pipeline {milliseconds(where.waiting)}."
+    )
+
+
+def _fix(run: TrainingRun, where: Lost | None, way: Paths | None) -> tuple[Fix, ...]:
+    twice = run.doubled_batch_scaling_efficiency
+    reached = f" (twice the batch reached {100 * twice:.0f} %)" if twice is not None else ""
+    larger = Fix(text=f"Take a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
+    pipeline = Fix(
+        text="Prepare batches ahead, on several cores:"
+        " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
+    )
+    if where is None or where.cause is None:
+        return (_LOOK, larger, pipeline)
+    if where.cause == "input":
+        return (pipeline, Fix(text="Keep what was read: dataset.cache() before the random augmentation"), larger)
+    bandwidth = f"; alone, summing a large tensor moves {where.bandwidth / 1e9:.3g} GB/s" if where.bandwidth else ""
+    look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command)
+    if way is None or way.nvlink:
+        return (larger, look)
+    nearest = Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
+    return (look, nearest, larger)

@@ -11,7 +11,7 @@ Fix:
     2. Or keep fit with Keras 2: python -m pip install tf_keras, and TF_USE_LEGACY_KERAS=1 before the first import
     3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works.
 Verify:
-    gpucheck --full trains multi_worker_mirrored, with such a loop.
+    gpucheck --full trains multi_worker_mirrored, with such a loop, and tells what fit says there (fit_verified in the report).
 Unless:
     Never; with Keras 2 (tf_keras) fit works there.
 Example:

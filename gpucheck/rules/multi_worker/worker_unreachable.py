@@ -3,18 +3,22 @@
 Symptom:
     CreateSession still waiting for response from worker: /job:worker/replica:0/task:3
     UNAVAILABLE: failed to connect to all addresses
+    UnavailableError: Collective ops is aborted by: recvmsg:Connection reset by peer
     DEADLINE_EXCEEDED: Barrier timed out. Some timed out task names: /job:worker/replica:0/task:1
     Training that stands still before its first step
 Cause:
     Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
     another machine or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the machines don't share.
+    gpucheck --full trains two workers on this machine, so one that stands still there has a cause on this machine; with
+    --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG or Slurm names train together, and whoever
+    does not come before --timeout is named.
 Fix:
     1. Ask from this machine: nc -zv HOST PORT, with the address that TF_CONFIG gives the task
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
     3. Kubernetes: one headless Service for the workers' names; Slurm: scontrol show hostnames gives the names.
     4. Start the program on every worker, and look at what the silent one printed.
 Verify:
-    gpucheck --full on each worker connects to all others.
+    gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
 Unless:
     The other machine has not been started yet.
 Example:
@@ -32,13 +36,25 @@ from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._common import listing
-from gpucheck.rules._training import failure
+from gpucheck.rules._training import failure, short
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 FIX = (
     Fix(text="Ask from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
     Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp"),
     Fix(text="Start the program on every worker, and look at what the silent one printed"),
+)
+SILENT = ("stood still", "missing", "lost")  # see WorkerFault.how
+STILL = (
+    Fix(text="Look at what that worker printed last, and at its processes: one that waits for a disk or a GPU has state D"),
+    Fix(text="Where the workers train on GPUs, let NCCL say what it waits for", command="export NCCL_DEBUG=INFO"),
+)
+MISSING = (
+    Fix(
+        text="Start it on every worker at about the same time; --timeout says how long the others are waited for",
+        command="gpucheck --strategy multi_worker_mirrored --timeout 300",
+    ),
+    *FIX[:2],
 )
 TAKEN = (Fix(text="End what listens on this worker's port, often an earlier run: sudo ss -ltnp | grep PORT"), *FIX[2:])
 
@@ -59,6 +75,8 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
             fix=FIX,
             affects=tuple(one.task for one in missing),
         )
+    if (silent := _silent(training)) is not None:
+        return silent
     seen = failure(
         training,
         log,
@@ -79,3 +97,27 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
         return Skip("the other workers of TF_CONFIG are only connected to with --full")
     return None if cluster is not None else seen
+
+
+def _silent(training: Training | None) -> Finding | None:
+    """Workers that a run waited for in vain, or that could not listen."""
+    for place, run in enumerate(training.runs if training is not None else ()):
+        faults = [fault for fault in run.worker_faults if fault.how in SILENT]
+        taken = [fault for fault in run.worker_faults if fault.how == "port taken"]
+        if training is None or not (faults or taken):
+            continue
+        first, *others = faults or taken
+        where = f" in stage {first.stage}" if first.how == "stood still" and first.stage else ""
+        who = listing([fault.worker for fault in (first, *others)])
+        if faults:
+            summary = f"{who} of {run.strategy} does not answer: {short(first.reason)}{where}."
+        else:
+            summary = f"{who} of {run.strategy} can't listen on its address, so no other reaches it: {short(first.reason)}."
+        ways = {"stood still": STILL, "missing": MISSING}
+        return Finding(
+            summary=summary if not others else summary.replace(" does not answer", " do not answer"),
+            evidence=saw(training, f"runs[{place}].worker_faults", f"runs[{place}].cluster"),
+            fix=ways.get(first.how, FIX) if faults else TAKEN,
+            affects=tuple(fault.worker for fault in (first, *others)),
+        )
+    return None

@@ -14,7 +14,7 @@ Fix:
 Verify:
     gpucheck --format json shows the same versions on every worker.
 Unless:
-    Only the driver differs during a rolling update, and every worker trains: that is a warning.
+    Only the driver or Python differs during a rolling update, and every worker trains: that is a warning.
 Example:
     training.runs[1].strategy = "multi_worker_mirrored"
     training.runs[1].worker_versions = [{"tensorflow": "2.21.0", "driver": "580.159.04"}, {"tensorflow": "2.20.0", "driver": "580.159.04"}]
@@ -31,7 +31,7 @@ from gpucheck.probes.training import Training
 from gpucheck.rules._common import listing
 from gpucheck.rules._training import short, standing
 
-TOLERATED = {"driver"}  # it speaks to no other worker
+TOLERATED = {"driver", "python"}  # they speak to no other worker
 FIX = (
     Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
     Fix(
@@ -48,7 +48,7 @@ FIX = (
 @rule(
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
-    explains=("nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
+    explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
 def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
     """What each worker of a run said of itself; else a log that complains of it."""
@@ -58,7 +58,7 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
         if differing and training is not None:
             name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
             versions = differing[name]
-            places = listing([f"{version} on worker {index}" for version, index in versions.items()])
+            places = listing([f"{version} on {_name(run, index)}" for version, index in versions.items()])
             more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
             usual = max(versions, key=lambda version: sum(one.get(name) == version for one in run.worker_versions))
             return Finding(
@@ -66,7 +66,7 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
                 evidence=saw(training, f"runs[{place}].worker_versions"),
                 fix=FIX,
                 affects=tuple(
-                    f"worker {index}" for index, one in enumerate(run.worker_versions) if one.get(name, usual) != usual
+                    _name(run, index) for index, one in enumerate(run.worker_versions) if one.get(name, usual) != usual
                 ),
                 severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
             )
@@ -80,6 +80,10 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
     if log is None and not asked:
         return Skip("no job with several workers told its versions")
     return None
+
+
+def _name(run: TrainingRun, index: int) -> str:
+    return run.worker_names[index] if index < len(run.worker_names) else f"worker {index}"
 
 
 def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:

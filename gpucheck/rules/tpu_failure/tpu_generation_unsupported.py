@@ -42,6 +42,7 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
     severity=Severity.ERROR,
     scope=Scope.HARDWARE,
     explains=("tpu-unreachable", "tpu-runtime-missing", "tpu-version-mismatch", "training-failed", "training-crashed"),
+    tensorflow=True,
 )
 def check(
     tpu: Tpu | None, interpreter: Interpreter | None, resolver: TpuResolver | None, log: Log | None

@@ -51,6 +51,7 @@ LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorF
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tpu-unreachable", "training-failed", "training-crashed", "tensorflow-import-failed"),
+    tensorflow=True,
 )
 def check(
     tpu: Tpu | None,

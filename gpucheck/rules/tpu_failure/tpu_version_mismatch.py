@@ -45,6 +45,7 @@ from gpucheck.rules._training import install
     severity=Severity.ERROR,
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "tpu-unreachable", "training-failed", "training-crashed"),
+    tensorflow=True,
 )
 def check(
     tpu: Tpu | None,

@@ -2,18 +2,21 @@
 
 Symptom:
     gpucheck: one_device on GPU:0 failed at the stage "first step"
+    gpucheck --full: the experiment memory_after_clear failed
     AttributeError: module 'tensorflow' has no attribute 'Session'
 Cause:
     The job is gpucheck's own small model. An exception there means that TensorFlow, Keras or a library of theirs does not work
     on this machine in a way that no other page names; the message of the exception is the best lead.
+    Where all jobs passed and only an experiment of --full failed, it is a warning: models train here, but something beside it
+    does not work as documented (memory does not come back, an out-of-memory can't be caught, replicas compute another loss).
     In a log it stands for a program that calls what TensorFlow 2 has removed: Session, ConfigProto, placeholder, contrib.
 Fix:
-    1. See the whole log of the job: gpucheck -v
+    1. See the whole log of the job: gpucheck -v (of an experiment: gpucheck --full -v, while nothing else uses the machine)
     2. Try a fresh environment: python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
 Verify:
     gpucheck: all runs passed.
 Unless:
-    Never: what fails here fails in real training too.
+    An experiment failed whose subject you do not use. Never for a job: what fails here fails in real training too.
 Example:
     training.runs[0].status = "failed"
     training.runs[0].stage = "build"
@@ -24,6 +27,7 @@ References:
     https://keras.io/getting_started/
 """
 
+from gpucheck.compat.xid import xid
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
@@ -35,6 +39,8 @@ from gpucheck.rules._training import label, short
 
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = ("700", "702", "710", "714", "715", "716", "717", "718", "719")
+# 31 is error 700 as the kernel's log has it, 43 what becomes of the program.
+PROGRAM_XIDS = ("8", "11", "13", "25", "31", "32", "43", "68", "69", "80")
 FIX = (
     Fix(text="See the log of the job", command="gpucheck -v"),
     Fix(text="Look the message up among the known installation errors: https://www.tensorflow.org/install/errors"),
@@ -43,7 +49,7 @@ FIX = (
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
 def check(training: Training) -> Finding | Skip | None:
-    """Any run failed, or its XLA-compiled step did. The causes that have a page explain it."""
+    """Any run failed, its XLA-compiled step did, or an experiment. The causes that have a page explain it."""
     bad = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
     if not bad and (stuck := cured(training)) is not None:
         summary, evidence = sentence(training, *stuck, "the usual exchange of gradients")
@@ -51,7 +57,7 @@ def check(training: Training) -> Finding | Skip | None:
         return Finding(summary=summary, evidence=evidence, fix=(instead(training.runs[stuck[1]]), *FIX), affects=devices)
     if not bad:
         if training.runs:
-            return _xla(training)
+            return _xla(training) or _experiment(training)
         return Skip(f"nothing was trained{f': {training.ending}' if training.ending else ''}")
     place, run = bad[0]
     stage = f' at the stage "{run.stage}"' if run.stage else ""
@@ -59,7 +65,7 @@ def check(training: Training) -> Finding | Skip | None:
     more = f" ({len(bad)} of {len(training.runs)} runs failed)" if len(bad) > 1 else ""
     return Finding(
         summary=f"Training with {label(run)} failed{stage}{reason}{more}.",
-        evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason"),
+        evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason", *_failed_experiments(training)),
         fix=FIX,
         affects=tuple(dict.fromkeys(name for _, run in bad for name in _affected(run))),
     )
@@ -86,6 +92,29 @@ def _xla(training: Training) -> Finding | None:
     return None
 
 
+def _failed_experiments(training: Training) -> list[str]:
+    """Paths of their reasons."""
+    return [f"experiments[{place}].reason" for place, made in enumerate(training.experiments) if made.status == "failed"]
+
+
+def _experiment(training: Training) -> Finding | None:
+    bad = [made for made in training.experiments if made.status == "failed"]
+    if not bad:
+        return None
+    first, *others = bad
+    more = f" ({', '.join(made.name for made in others)} failed, too)" if others else ""
+    return Finding(
+        summary=f"All jobs train, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
+        evidence=saw(training, *_failed_experiments(training)),
+        fix=(
+            Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v"),
+            FIX[-1],
+        ),
+        affects=first.devices,
+        severity=Severity.WARNING,
+    )
+
+
 def in_log(log: Log) -> Finding | None:
     """A program of TensorFlow 1 under TensorFlow 2, or a kernel that broke the rules."""
     gone = [event for event in told(log, "legacy-api") if event.fields["name"].lower() != "mxnet"]  # a backend, not a name
@@ -101,7 +130,7 @@ def in_log(log: Log) -> Finding | None:
             ),
         )
     if not gone:
-        return None
+        return _program_xid(log)
     name = gone[0].fields["name"]
     return Finding(
         summary=f"The program uses {name}, which TensorFlow 2 and Keras have removed.",
@@ -110,4 +139,25 @@ def in_log(log: Log) -> Finding | None:
             *replacements(name),
             Fix(text="Or let it run as it is: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()"),
         ),
+    )
+
+
+def _program_xid(log: Log) -> Finding | None:
+    """The kernel's record of such a kernel; beside a fault of the GPU itself it is a consequence."""
+    reported = [(event, known) for event in told(log, "xid") if (known := xid(int(event.fields["code"]))) is not None]
+    own = [(event, known) for event, known in reported if known.diagnosis is None and str(known.code) in PROGRAM_XIDS]
+    if not own or any(known.diagnosis is not None for _, known in reported):
+        return None
+    known = own[0][1]
+    return Finding(
+        summary=f"A program was stopped by its own fault on the GPU: {known.meaning} (Xid {known.code}).",
+        evidence=cite(*(event for event, _ in own)),
+        fix=(
+            Fix(text="Look at that program's own output: it has the call that failed (CUDA_LAUNCH_BLOCKING=1 names it exactly)"),
+            Fix(
+                text="If it follows one GPU through different programs, test that GPU, as an administrator",
+                command="dcgmi diag -r 3",
+            ),
+        ),
+        severity=Severity.WARNING,
     )

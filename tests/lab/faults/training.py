@@ -61,6 +61,7 @@ def trained(name: str, expected: str | tuple[str, ...], module: str, change: str
 
 OPTIMIZER = "keras.src.backend.tensorflow.optimizer"
 REDUCTION = "tensorflow.python.distribute.cross_device_ops"
+DATASETS = "tensorflow.python.data.ops.dataset_ops"
 
 FAULTS = (
     trained(
@@ -111,6 +112,31 @@ module.BaseConv.call = elsewhere
         "one_device",
         "--logical-devices",
         "2",
+    ),
+    trained(
+        "input-pipeline-that-is-slow",
+        "input-pipeline-bound",
+        DATASETS,
+        """
+import time
+def read_slowly(image):
+    time.sleep(0.2)
+    return image
+def slowly(self, buffer_size, name=None):
+    import tensorflow as tf
+    def read(image, label):
+        shape = image.shape
+        image = tf.numpy_function(read_slowly, [image], image.dtype)
+        image.set_shape(shape)
+        return image, label
+    return self.map(read)
+module.DatasetV2.prefetch = slowly
+""",
+        "--full",
+        "--strategy",
+        "one_device",
+        exit=0,
+        limit_seconds=300.0,
     ),
     trained(
         "all-reduce-fails",

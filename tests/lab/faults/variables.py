@@ -52,6 +52,8 @@ FAULTS = (
     Fault("keras-backend-torch-is-a-choice", "keras-backend-mismatch", exit=0, env={"KERAS_BACKEND": "torch"}),
     Fault("keras-backend-jax-not-installed", "keras-backend-mismatch", level=NO_SMOKE, env={"KERAS_BACKEND": "jax"}),
     Fault("keras-backend-torch-not-installed", "keras-backend-mismatch", level=NO_SMOKE, env={"KERAS_BACKEND": "torch"}),
+    Fault("backend-jax-asked-for-and-absent", "keras-backend-not-installed", args=("--backend", "jax")),
+    Fault("backend-torch-asked-for-and-absent", "keras-backend-not-installed", level=DEFAULT, args=("--backend", "torch")),
     Fault("keras-json-says-jax", "keras-backend-mismatch", level=NO_SMOKE, build=keras_json("jax")),
     Fault("keras-json-says-torch", "keras-backend-mismatch", level=NO_SMOKE, build=keras_json("torch")),
     Fault("legacy-keras-asked-for-and-absent", "keras-version-conflict", env={"TF_USE_LEGACY_KERAS": "1"}),

@@ -1,0 +1,81 @@
+"""Training that a coordinator schedules on workers, each of which changes the parameter server's variables as soon as it can."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from gpucheck.child.smoke import loop, network, proof
+
+ROUNDS = 2  # of as many steps as everywhere: steps that overtake each other learn more slowly
+
+
+def train(tf: Any, keras: Any, strategy: Any, workers: int, begin: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+    """Train the network; every step is one worker's, on a batch of its own.
+
+    Args:
+        tf: TensorFlow.
+        keras: the module to train with.
+        strategy: a ``ParameterServerStrategy`` whose cluster is connected.
+        workers: how many the cluster has.
+        begin: called with the name of each stage as it begins: "build", "first step", "steps", "verify".
+
+    Returns:
+        The account of the run (fields of ``TrainingRun``) and the trained model. Figures are those of all workers together.
+    """
+    begin("build")
+    batch = network.batch_size("CPU:0")
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(network.SEED)
+    coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
+    with strategy.scope():
+        model = network.model(keras, compiled=False)
+        model.optimizer.build(model.trainable_variables)
+    before = [weight.numpy() for weight in model.trainable_weights]
+    batches = iter(coordinator.create_per_worker_dataset(lambda: network.dataset(tf, batch)))
+    step = _step(tf, keras, strategy, model)
+    count = ROUNDS * network.STEPS - workers
+    begin("first step")
+    began = time.perf_counter()
+    scheduled = [coordinator.schedule(step, args=(batches,)) for _ in range(workers)]
+    coordinator.join()
+    first = time.perf_counter() - began
+    begin("steps")
+    began = time.perf_counter()
+    scheduled += [coordinator.schedule(step, args=(batches,)) for _ in range(count)]
+    coordinator.join()
+    each = (time.perf_counter() - began) / count
+    begin("verify")
+    results = [tuple(float(value) for value in result.fetch()) for result in scheduled]
+    account = {
+        "replicas": workers,
+        "loop": "ClusterCoordinator.schedule",
+        "per_replica_batch_size": batch,
+        "global_batch_size": batch,
+        "drop_remainder": True,
+        "steps": len(scheduled),
+        **_placed(model),
+        **proof.measured([first, each], [loss for loss, _ in results], batch, [right / batch for _, right in results]),
+        **proof.weights(model, before),
+        **proof.numerics(model, None),
+    }
+    return account, model
+
+
+def _step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
+    """One worker's training step, traced: of a batch, its mean loss and how many of its samples were named rightly."""
+
+    def on_worker(images: Any, labels: Any) -> tuple[Any, Any]:
+        loss, right, gradients = loop.learnt(tf, keras, model, images, labels, network.batch_size("CPU:0"))
+        loop.apply(model.optimizer, gradients, model.trainable_variables)
+        return loss, right
+
+    return tf.function(lambda batches: strategy.run(on_worker, args=next(batches)))
+
+
+def _placed(model: Any) -> dict[str, Any]:
+    """Whether every variable lies on a parameter server."""
+    places = {str(getattr(weight, "_value", weight).device) for weight in model.trainable_weights}
+    elsewhere = sorted(place for place in places if not place.startswith("/job:ps/"))
+    return {"placement_verified": not elsewhere, "misplaced_ops": [f"variable on {place}" for place in elsewhere]}

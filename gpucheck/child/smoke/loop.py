@@ -1,0 +1,114 @@
+"""The written-out training loop: ``strategy.run`` around a gradient step, for strategies that ``Model.fit`` does not train."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from gpucheck.child.smoke import network, proof
+
+
+def train(tf: Any, keras: Any, strategy: Any, begin: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+    """Train the network for as many steps as everywhere, every worker on its own share of each batch.
+
+    Args:
+        tf: TensorFlow.
+        keras: the module to train with.
+        strategy: built, with the cluster connected.
+        begin: called with the name of each stage as it begins: "build", "data of step 1", "step 1", ... , "verify".
+
+    Returns:
+        The account of the run (fields of ``TrainingRun``; ``digest`` of the weights and ``samples``, the checksums of the images
+        that this process got in one pass over the data, are to be compared with other workers'), and the trained model.
+    """
+    begin("build")
+    devices = strategy.extended.worker_devices
+    per_replica = network.batch_size(str(devices[0]).rpartition("device:")[2])
+    replicas = strategy.num_replicas_in_sync
+    global_batch = per_replica * replicas
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(network.SEED)
+    with strategy.scope():
+        model = network.model(keras, compiled=False)
+        model.optimizer.build(model.trainable_variables)
+    before = [weight.numpy() for weight in model.trainable_weights]
+    batches = iter(strategy.experimental_distribute_dataset(_sharded(tf, network.dataset(tf, global_batch))))
+    step = _step(tf, keras, strategy, model, global_batch)
+    seconds: list[float] = []
+    losses: list[float] = []
+    accuracies: list[float] = []
+    samples: list[int] = []
+    for number in range(1, network.STEPS + 1):
+        begin(f"data of step {number}")
+        began = time.perf_counter()
+        images, labels = next(batches)
+        begin(f"step {number}")
+        loss, right = step(images, labels)
+        losses.append(float(loss))
+        accuracies.append(float(right) / global_batch)
+        seconds.append(time.perf_counter() - began)
+        if number <= network.BATCHES:
+            for part in strategy.experimental_local_results(images):
+                samples += [zlib.crc32(image.tobytes()) for image in part.numpy()]
+    begin("verify")
+    weights = b"".join(weight.numpy().tobytes() for weight in model.trainable_weights)
+    account = {
+        "replicas": replicas,
+        "loop": "strategy.run",
+        "global_batch_size": global_batch,
+        "per_replica_batch_size": per_replica,
+        "drop_remainder": True,
+        "steps": network.STEPS,
+        "placement_verified": None,
+        **proof.measured(seconds, losses, global_batch, accuracies),
+        **proof.weights(model, before),
+        **proof.numerics(model, proof.tf32(tf)),
+        "digest": hashlib.sha256(weights).hexdigest()[:16],
+        "samples": samples,
+    }
+    return account, model
+
+
+def _sharded(tf: Any, data: Any) -> Any:
+    """The data with the policy that gives every worker its own part of each global batch (there are no files to divide)."""
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    return data.with_options(options)
+
+
+def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> Any:
+    """One training step, traced: of a global batch, its mean loss and how many of its samples were named rightly."""
+
+    def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
+        loss, right, gradients = learnt(tf, keras, model, images, labels, global_batch)
+        gradients = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+        apply(model.optimizer, gradients, model.trainable_variables)
+        return loss, right
+
+    def step(images: Any, labels: Any) -> list[Any]:
+        per_replica = strategy.run(on_replica, args=(images, labels))
+        return [strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None) for value in per_replica]
+
+    return tf.function(step)
+
+
+def learnt(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int) -> tuple[Any, Any, list[Any]]:
+    """Of some samples: their loss as a part of the mean over ``whole`` samples, how many were named rightly, the gradients."""
+    with tf.GradientTape() as tape:
+        predictions = model(images, training=True)
+        losses = keras.losses.sparse_categorical_crossentropy(labels, predictions)
+        loss = tf.reduce_sum(losses) / whole
+    named = tf.argmax(predictions, axis=-1, output_type=labels.dtype)
+    right = tf.reduce_sum(tf.cast(tf.equal(named, labels), tf.float32))
+    return loss, right, tape.gradient(loss, model.trainable_variables)
+
+
+def apply(optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
+    """Gradients that are summed already; Keras 2 would sum them once more."""
+    if hasattr(optimizer, "apply"):
+        optimizer.apply(gradients, variables)
+    else:
+        optimizer.apply_gradients(zip(gradients, variables), skip_gradients_aggregation=True)

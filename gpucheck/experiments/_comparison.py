@@ -1,0 +1,96 @@
+"""What experiments on batches, statistics and precisions share: one network from one seed, its loss step by step."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.smoke import fit, proof, throughput
+
+
+class Comparison:
+    """The smoke job's network trained step by step, without dropout: replicas and precisions draw differently."""
+
+    def __init__(self, setting: Setting, devices: list[str], synchronized: bool = False, precision: str = "float32") -> None:
+        """Build it; every one starts from the same weights.
+
+        Args:
+            setting: of the experiment.
+            devices: names; several are replicas of a mirrored strategy.
+            synchronized: whether batch normalization takes its statistics over all of them.
+            precision: a Keras dtype policy.
+        """
+        tf, keras = setting.tf, setting.keras
+        fit.fresh(keras, precision)
+        name = "mirrored" if len(devices) > 1 else "one_device"
+        logical = tuple(setting.names[device] for device in devices)
+        strategy = importlib.import_module("gpucheck.strategies." + name).build(tf, logical)
+        try:
+            self.trainer = throughput.trainer(tf, keras, strategy, synchronized=synchronized, dropout=0.0)
+        finally:
+            keras.mixed_precision.set_global_policy("float32")
+        self.model = self.trainer.model
+        self._tf = tf
+
+    def feed(self, images: Any, labels: Any, global_batch: int) -> Any:
+        """An iterator without end over global batches, in order, each divided among the replicas.
+
+        The samples must be whole batches. Their size is not traced: one trace does for several.
+        """
+        data = self._tf.data.Dataset.from_tensor_slices((images, labels))
+        return self.trainer.source(data.batch(global_batch).repeat())
+
+    def losses(self, source: Any, steps: int) -> list[float]:
+        """Train on the next batches; the mean loss over each global batch, as it was before the step's update."""
+        found = []
+        for _ in range(steps):
+            self.model.reset_metrics()
+            self.trainer.piped(source, 1)
+            found.append(float(next(metric for metric in self.model.metrics if metric.name == "loss").result()))
+        return found
+
+
+def replicas(setting: Setting) -> list[str]:
+    """The devices of a mirrored job: all accelerators, or two logical CPU devices (more share the same cores).
+
+    Raises:
+        NotHere: there is only one.
+    """
+    devices = setting.devices()
+    if len(devices) < 2:
+        raise NotHere(f"replicas take two devices, and there is only {devices[0]}")
+    return devices[:2] if devices[0].startswith("CPU") else devices
+
+
+@contextlib.contextmanager
+def tf32(tf: Any, allowed: bool) -> Iterator[None]:
+    """Let float32 products be rounded to TF32 where the hardware can, or not; afterwards as it was.
+
+    Without it, results differ by rounding of float32 alone, whatever algorithm a batch size leads to.
+    """
+    before = tf.config.experimental.tensor_float_32_execution_enabled()
+    tf.config.experimental.enable_tensor_float_32_execution(allowed)
+    try:
+        yield
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(before)
+
+
+def apart(value: float, reference: float) -> float:
+    """How far a loss is from another, relative to it."""
+    return abs(value - reference) / max(abs(reference), 1e-6)
+
+
+def finite(figures: dict[str, Any]) -> dict[str, float | None]:
+    """Figures as a report can hold them."""
+    return {name: None if value is None else proof.finite_or_none(float(value)) for name, value in figures.items()}
+
+
+def forget(keras: Any) -> None:
+    """Let go of what an experiment has built."""
+    keras.backend.clear_session()
+    gc.collect()

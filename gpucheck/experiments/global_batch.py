@@ -1,0 +1,72 @@
+"""What several replicas do to the loss: with the same global batch nothing, with the same per-replica batch a lot.
+
+Fixed global batch (for convergence): every replica takes its part of the batch that one device would have, and the loss must be
+the same. Fixed per-replica batch (for throughput): every replica takes as much as one device had, so that a step averages over
+more samples; the same number of samples then makes fewer updates.
+"""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from gpucheck.child.experiments import Setting
+from gpucheck.child.smoke import network
+from gpucheck.experiments._comparison import Comparison, apart, finite, forget, replicas, tf32
+
+STEPS = 6
+# Relative. However the batch is divided, a float32 loss without TF32 is the same but for rounding (measured on a CPU: 2e-7). One
+# that is not averaged over the replicas is off by a factor, or by what the parts of a batch differ (measured: 0.06).
+TOLERANCE = 1e-4
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train N replicas, one device on the same global batch, and one device on one replica's batch."""
+    devices = replicas(setting)
+    count, per_replica = len(devices), network.batch_size(devices[0])
+    together = count * per_replica
+    several, one, small = _losses(setting, devices, per_replica)
+    forget(setting.keras)
+    difference = apart(several[0], one[0])
+    problem = None
+    if not difference <= TOLERANCE:
+        problem = (
+            f"the same {together} samples give a first loss of {several[0]:.4g} on {count} replicas and of {one[0]:.4g} on one"
+            " device: the loss is not averaged over the global batch"
+        )
+    return {
+        "devices": devices,
+        "problem": problem,
+        "figures": finite(
+            {
+                "replicas": count,
+                "steps": STEPS,
+                "per_replica_batch_size": per_replica,
+                "global_batch_size": together,
+                "first_loss_of_replicas": several[0],
+                "first_loss_of_one_device_same_global_batch": one[0],
+                "first_loss_relative_difference": difference,
+                "last_loss_of_replicas": several[-1],
+                "last_loss_of_one_device_same_global_batch": one[-1],
+                "last_loss_relative_difference": apart(several[-1], one[-1]),
+                # One device on one replica's batch: the replicas' last step took as many samples as its last steps together.
+                "last_loss_of_one_device_same_per_replica_batch_and_steps": statistics.fmean(small[STEPS - count : STEPS]),
+                "last_loss_of_one_device_same_per_replica_batch_and_samples": statistics.fmean(small[-count:]),
+            }
+        ),
+    }
+
+
+def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:
+    """Of the replicas, of one device on the same global batch, and of one device on one replica's batch; on the same samples."""
+    count = len(devices)
+    together = count * per_replica
+    images, labels = network.arrays(STEPS * together)
+    with tf32(setting.tf, False):
+        job = Comparison(setting, devices, synchronized=True)
+        several = job.losses(job.feed(images, labels, together), STEPS)
+        job = Comparison(setting, devices[:1])
+        initial = [variable.numpy() for variable in job.trainer.variables]
+        one = job.losses(job.feed(images, labels, together), STEPS)
+        job.trainer.reset(initial)
+        return several, one, job.losses(job.feed(images, labels, per_replica), STEPS * count)

@@ -1,0 +1,127 @@
+"""How well several devices train together, and where a step's time goes: the pipeline, computing, the exchange of gradients.
+
+Scaling efficiency is the samples per second of N devices over N times those of one alone, with the same batch per replica. Beside
+it: the same with twice that batch, steps on one batch that is repeated (no pipeline to wait for), one replica's step alone (no
+exchange), and the exchange alone.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from gpucheck.child.experiments import NotHere, Setting, stage
+from gpucheck.child.smoke import fit, network
+from gpucheck.child.smoke.throughput import trainer
+from gpucheck.experiments._comparison import forget
+from gpucheck.experiments._timing import step_seconds
+
+PAYLOAD_BYTES = {"CPU": 4 << 20, "GPU": 32 << 20}  # per replica: enough that starting the exchange no longer counts
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Measure the largest mirrored job that has passed, and its first device alone."""
+    account = _largest(setting)
+    devices = account["devices"]
+    count, batch = len(devices), network.batch_size(devices[0])
+    one = _steps(setting, "one_device", devices[:1], batch)
+    every = _steps(setting, "mirrored", devices, batch)
+    figures: dict[str, Any] = {"replicas": count, "per_replica_batch_size": batch}
+    for name, samples in (("", batch), ("doubled_batch_", 2 * batch)):
+        alone, together = samples / one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
+        figures[f"{name}scaling_efficiency"] = round(together / (count * alone), 4)
+        figures[f"{name}samples_per_second"] = round(together, 1)
+        figures[f"{name}one_device_samples_per_second"] = round(alone, 1)
+    for name in ("step_seconds", "fed_step_seconds"):
+        figures[name], figures[f"one_device_{name}"] = round(every[name], 6), round(one[name], 6)
+    figures.update(_exchange(setting, devices))
+    forget(setting.keras)
+    fields = {name: figures[name] for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")}
+    return {"devices": devices, "figures": figures, "fields": {stage(account): fields}}
+
+
+def _largest(setting: Setting) -> dict[str, Any]:
+    """Of logical CPU devices two: more of them share the same cores, and only take longer."""
+    devices = setting.devices()
+    most = 2 if devices[0].startswith("CPU") else len(devices)
+    for count in range(most, 1, -1):
+        account = setting.passed("mirrored", count)
+        if account is not None:
+            return account
+    raise NotHere("no mirrored job on several devices has passed")
+
+
+def _strategy(setting: Setting, name: str, devices: list[str]) -> Any:
+    logical = tuple(setting.names[device] for device in devices)
+    return importlib.import_module("gpucheck.strategies." + name).build(setting.tf, logical)
+
+
+def _steps(setting: Setting, name: str, devices: list[str], batch: int) -> dict[str, float]:
+    """Seconds of a step on the smoke job's pipeline, with twice the batch, and on one batch again and again.
+
+    The batch's size is not traced, so that one trace, which takes about a second for each replica, does for all of them. While it
+    lasts a pipeline prepares batches ahead: the first to be measured is the one that has nothing to prepare.
+    """
+    tf, whole = setting.tf, batch * len(devices)
+    fit.fresh(setting.keras, "float32")
+    job = trainer(tf, setting.keras, _strategy(setting, name, devices))
+    repeated = tf.data.Dataset.from_tensor_slices(network.arrays(whole)).batch(whole).cache().repeat()
+    sources = {
+        "fed_step_seconds": repeated.prefetch(tf.data.AUTOTUNE),
+        "step_seconds": network.dataset(tf, whole, drop_remainder=False),
+        "doubled_batch_step_seconds": network.dataset(tf, 2 * whole, drop_remainder=False),
+    }
+    found = {name: step_seconds(partial(job.piped, job.source(data))) for name, data in sources.items()}
+    del job
+    forget(setting.keras)
+    return found
+
+
+def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
+    """A compiled function that sums a list of tensors over all replicas, the way an optimizer has its gradients summed."""
+
+    def on_replica(tensors: Any) -> Any:
+        return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, tensors)
+
+    def step(tensors: Any) -> Any:
+        return strategy.run(on_replica, args=(tensors,))
+
+    compiled: Callable[[Any], Any] = tf.function(step)
+    return compiled
+
+
+def _exchange(setting: Setting, devices: list[str]) -> dict[str, float]:
+    """The exchange alone: of gradients like the network's, and of so many bytes that only the way between the devices counts."""
+    tf = setting.tf
+    strategy = _strategy(setting, "mirrored", devices)
+    with tf.device("/" + setting.names[devices[0]]):
+        gradients = [tuple(weight.shape) for weight in network.model(setting.keras, False).trainable_variables]
+    payload = PAYLOAD_BYTES["GPU" if devices[0].startswith("GPU") else "CPU"]
+    seconds = _exchanged(tf, strategy, gradients)
+    return {
+        "gradient_bytes": 4 * sum(int(tf.reduce_prod(shape)) for shape in gradients),
+        "all_reduce_seconds": round(seconds, 7),
+        "all_reduce_bytes_per_second": round(payload / _exchanged(tf, strategy, [(payload // 4,)])),
+    }
+
+
+def _exchanged(tf: Any, strategy: Any, shapes: list[tuple[int, ...]]) -> float:
+    """Seconds of one exchange of float32 tensors of these shapes."""
+
+    def ones() -> Any:
+        return [tf.ones(shape) for shape in shapes]
+
+    summed, tensors = exchange(tf, strategy), tf.function(strategy.run)(ones)
+
+    def timed(times: int) -> float:
+        began = time.perf_counter()
+        for _ in range(times):
+            found = summed(tensors)
+        for value in strategy.experimental_local_results(found[-1]):
+            float(tf.reshape(value, [-1])[0])  # waits for the device
+        return time.perf_counter() - began
+
+    return step_seconds(timed)

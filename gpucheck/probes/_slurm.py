@@ -1,0 +1,93 @@
+"""The cluster of a Slurm job step, by the rules of TensorFlow's SlurmClusterResolver, without what it needs a GPU for.
+
+One worker per task of the step, nodes sorted by name, ports counted up from 8888 on each node; a node's GPUs are divided evenly
+among its tasks. Sources: cluster_resolver/slurm_cluster_resolver.py of the TensorFlow 2.21.0 wheel; srun(1) for the variables.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+FIRST_PORT = 8888
+NEEDED = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE")
+
+
+class Step(NamedTuple):
+    """A job step as a cluster of workers."""
+
+    addresses: tuple[str, ...]  # "node:port", one per worker
+    number: int  # of this process among them, from 0 on
+    place: int  # which of its node's workers this is, from 0 on
+    places: int  # how many workers the fullest node has
+    bound: bool  # Slurm itself gave each task GPUs of its own
+
+
+class Unusable(Exception):
+    """Why a step's variables describe no cluster that could be trained with."""
+
+
+def step(env: Mapping[str, str]) -> Step | None:
+    """The step that this process is a task of; None: it is in none, for srun sets the variables.
+
+    Raises:
+        Unusable: they contradict each other, or TensorFlow's rules.
+    """
+    if not all(env.get(name) for name in NEEDED):
+        return None
+    try:
+        tasks = list(counts(env["SLURM_STEP_TASKS_PER_NODE"]))
+        hosts = dict(zip(expand(env["SLURM_STEP_NODELIST"]), tasks, strict=True))
+        index, count = int(env["SLURM_PROCID"]), int(env["SLURM_STEP_NUM_TASKS"])
+    except ValueError as error:
+        raise Unusable(f"the variables of its step can't be read ({error})") from error
+    places = [(host, place) for host, tasks in sorted(hosts.items()) for place in range(tasks)]
+    if len(places) != count or index >= count:
+        raise Unusable(f"its variables speak of {count} tasks and of {len(places)}, and of task {index}")
+    host, place = places[index]
+    if env.get("SLURMD_NODENAME", host) != host:
+        raise Unusable(
+            f"its nodes are not in alphabetical order, as TensorFlow's resolver takes them: worker {index} would get another"
+            " node's address; set TF_CONFIG instead"
+        )
+    return Step(
+        addresses=tuple(f"{host}:{FIRST_PORT + place}" for host, place in places),
+        number=index,
+        place=place,
+        places=max(hosts.values()),
+        bound="SLURM_GPUS_PER_TASK" in env,
+    )
+
+
+def expand(nodes: str) -> Iterator[str]:
+    """The names in a node list: "n[1-2,08],m5" gives n1, n2, n08, m5. A name may have several ranges.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not re.fullmatch(r"(?:[^\[\],]+|\[[\d,-]+\]|,)+", nodes):
+        raise ValueError(f"no list of nodes: {nodes!r}")
+    for part in re.findall(r"(?:[^\[\],]+|\[[^\]]*\])+", nodes):
+        names = [""]
+        for plain, ranges in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part):
+            names = [name + piece for name in names for piece in ([plain] if plain else _numbers(ranges))]
+        yield from names
+
+
+def _numbers(ranges: str) -> Iterator[str]:
+    for part in ranges.split(","):
+        first, dash, last = part.partition("-")
+        for number in range(int(first), int(last if dash else first) + 1):
+            yield str(number).zfill(len(first))
+
+
+def counts(tasks: str) -> Iterator[int]:
+    """Tasks on each node: "3(x2),1" gives 3, 3, 1.
+
+    Raises:
+        ValueError: it is no such list.
+    """
+    for part in tasks.split(","):
+        match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part)
+        if match is None:
+            raise ValueError(f"no list of counts: {tasks!r}")
+        yield from [int(match[1])] * int(match[2] or 1)

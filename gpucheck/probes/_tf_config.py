@@ -1,0 +1,120 @@
+"""TF_CONFIG as TensorFlow reads it: the cluster, the task of this process, and everything that is wrong with them.
+
+Sources: tensorflow/python/distribute of the TensorFlow 2.21.0 wheel, multi_worker_util.py (what a cluster must be) and
+cluster_resolver/tfconfig_cluster_resolver.py (what is read).
+"""
+
+import re
+from typing import Any
+
+JOBS = ("chief", "worker", "ps", "evaluator")
+TRAINING_JOBS = ("chief", "worker")
+LOOPBACK = r"localhost|127\.[\d.]+|::1|0\.0\.0\.0"
+
+
+class Parsed:
+    """TF_CONFIG, and everything that is wrong with it."""
+
+    def __init__(self, text: str) -> None:
+        self.problems: list[str] = []
+        self.jobs: dict[str, dict[int, str]] = {}  # job -> index -> "address:port"
+        self.type: str | None = None
+        self.index: int | None = None
+        self.config = self._json(text)
+        if self.config is not None:
+            self._cluster(self.config.get("cluster"))
+            self._task(self.config.get("task"))
+            self._addresses()
+
+    def addresses(self) -> dict[str, tuple[str, int]]:
+        """Host and port of every task that has a usable address, by its name ("worker 3")."""
+        return {
+            f"{job} {index}": parts
+            for job, tasks in self.jobs.items()
+            for index, address in tasks.items()
+            if isinstance(address, str) and (parts := split(address))
+        }
+
+    @property
+    def task(self) -> str | None:
+        """This process' own name ("worker 0"), if it has one."""
+        return None if self.type is None or self.index is None else f"{self.type} {self.index}"
+
+    def _json(self, text: str) -> dict[str, Any] | None:
+        import json
+
+        try:
+            config = json.loads(text)
+        except ValueError as error:
+            where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
+            self.problems.append(f"it is not valid JSON{where}" + ("; JSON wants double quotes" if "'" in text else ""))
+            return None
+        if isinstance(config, dict):
+            return config
+        self.problems.append("it is no JSON object")
+        return None
+
+    def _cluster(self, cluster: Any) -> None:
+        if cluster is None:
+            return
+        if not isinstance(cluster, dict):
+            self.problems.append("its cluster is no JSON object")
+            return
+        for job, tasks in cluster.items():
+            if isinstance(tasks, list):
+                self.jobs[job] = dict(enumerate(tasks))
+            elif isinstance(tasks, dict) and all(str(index).isdecimal() for index in tasks):
+                self.jobs[job] = {int(index): address for index, address in tasks.items()}
+            else:
+                self.problems.append(f'its cluster\'s "{job}" is no list of addresses')
+                continue
+            if job not in JOBS:  # "master" was TensorFlow 1's word for the chief
+                self.problems.append(f'its cluster has a job "{job}"; TensorFlow knows {", ".join(JOBS)}')
+            if job in ("chief", "evaluator") and len(tasks) > 1:
+                self.problems.append(f"its cluster has {len(tasks)} {job}s; there can be one")
+
+    def _task(self, task: Any) -> None:
+        if task is None and not any(self.jobs.values()):
+            return  # TensorFlow then trains on this machine alone
+        if not isinstance(task, dict) or "type" not in task or "index" not in task:
+            if any(self.jobs.values()):
+                self.problems.append('it does not say which task this process is ("task": {"type": ..., "index": ...})')
+            return
+        kind, index = task["type"], task["index"]
+        self.type = kind if isinstance(kind, str) else None
+        self.index = int(index) if isinstance(index, (int, str)) and str(index).strip().isdecimal() else None
+        if self.index is None:
+            self.problems.append("its task's index is no number from 0 on")
+        if self.type is None:
+            self.problems.append("its task's type is no text")
+        elif self.jobs and self.type not in self.jobs and self.type != "evaluator":
+            self.problems.append(f'this task is a "{self.type}", and the cluster has none')
+        elif self.index is not None and self.type in self.jobs and self.index not in self.jobs[self.type]:
+            count = len(self.jobs[self.type])
+            many = f"{count} of them" if count != 1 else "one of them"
+            self.problems.append(f"this task is {self.type} {self.index}, and the cluster has {many} (counted from 0)")
+
+    def _addresses(self) -> None:
+        seen: dict[str, str] = {}
+        hosts: set[bool] = set()
+        for job, tasks in self.jobs.items():
+            for index, address in tasks.items():
+                label = f"{job} {index}"
+                parts = split(address) if isinstance(address, str) else None
+                if parts is None:
+                    self.problems.append(f"the address of {label} is not of the form host:port")
+                    continue
+                hosts.add(re.fullmatch(LOOPBACK, parts[0]) is not None)
+                if address in seen:
+                    self.problems.append(f"{seen[address]} and {label} have the same address")
+                seen.setdefault(address, label)
+        if len(hosts) > 1:
+            self.problems.append("some of its addresses are this machine's own (localhost), which no other machine can reach")
+
+
+def split(address: str) -> tuple[str, int] | None:
+    """Host and port of "host:port" or "[IPv6]:port"; None if it is none."""
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(\d{1,5})", address)
+    if match is None or not 0 < int(match[2]) < 65536:
+        return None
+    return match[1].strip("[]"), int(match[2])

@@ -1,0 +1,57 @@
+"""What Keras trains on, and where that is JAX or PyTorch: its build and its devices, from a child that imports it alone."""
+
+import msgspec
+
+from gpucheck.compat import keras
+from gpucheck.host import Host
+from gpucheck.model import Fact, Level
+from gpucheck.plugin import probe
+from gpucheck.probes import _framework
+from gpucheck.probes.tensorflow import Device
+
+
+class Backend(Fact, frozen=True, kw_only=True):
+    """The backend that this run proves. For TensorFlow, the probe ``tensorflow`` tells the rest."""
+
+    name: str  # "tensorflow", "jax", "torch"; or what Keras was told and does not know
+    source: str  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
+    imported: bool | None = None  # None: for TensorFlow, or if the child was stopped before it could tell
+    import_seconds: float | None = None
+    error_type: str | None = None  # "ModuleNotFoundError"
+    error: str | None = None  # the exception's words, or how the child ended
+    version: str | None = None
+    path: str | None = None  # the imported package's folder
+    built_with_cuda: bool | None = None
+    cuda_version: str | None = None  # "12.8"
+    devices: tuple[Device, ...] | None = None  # accelerators first; None: the listing was not reached
+    problem: str | None = None  # why no accelerator is listed, in the framework's words
+    ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
+
+    @property
+    def other(self) -> bool:
+        """Whether Keras trains on JAX or PyTorch here."""
+        return self.name in keras.OTHERS
+
+
+@probe(level=Level.DEFAULT)
+def read(host: Host) -> Backend:
+    """Wait for the child's account of the import and of the devices; TensorFlow needs no second one."""
+    name, source = _framework.backend(host)
+    if _framework.elsewhere(host) is None:
+        return Backend(name=name, source=source)
+    child = _framework.other(host)
+    imported = child.until("import")
+    if imported is None:
+        how = child.end().how
+        return Backend(name=name, source=source, imported=None if how == "timed out" else False, error=how, ending=how)
+    if not imported["imported"]:
+        return Backend(name=name, source=source, **imported)
+    listed = child.until("devices")
+    return Backend(
+        name=name,
+        source=source,
+        **imported,
+        devices=None if listed is None else msgspec.convert(listed["devices"], tuple[Device, ...]),
+        problem=None if listed is None else listed["problem"],
+        ending=child.end().how if listed is None else None,
+    )

@@ -1,0 +1,151 @@
+"""Which hardware path fits: the decision table, with what this run measured of each path's first metric. Never an estimate."""
+
+from typing import Any, NamedTuple
+
+from gpucheck.model import Report, TrainingRun
+from gpucheck.reports._sheet import Sheet
+from gpucheck.reports._training import singles
+from gpucheck.reports._words import devices, significant, size
+
+NOT_MEASURED = "not measured here"
+HERE = "this machine"  # the cluster of workers that were started side by side
+LABEL_CELLS = 15
+
+
+class Path(NamedTuple):
+    """A row of the table."""
+
+    option: str
+    suited: str  # what it is best suited for
+    limitation: str
+    metric: str  # the first to check
+    measured: str | None  # its value; None: not measured in this run
+    fits: str  # whether this machine can go that way, in one line
+
+
+def paths(report: Report) -> tuple[Path, ...]:
+    """The rows; none where nothing was trained."""
+    if not report.training:
+        return ()
+    alone = _passed(report, "one_device")
+    return (
+        Path(
+            "single GPU",
+            "development and moderate training",
+            "one device's memory and throughput",
+            "peak memory",
+            _peak(alone, report.facts),
+            _single(alone),
+        ),
+        Path(
+            "multi-GPU",
+            "throughput-limited training",
+            "synchronization overhead",
+            "scaling efficiency",
+            *_multi(report, alone),
+        ),
+        Path(
+            "multi-worker",
+            "workloads exceeding one host",
+            "network and operational complexity",
+            "worker utilization",
+            *_workers(report),
+        ),
+        Path(
+            "TPU",
+            "large, compatible tensor workloads",
+            "backend and runtime constraints",
+            "time to target accuracy",
+            None,  # measured by `gpucheck bench --target-accuracy` only
+            _tpu(report),
+        ),
+    )
+
+
+def write(sheet: Sheet, report: Report) -> None:
+    """The table as two lines a path."""
+    rows = paths(report)
+    if not rows:
+        return
+    sheet.blank()
+    sheet.add(("which path fits", "title"), indent=2)
+    for row in rows:
+        column = 4 + LABEL_CELLS
+        sheet.add(f"{row.suited}; limit: {row.limitation}", indent=4, label=row.option, hang=column)
+        sheet.add(f"{row.metric}: {row.measured or NOT_MEASURED} · {row.fits}", indent=column, hang=column)
+    sheet.blank()
+
+
+def _passed(report: Report, strategy: str) -> list[TrainingRun]:
+    return [run for run in report.training if run.strategy == strategy and run.status == "passed"]
+
+
+def _on_gpus(run: TrainingRun) -> bool:
+    return bool(run.devices) and all(name.startswith("GPU") for name in run.devices)
+
+
+def _rate(run: TrainingRun) -> str:
+    return f"trains {significant(run.samples_per_second)} samples/s" if run.samples_per_second else "trains"
+
+
+def _peak(alone: list[TrainingRun], facts: dict[str, Any]) -> str | None:
+    peaks = [(run.peak_memory_bytes, run.devices[0]) for run in alone if _on_gpus(run) and run.peak_memory_bytes is not None]
+    if not peaks:
+        return None
+    peak, device = max(peaks, key=lambda one: one[0])
+    listed = (facts.get("cuda") or {}).get("devices") or ()
+    total = next((one.get("memory_total_bytes") for one in listed if f"GPU:{one.get('ordinal')}" == device), None)
+    return f"{size(peak)}{f' of {size(total)}' if total else ''} on {device}"
+
+
+def _single(alone: list[TrainingRun]) -> str:
+    gpu = next((run for run in alone if _on_gpus(run)), None)
+    if gpu is not None:
+        return f"fits: {gpu.devices[0]} alone {_rate(gpu)}"
+    cpu = next(iter(alone), None)
+    return "not here: no GPU has trained" + (f"; the CPU {_rate(cpu)}" if cpu is not None else "")
+
+
+def _multi(report: Report, alone: list[TrainingRun]) -> tuple[str | None, str]:
+    """The largest mirrored job on GPUs: its scaling efficiency, and what that makes of the GPUs."""
+    tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
+    if not tried:
+        trained = {run.devices[0] for run in alone if _on_gpus(run)}
+        return None, f"not here: {'one GPU' if len(trained) == 1 else 'no GPU'} has trained" if len(trained) < 2 else "not tried"
+    passed = [run for run in tried if run.status == "passed"]
+    names = devices(max(passed or tried, key=lambda run: len(run.devices)).devices)
+    if not passed:
+        return None, f"not yet: {names} together did not pass"
+    run = max(passed, key=lambda run: (run.scaling_efficiency is not None, len(run.devices)))
+    if run.scaling_efficiency is None:
+        return None, f"works: {names} train together"
+    count, share = len(run.devices), run.scaling_efficiency
+    slow = any(finding.code == "scaling-inefficient" for finding in report.findings)
+    verdict = "does not pay" if slow else "fits"
+    return f"{100 * share:.0f} % on {devices(run.devices)}", f"{verdict}: {count} GPUs do the work of {share * count:.1f}"
+
+
+def _workers(report: Report) -> tuple[str | None, str]:
+    """Workers with devices of their own, measured by what such a device does alone."""
+    tried = [run for run in report.training if run.strategy == "multi_worker_mirrored"]
+    run = next((run for run in tried if run.status == "passed"), None)
+    if run is None:
+        first = next(iter(tried), None)
+        if first is None or first.status == "skipped":
+            return None, f"not tried: {'--strategy multi_worker_mirrored does' if first is None else first.reason}"
+        return None, f"not yet: {first.workers or 'several'} workers together did not pass"
+    works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or HERE})"
+    shared = run.cluster in (None, HERE) and len(set(run.devices)) < len(run.devices)
+    one = next(iter(singles(run, report.training)), None)
+    if shared or one is None or not run.samples_per_second or not one.samples_per_second:
+        return None, works
+    share = run.samples_per_second / (run.replicas * one.samples_per_second)
+    return f"{100 * share:.0f} % of {run.replicas} × {one.devices[0]} alone", works
+
+
+def _tpu(report: Report) -> str:
+    run = next(iter(_passed(report, "tpu")), None)
+    if run is not None:
+        return f"fits: {devices(run.devices)} {_rate(run)}"
+    expected = (report.facts.get("tpu") or {}).get("expected")
+    return "not yet: the TPU has not trained" if expected else "not here: no TPU"

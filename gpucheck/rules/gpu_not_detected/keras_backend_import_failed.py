@@ -1,0 +1,67 @@
+"""Keras was asked to train on JAX or PyTorch, which is installed, but importing it, or Keras on it, fails.
+
+Symptom:
+    RuntimeError: jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0
+    ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory
+    OSError: libtorch_global_deps.so: cannot open shared object file
+    RuntimeError: Unable to initialize backend 'cuda'
+Cause:
+    A package that it imports is missing or of a version that it can't work with (jax and jaxlib go together), or its files are
+    incomplete.
+Fix:
+    1. See what does not fit together: python -m pip check
+    2. Install it again: python -m pip install --upgrade --force-reinstall jax
+    3. Or start from a fresh virtual environment
+Verify:
+    KERAS_BACKEND=jax python -c 'import keras; print(keras.backend.backend())' prints jax.
+Unless:
+    There is no other way: nothing trains without the import.
+Example:
+    request.backend = "jax"
+    packages.others = [{"name": "jax", "version": "0.7.0", "folder": "/x"}, {"name": "jaxlib", "version": "0.4.30", "folder": "/x"}]
+    backend = {"name": "jax", "source": "--backend", "imported": false, "error_type": "RuntimeError", "error": "jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0."}
+    keras.imported = false
+    training.runs = []
+    -> JAX 0.7.0 can't be imported: jaxlib version 0.4.30 is older than and incompatible with jax version 0.7.0.
+References:
+    https://docs.jax.dev/en/latest/installation.html
+    https://keras.io/getting_started/
+"""
+
+from gpucheck.compat import keras as tables
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
+from gpucheck.probes.packages import Packages
+from gpucheck.rules import _common as common
+from gpucheck.rules._backend import missing
+from gpucheck.rules._training import short
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+def check(
+    request: Request, interpreter: Interpreter, packages: Packages, backend: Backend, keras: Keras | None
+) -> Finding | None:
+    """An exception, or an end of the process: of the framework first, then of Keras on it."""
+    name = request.other_backend
+    if name is None or missing(packages, name):
+        return None
+    if backend.imported is False:
+        version = next((one.version for one in packages.others if one.name == name), "")
+        what, error = f"{tables.TITLES[name]} {version}".rstrip(), backend.error or backend.error_type
+        evidence = saw(backend, "imported", "error_type", "error", "ending")
+    elif keras is not None and keras.imported is False:
+        what, error = f"Keras on {tables.TITLES[name]}", keras.error or keras.error_type
+        evidence = saw(keras, "imported", "error_type", "error")
+    else:
+        return None
+    return Finding(
+        summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
+        evidence=evidence,
+        fix=(
+            Fix(text="See which packages do not fit together", command=f"{common.word(interpreter.executable)} -m pip check"),
+            Fix(text="Install it again", command=common.pip(interpreter, "--upgrade", "--force-reinstall", name)),
+        ),
+    )

@@ -1,0 +1,87 @@
+"""Keras was asked to train on JAX or PyTorch, and that framework, or a Keras that can use it, is not installed.
+
+Symptom:
+    ModuleNotFoundError: No module named 'jax'
+    ModuleNotFoundError: No module named 'torch'
+    ModuleNotFoundError: No module named 'keras'
+Cause:
+    The package keras brings no framework with it: each of its backends is installed apart, into the environment of the Python that
+    trains. Keras 2 knows no other backend than TensorFlow.
+Fix:
+    1. With an NVIDIA GPU: python -m pip install --upgrade "jax[cuda12]", or python -m pip install torch
+    2. For the CPU: python -m pip install jax
+    3. And Keras 3: python -m pip install --upgrade keras
+Verify:
+    gpucheck --backend jax trains on every device.
+Unless:
+    You train with TensorFlow: leave --backend away.
+Example:
+    request.backend = "jax"
+    backend = {"name": "jax", "source": "--backend", "imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'jax'"}
+    keras = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'jax'", "backend": "jax", "backend_source": "--backend"}
+    training.runs = []
+    -> Keras can't train on JAX: jax and jaxlib are not installed for /home/user/.venv/bin/python (Python 3.12.3).
+References:
+    https://keras.io/getting_started/
+    https://docs.jax.dev/en/latest/installation.html
+"""
+
+from gpucheck.compat import keras as tables
+from gpucheck.compat import versions
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.rules import _common as common
+from gpucheck.rules._backend import cuda_build, missing
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
+def check(
+    request: Request,
+    container: Container,
+    pci: Pci,
+    driver: Driver,
+    cuda: Cuda,
+    interpreter: Interpreter,
+    packages: Packages,
+    backend: Backend | None,
+) -> Finding | None:
+    """By the installed packages; an import that succeeded shows that they are there under another name."""
+    name = request.other_backend
+    if name is None:
+        return None
+    absent = missing(packages, name)
+    if backend is not None and backend.imported:
+        absent = [package for package in absent if package == "keras"]
+    version = packages.keras.version if packages.keras is not None else "3"
+    old = not versions.at_least(version, "3")
+    if not absent and not old:
+        return None
+    opening = f"Keras can't train on {tables.TITLES[name]}"
+    if absent:
+        verb = "is" if len(absent) == 1 else "are"
+        which = f"{common.listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
+    else:
+        which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
+    fixes = []
+    if set(absent) & set(tables.PACKAGES[name]):
+        gpu = common.gpu_here(request, container, pci, driver, cuda)
+        plain = Fix(text=f"Install {tables.TITLES[name]}", command=common.pip(interpreter, name))
+        fixes.append(cuda_build(interpreter, name) if gpu else plain)
+    if "keras" in absent or old:
+        fixes.append(Fix(text="Install Keras 3", command=common.pip(interpreter, "--upgrade", "keras")))
+    return Finding(
+        summary=f"{opening}: {which}.",
+        evidence=(
+            *(saw(backend, "name", "imported") if backend is not None else saw(request, "backend")),
+            *saw(packages, "keras", "others"),
+            *saw(interpreter, "executable", "version"),
+        ),
+        fix=tuple(fixes),
+    )

@@ -1,0 +1,46 @@
+"""Statistics of two replicas, local and synchronized, trained with the real TensorFlow on two logical CPU devices."""
+
+import pytest
+from in_tensorflow import MARKS, found_by
+
+pytestmark = MARKS
+
+SCRIPT = """
+from gpucheck.experiments import batch_normalization
+
+found["sound"] = batch_normalization.run(setting)
+real = network.model
+network.model = lambda keras, compiled, synchronized=False, dropout=0.3: real(keras, compiled, False, dropout)
+found["never"] = batch_normalization.run(setting)
+network.model = lambda keras, compiled, synchronized=False, dropout=0.3: real(keras, compiled, True, dropout)
+found["always"] = batch_normalization.run(setting)
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    return found_by(SCRIPT)
+
+
+def test_synchronized_statistics_are_the_global_batchs(found):
+    made = found["sound"]
+    figures = made["figures"]
+    assert made["problem"] is None
+    assert figures["synchronized_distance_from_global_batch"] < 2e-3
+    assert figures["local_distance_from_own_batch"] < 2e-3
+    assert figures["local_distance_from_global_batch"] > 0.05
+
+
+def test_the_loss_is_another_one(found):
+    figures = found["sound"]["figures"]
+    for loss in ("first_loss", "last_loss"):
+        assert figures[f"synchronized_{loss}"] != figures[f"local_{loss}"]
+        assert figures[f"synchronized_{loss}"] == pytest.approx(figures[f"local_{loss}"], rel=0.2)
+
+
+def test_statistics_that_are_not_exchanged_are_told(found):
+    assert found["never"]["problem"].startswith("with synchronized=True the statistics of batch normalization are 0.1")
+
+
+def test_statistics_that_are_exchanged_unasked_are_told(found):
+    assert "from its own batch" in found["always"]["problem"]

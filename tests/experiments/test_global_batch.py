@@ -1,0 +1,57 @@
+"""The same global batch on two replicas and on one device, trained with the real TensorFlow on two logical CPU devices."""
+
+import pytest
+from in_tensorflow import MARKS, found_by
+
+pytestmark = MARKS
+
+SCRIPT = """
+from keras.src.losses import loss as losses
+from gpucheck.experiments import global_batch
+
+tf.config.experimental.enable_tensor_float_32_execution(True)
+found["sound"] = global_batch.run(setting)
+found["tf32"] = tf.config.experimental.tensor_float_32_execution_enabled()
+
+losses.unscale_loss_for_distribution = lambda value: value
+found["unscaled"] = global_batch.run(setting)["problem"]
+try:
+    global_batch.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, []))
+except NotHere as reason:
+    found["alone"] = str(reason)
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    return found_by(SCRIPT)
+
+
+def test_the_replicas_compute_what_one_device_computes(found):
+    made = found["sound"]
+    figures = made["figures"]
+    assert made["problem"] is None
+    assert made["devices"] == ["CPU:0", "CPU:1"]
+    assert (figures["per_replica_batch_size"], figures["global_batch_size"]) == (16, 32)
+    assert figures["first_loss_of_replicas"] == pytest.approx(figures["first_loss_of_one_device_same_global_batch"], rel=1e-5)
+    assert figures["last_loss_of_replicas"] == pytest.approx(figures["last_loss_of_one_device_same_global_batch"], rel=0.02)
+
+
+def test_a_larger_global_batch_changes_the_loss(found):
+    figures = found["sound"]["figures"]
+    steps, samples = (figures[f"last_loss_of_one_device_same_per_replica_batch_and_{what}"] for what in ("steps", "samples"))
+    assert abs(steps - figures["last_loss_of_replicas"]) > 0.02
+    assert samples < figures["last_loss_of_replicas"]  # twice the updates on the same samples
+
+
+def test_a_loss_that_is_not_averaged_over_the_replicas_is_told(found):
+    assert "not averaged over the global batch" in found["unscaled"]
+    assert "32 samples" in found["unscaled"]
+
+
+def test_tf32_is_as_it_was(found):
+    assert found["tf32"] is True
+
+
+def test_one_device_has_no_replicas(found):
+    assert found["alone"] == "replicas take two devices, and there is only CPU:0"

@@ -1,0 +1,119 @@
+"""What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import msgspec
+import pytest
+from fakes import readings
+from one_rule import RULES
+
+from gpucheck.facts import Facts
+from gpucheck.model import Experiment, Reading, Status, TrainingRun
+from gpucheck.pipeline import judge
+from gpucheck.probes.training import Training
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
+
+SCRIPT = """
+import json
+import keras
+import tensorflow as tf
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.smoke import network
+from gpucheck.experiments import input_pipeline
+
+run = {"strategy": "one_device", "devices": ["CPU:0"], "precision": "float32", "compiled": False, "status": "passed",
+       "stage": None, "replicas": 1, "samples_per_second": 400.0}
+whole = input_pipeline.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, [run]))
+
+plain = input_pipeline.ladder(tf, 2, network.arrays(8))
+rewrites = {name: vars(data.options().experimental_optimization)["_options"] for name, data in plain.items()}
+
+fast = network.dataset
+def slow(tf, global_batch, drop_remainder=True):
+    def sleep(images, labels):
+        with tf.control_dependencies([tf.py_function(lambda: __import__("time").sleep(0.4), [], [])]):
+            return tf.identity(images), labels
+    return fast(tf, global_batch, drop_remainder).map(sleep)
+network.dataset = slow
+input_pipeline.ladder = lambda *_: {}
+starved = input_pipeline.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, [run]))
+
+try:
+    input_pipeline.run(Setting(None, tf, keras, {"GPU:0": "GPU:0", "CPU:0": "CPU:0"}, [run]))
+except NotHere as reason:
+    refused = str(reason)
+policy = keras.mixed_precision.dtype_policy().name
+print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}))
+"""
+
+
+@pytest.fixture(scope="module")
+def measured():
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, env=env, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_figures_have_their_units_and_are_measured(measured):
+    figures = measured["whole"]["figures"]
+    assert measured["whole"]["devices"] == ["CPU:0"]
+    rates = ["device", "piped", "pipeline", "plain", "prefetch", "parallel_map", "cache", "larger_batch"]
+    assert [name for name in figures if name.endswith("_samples_per_second")] == [f"{name}_samples_per_second" for name in rates]
+    assert all(figures[f"{name}_samples_per_second"] > 0 for name in rates)
+    assert figures["map_seconds_per_sample"] > 0
+    assert (figures["batch_size"], figures["larger_batch_size"]) == (16, 32)
+    # The smoke job's pipeline only slices arrays; however busy the machine is, its steps don't wait for that.
+    assert 0 <= figures["input_wait_share"] < 0.2
+
+
+def test_the_run_of_that_device_is_told_what_was_found(measured):
+    (fields,) = measured["whole"]["fields"].values()
+    figures = measured["whole"]["figures"]
+    assert list(measured["whole"]["fields"]) == ["train one_device CPU:0 float32"]
+    assert fields == {name: figures[name] for name in ("device_samples_per_second", "input_wait_share")}
+    msgspec.convert({"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed",
+                     **fields}, TrainingRun)  # fmt: skip
+
+
+def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
+    assert list(measured["rewrites"]) == ["plain", "prefetch", "parallel_map", "cache", "larger_batch"]
+    for rewrites in measured["rewrites"].values():
+        assert rewrites["apply_default_optimizations"] is False
+        assert rewrites["map_parallelization"] is False
+        assert rewrites["inject_prefetch"] is False
+
+
+def test_a_slow_pipeline_is_named_from_its_measurements(measured):
+    fields = measured["starved"]["fields"]["train one_device CPU:0 float32"]
+    assert 0.2 < fields["input_wait_share"] <= 1
+    run = {"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed", **fields}
+    experiments = [
+        {"name": "input_pipeline", "status": "passed"} | {key: measured["starved"][key] for key in ("devices", "figures")}
+    ]
+    training = msgspec.convert({"runs": [run], "experiments": experiments}, Training)
+    (judgement,) = judge(
+        Facts([*readings({}), Reading(probe="training", status="ok", fact=training)]), [RULES["input-pipeline-bound"]]
+    )
+    assert judgement.outcome.status is Status.FOUND
+    piped, alone = (measured["starved"]["figures"][f"{name}_samples_per_second"] for name in ("piped", "device"))
+    assert f"{piped:.0f} samples per second instead of {alone:.0f}" in judgement.finding.summary
+    assert piped < alone
+
+
+def test_it_is_made_on_an_accelerator_or_not_at_all(measured):
+    assert measured["refused"] == "no accelerator has trained alone in float32"
+    assert measured["policy"] == "float32"
+
+
+def test_it_fits_the_report(measured):
+    made = {"name": "input_pipeline", "status": "passed", **{key: measured["whole"][key] for key in ("devices", "figures")}}
+    assert msgspec.convert(made, Experiment).figures["plain_samples_per_second"] > 0

@@ -1,0 +1,88 @@
+"""Memory after ``clear_session``: really trained on a CPU, once with a leak; and a device's allocator."""
+
+from types import SimpleNamespace
+
+import pytest
+from in_tensorflow import MARKS, found_by
+
+from gpucheck.child.experiments import NotHere
+from gpucheck.experiments import memory_after_clear
+
+SCRIPT = """
+from types import SimpleNamespace
+from gpucheck.experiments import memory_after_clear
+
+found["sound"] = memory_after_clear.run(setting)
+kept = []
+class Leaking:
+    backend = SimpleNamespace(clear_session=lambda: (kept.append(b"x" * (100 << 20)), keras.backend.clear_session()))
+    def __getattr__(self, name):
+        return getattr(keras, name)
+setting.keras = Leaking()
+found["leaking"] = memory_after_clear.run(setting)
+"""
+MIB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def found():
+    return found_by(SCRIPT)
+
+
+class TestTrained:
+    """On a CPU, by the kernel's account."""
+
+    pytestmark = MARKS
+
+    def test_what_is_cleared_comes_back(self, found):
+        made = found["sound"]
+        figures = made["figures"]
+        assert made["problem"] is None
+        assert made["devices"] == ["CPU:0"]
+        assert figures["model_bytes"] == pytest.approx(3 * 4 * 373_000, rel=0.05)  # weights and Adam's two moments, in float32
+        for number in (1, 2, 3):
+            assert figures[f"held_after_round_{number}_bytes"] > 100 * MIB
+            assert figures[f"peak_of_round_{number}_bytes"] >= figures[f"held_after_round_{number}_bytes"] * 0.9
+
+    def test_what_piles_up_is_told(self, found):
+        made = found["leaking"]
+        assert made["figures"]["growth_per_round_bytes"] == pytest.approx(200 * MIB, abs=60 * MIB)
+        assert made["problem"].startswith("memory is not given back on CPU:0: each model that is trained and cleared leaves ")
+
+
+@pytest.mark.parametrize(
+    ("held", "expected"),
+    [
+        ([900, 900, 900], None),
+        ([100, 900, 901], None),  # once is no leak
+        ([900, 100, 900], None),
+        ([100, 103, 108], "leaves 3 MiB or more, and up to 2 MiB are usual"),
+    ],
+)
+def test_only_what_every_round_leaves_is_a_leak(held, expected):
+    said = memory_after_clear.leak("GPU:0", [size * MIB for size in held], 2 * MIB)
+    assert said is None if expected is None else said.endswith(expected)
+
+
+def allocator(sizes):
+    """Of TensorFlow, what tells how much of a GPU's memory is in use: in turn these sizes, and twice as much at the peak."""
+    told = iter(sizes)
+
+    def info(device):
+        now = next(told)
+        return {"current": now, "peak": 2 * now}
+
+    return SimpleNamespace(
+        config=SimpleNamespace(experimental=SimpleNamespace(get_memory_info=info, reset_memory_stats=lambda device: None))
+    )
+
+
+def test_a_device_is_asked_for_its_own_memory():
+    watched = memory_after_clear.DeviceMemory(allocator([1, 5, 7]), "GPU:0")
+    watched.reset()
+    assert (watched.current(), watched.peak()) == (5, 14)
+
+
+def test_a_device_that_counts_nothing():
+    with pytest.raises(NotHere, match="does not count the memory of TPU:0"):
+        memory_after_clear.DeviceMemory(SimpleNamespace(), "TPU:0")

@@ -1,0 +1,59 @@
+"""The same steps in three precisions, with the real TensorFlow on a CPU, which emulates float16."""
+
+import pytest
+from in_tensorflow import MARKS, found_by
+
+pytestmark = MARKS
+
+SCRIPT = """
+from gpucheck.child.experiments import Setting
+from gpucheck.experiments import precision
+
+def account(device, name, rate):
+    return {"strategy": "one_device", "devices": [device], "precision": name, "compiled": False, "status": "passed",
+            "samples_per_second": rate}
+
+setting.runs = [account("CPU:0", "float32", 100.0), account("CPU:0", "mixed_float16", 150.0),
+                account("CPU:1", "mixed_bfloat16", 150.0)]
+found["sound"] = precision.run(setting)
+found["policy"] = keras.mixed_precision.global_policy().name
+
+scaler = keras.optimizers.LossScaleOptimizer
+scaler.__init__.__defaults__ = (2.0**40, *scaler.__init__.__defaults__[1:])
+found["overflowing"] = precision.run(setting)
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    return found_by(SCRIPT)
+
+
+def test_sixteen_bits_start_with_the_same_loss(found):
+    made = found["sound"]
+    figures = made["figures"]
+    assert made["problem"] is None
+    assert made["devices"] == ["CPU:0"]
+    for name in ("mixed_float16", "mixed_bfloat16"):
+        assert 0 < figures[f"{name}_first_loss_relative_difference"] < 0.01
+        assert figures[f"{name}_skipped_steps"] == 0
+        assert figures[f"{name}_last_loss"] < figures[f"{name}_first_loss"]
+    assert figures["mixed_float16_loss_scale"] == 2**15
+    assert figures["mixed_bfloat16_loss_scale"] is None
+
+
+def test_the_speed_is_that_of_the_training_jobs_on_the_same_device(found):
+    figures = found["sound"]["figures"]
+    assert figures["mixed_float16_speedup"] == 1.5
+    assert figures["mixed_bfloat16_speedup"] is None
+
+
+def test_steps_that_loss_scaling_leaves_out_are_counted(found):
+    made = found["overflowing"]
+    assert made["figures"]["mixed_float16_skipped_steps"] == 4
+    assert made["figures"]["mixed_float16_loss_scale"] == 2**36
+    assert made["problem"] == "loss scaling left out 4 of 4 steps in mixed_float16: the gradients overflow"
+
+
+def test_the_precision_is_as_it_was(found):
+    assert found["policy"] == "float32"

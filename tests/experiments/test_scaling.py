@@ -1,0 +1,108 @@
+"""Scaling over two logical CPU devices, measured with the real TensorFlow: the definition, and what is told apart."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import msgspec
+import pytest
+
+from gpucheck.model import Experiment
+
+pytestmark = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
+
+SCRIPT = """
+import json
+import keras
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.smoke import network, throughput
+from gpucheck.experiments import scaling
+from gpucheck.strategies import mirrored
+
+def account(count, **changes):
+    devices = [f"CPU:{place}" for place in range(count)]
+    return {"strategy": "mirrored", "devices": devices, "precision": "float32", "compiled": False, "status": "passed",
+            "stage": None, "replicas": count, **changes}
+
+names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
+traces = []
+made = throughput.Trainer
+class Counted(made):
+    def __init__(self, *given):
+        super().__init__(*given)
+        traces.append(self)
+throughput.Trainer = Counted
+whole = scaling.run(Setting(None, tf, keras, names, [account(1), account(2), account(8, status="failed"), account(2, compiled=True)]))
+counts = [one._from_iterator.experimental_get_tracing_count() for one in traces]
+refused = []
+for runs in ([], [account(1)], [account(2, status="failed")]):
+    try:
+        scaling.run(Setting(None, tf, keras, names, runs))
+    except NotHere as reason:
+        refused.append(str(reason))
+
+strategy = mirrored.build(tf, ("CPU:0", "CPU:1"))
+summed = scaling.exchange(tf, strategy)(strategy.run(lambda: [tf.ones((2, 3)), tf.ones((4,))]))
+sums = [[one.numpy().tolist() for one in strategy.experimental_local_results(value)] for value in summed]
+variables = sum(int(tf.size(one.value)) for one in network.model(keras, False).trainable_variables)
+print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables}))
+"""
+
+
+@pytest.fixture(scope="module")
+def measured():
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, env=env, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_efficiency_is_by_its_definition(measured):
+    figures = measured["whole"]["figures"]
+    for prefix in ("", "doubled_batch_"):
+        together, one = (figures[f"{prefix}{name}samples_per_second"] for name in ("", "one_device_"))
+        assert figures[f"{prefix}scaling_efficiency"] == pytest.approx(together / (2 * one), rel=1e-3)
+    assert figures["samples_per_second"] == pytest.approx(2 * 16 / figures["step_seconds"], rel=1e-3)
+    assert (figures["replicas"], figures["per_replica_batch_size"]) == (2, 16)
+
+
+def test_the_largest_run_that_passed_is_told(measured):
+    whole = measured["whole"]
+    assert whole["devices"] == ["CPU:0", "CPU:1"]
+    figures = whole["figures"]
+    assert whole["fields"] == {
+        "train mirrored CPU:0,CPU:1 float32": {
+            name: figures[name] for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")
+        }
+    }
+
+
+def test_exchange_and_computing_are_measured_apart(measured):
+    figures = measured["whole"]["figures"]
+    assert figures["gradient_bytes"] == 4 * measured["variables"]
+    for name in ("all_reduce_seconds", "fed_step_seconds", "one_device_step_seconds", "one_device_fed_step_seconds"):
+        assert figures[name] > 0
+    assert figures["all_reduce_bytes_per_second"] > 0
+    made = {"name": "scaling", "status": "passed", "devices": measured["whole"]["devices"], "figures": figures}
+    assert msgspec.convert(made, Experiment).figures == figures
+
+
+def test_the_exchange_really_sums(measured):
+    assert measured["sums"] == [[[[2.0] * 3] * 2] * 2, [[2.0] * 4] * 2]
+
+
+def test_both_batch_sizes_take_one_trace(measured):
+    """Tracing costs seconds on each replica."""
+    assert measured["traces"] == [1, 1]
+
+
+def test_one_replica_does_not_scale(measured):
+    assert measured["refused"] == ["no mirrored job on several devices has passed"] * 3

@@ -1,0 +1,85 @@
+"""TF32 on and off: what is measured, with the real TensorFlow on a CPU, where it changes nothing; and where it is measured."""
+
+from types import SimpleNamespace
+
+import pytest
+from in_tensorflow import MARKS, found_by
+
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.experiments import tensor_float_32
+
+SCRIPT = """
+from gpucheck.experiments import tensor_float_32
+
+enabled = tf.config.experimental.tensor_float_32_execution_enabled
+seen = []
+real = tensor_float_32.step_seconds
+def spied(timed):
+    seen.append(enabled())
+    return real(timed)
+tensor_float_32.step_seconds = spied
+tf.config.experimental.enable_tensor_float_32_execution(False)
+losses, seconds = tensor_float_32._measured(setting, "CPU:0", 8)
+found.update(losses=[losses[True], losses[False]], seconds=[seconds[True], seconds[False]], seen=seen, after=enabled())
+"""
+
+
+@pytest.fixture(scope="module")
+def found():
+    return found_by(SCRIPT)
+
+
+def gpus(count, logical, capability):
+    """Of TensorFlow, what tells about GPUs."""
+    return SimpleNamespace(
+        config=SimpleNamespace(
+            get_visible_devices=lambda kind: list(range(count)),
+            list_logical_devices=lambda kind: list(range(logical)),
+            experimental=SimpleNamespace(get_device_details=lambda gpu: {"compute_capability": capability[gpu]}),
+        )
+    )
+
+
+def here(device, tf, names=None):
+    tensor_float_32._present(Setting(None, tf, None, names or {device: device}, []), device)
+
+
+class TestMeasured:
+    """Both ways from the same weights."""
+
+    pytestmark = MARKS
+
+    def test_the_same_steps_are_made_twice(self, found):
+        with_tf32, without = found["losses"]
+        assert with_tf32 == pytest.approx(without, rel=1e-3)
+        assert without[-1] < without[0]
+        assert min(found["seconds"]) > 0
+
+    def test_it_is_on_and_off_while_measured_and_then_as_it_was(self, found):
+        assert found["seen"] == [True, False]
+        assert found["after"] is False
+
+
+def test_a_cpu_has_no_tf32():
+    with pytest.raises(NotHere, match="TF32 is computed by NVIDIA GPUs, and this is CPU:0"):
+        tensor_float_32.run(Setting(None, None, None, {"CPU:0": "CPU:0"}, []))
+
+
+def test_a_gpu_before_ampere_has_no_tf32():
+    with pytest.raises(NotHere, match=r"GPU:0 has the compute capability 7\.5; TF32 begins with 8\.0"):
+        here("GPU:0", gpus(1, 1, [(7, 5)]))
+
+
+def test_an_unknown_gpu_is_not_tried():
+    with pytest.raises(NotHere, match="does not tell"):
+        here("GPU:0", gpus(1, 1, [None]))
+
+
+@pytest.mark.parametrize(("device", "count", "logical"), [("GPU:1", 2, 2), ("GPU:2", 2, 4), ("GPU:3", 2, 4)])
+def test_the_gpu_behind_a_logical_device_decides(device, count, logical):
+    here(device, gpus(count, logical, [(7, 0), (9, 0)]))
+
+
+def test_the_first_gpu_of_two_that_are_split():
+    with pytest.raises(NotHere):
+        here("GPU:1", gpus(2, 4, [(7, 0), (9, 0)]))

@@ -1,0 +1,52 @@
+"""What compiling a job by XLA costs at its start and saves at each step, from the jobs that have run."""
+
+import pytest
+
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.experiments import xla_warm_up
+
+
+def account(device, first, step, compiled=False, **changes):
+    return {"strategy": "one_device", "devices": [device], "precision": "float32", "compiled": compiled, "status": "passed",
+            "stage": None, "first_step_seconds": first, "step_seconds": step, **changes}  # fmt: skip
+
+
+def made(*runs):
+    names = {name: name for name in ("GPU:0", "GPU:1", "CPU:0")}
+    return xla_warm_up.run(Setting(None, None, None, names, list(runs)))
+
+
+def test_the_steps_after_which_it_has_paid():
+    found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
+    assert found == {
+        "devices": ["GPU:0"],
+        "figures": {
+            "first_step_seconds": 4.0,
+            "xla_first_step_seconds": 64.0,
+            "step_seconds": 0.010,
+            "xla_step_seconds": 0.004,
+            "break_even_steps": 10_001,  # 60 s more at the start, 6 ms less at each step after it
+        },
+    }
+
+
+def test_it_may_never_pay():
+    slower = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.011, compiled=True))
+    assert "break_even_steps" not in slower["figures"]
+    assert slower["figures"]["xla_step_seconds"] == 0.011
+    at_once = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 3.0, 0.004, compiled=True))
+    assert at_once["figures"]["break_even_steps"] == 1
+
+
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [account("GPU:0", 4.0, 0.010)],
+        [account("GPU:0", 4.0, 0.010), account("GPU:1", 64.0, 0.004, compiled=True)],
+        [account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True, status="failed")],
+        [account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True, precision="mixed_float16")],
+    ],
+)
+def test_it_takes_both_on_one_device(runs):
+    with pytest.raises(NotHere, match="no device has trained in float32 both with XLA and without"):
+        made(*runs)

@@ -1,0 +1,38 @@
+"""Something tried with the real TensorFlow: in a process of its own, on two logical CPU devices, whatever hardware is there."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+MARKS = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
+BEGINNING = """
+import json
+import keras
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.smoke import network
+setting = Setting(None, tf, keras, {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}, [])
+found = {}
+"""
+END = """
+print(json.dumps(found, allow_nan=False))
+"""
+
+
+def found_by(script: str) -> Any:
+    """What a script has put into ``found``; it has ``tf``, ``keras``, ``network`` and the ``setting`` of an experiment."""
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    argv = [sys.executable, "-c", BEGINNING + script + END]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=240, env=env, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,0 +1,38 @@
+"""A coordinator, two workers and a parameter server, with the real TensorFlow, in one process."""
+
+import importlib.util
+import os
+
+import pytest
+from fakes import FakeHost
+from leftovers import VARIABLE, leftovers_after
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import _coordinator
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+def test_it_trains(tmp_path):
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), "TF_CONFIG": "not this one"}
+    with LocalHost(Request(timeout_seconds=120.0), env=env) as host:
+        run = _coordinator.train(host, {"keras": {"backend": "tensorflow"}})
+    assert (run.status, run.reason, run.strategy, run.cluster) == ("passed", None, "parameter_server", "this machine")
+    assert run.placement_verified is True  # the variables lie on the parameter server
+    assert run.gradients_reach_weights is True
+    assert run.loss.last < run.loss.first
+    assert run.global_batch_size == run.per_replica_batch_size  # nobody waits for the others' gradients
+    assert run.fit_verified is False
+    assert "ClusterCoordinator" in run.fit_problem
+    assert leftovers_after(str(tmp_path), 2.0) == []
+
+
+def test_why_it_does_not_apply():
+    run = _coordinator.train(FakeHost(), {"keras": {"backend": "torch"}})
+    assert (run.status, run.reason) == ("skipped", "Keras runs on torch here; TensorFlow's strategies cannot train it")
+
+
+def test_a_process_that_could_not_be_started():
+    run = _coordinator.train(FakeHost(), {"keras": {"backend": "tensorflow"}})
+    assert (run.status, run.reason) == ("failed", "coordinator: not started: no such child in this test")

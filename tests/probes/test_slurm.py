@@ -1,0 +1,114 @@
+"""The cluster of a Slurm step, and that it is the one which TensorFlow's own resolver makes of the same variables."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.probes import _slurm
+
+
+def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
+    return {
+        "SLURM_STEP_NODELIST": nodes,
+        "SLURM_STEP_TASKS_PER_NODE": tasks,
+        "SLURM_STEP_NUM_TASKS": str(count),
+        "SLURM_PROCID": str(rank),
+        **more,
+    }
+
+
+def test_one_worker_per_task():
+    step = _slurm.step(env(rank=3))
+    assert step.addresses == ("n1:8888", "n1:8889", "n2:8888", "n2:8889")
+    assert (step.number, step.place, step.places, step.bound) == (3, 1, 2, False)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "names"),
+    [
+        ("n1", ["n1"]),
+        ("n[1-3,08-10],login,m5", ["n1", "n2", "n3", "n08", "n09", "n10", "login", "m5"]),
+        ("rack[1-2]node[1,3]", ["rack1node1", "rack1node3", "rack2node1", "rack2node3"]),
+        ("gpu-[001-003]-ib", ["gpu-001-ib", "gpu-002-ib", "gpu-003-ib"]),
+    ],
+)
+def test_node_lists(nodes, names):
+    assert list(_slurm.expand(nodes)) == names
+
+
+@pytest.mark.parametrize("nodes", ["n[1-2", "n]1[", "n[a-b]", "n[]", "n[1-]", ""])
+def test_no_node_list(nodes):
+    with pytest.raises(ValueError, match=r"."):
+        list(_slurm.expand(nodes))
+
+
+def test_task_counts():
+    assert list(_slurm.counts("3(x2),1")) == [3, 3, 1]
+    with pytest.raises(ValueError, match="no list of counts"):
+        list(_slurm.counts("3(x2"))
+
+
+@pytest.mark.parametrize("name", _slurm.NEEDED)
+def test_outside_of_a_step(name):
+    assert _slurm.step({**env(), name: ""}) is None
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        (env(tasks="2"), "can't be read"),
+        (env(tasks="2,x"), "can't be read"),
+        (env(nodes="n[1-"), "can't be read"),
+        (env(count=3), "speak of 3 tasks and of 4"),
+        (env(rank=4), "and of task 4"),
+        (env(nodes="n[9-10]", rank=1, SLURMD_NODENAME="n9"), "not in alphabetical order"),
+    ],
+)
+def test_what_can_not_be_used(variables, words):
+    with pytest.raises(_slurm.Unusable, match=words):
+        _slurm.step(variables)
+
+
+def test_a_node_that_is_where_the_resolver_expects_it():
+    assert _slurm.step(env(nodes="n[09-10]", rank=2, SLURMD_NODENAME="n10")).number == 2
+
+
+STEPS = [
+    env(),
+    env("b[1-2],a7", "1(x3)", 3, 1),
+    env("n[9-11]", "2,1,3", 6, 4),
+    env("n[008-010]", "2(x2),1", 5, 0),
+    env("alone", "4", 4, 2),
+]
+RESOLVE = """
+import json, os, sys
+import tensorflow as tf
+answers = []
+for env in json.load(sys.stdin):
+    os.environ.update(env)
+    resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(gpus_per_node=8, auto_set_gpu=False)
+    answers.append([resolver.cluster_spec().as_dict(), *resolver.get_task_info()])
+print(json.dumps(answers))
+"""
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+def test_tensorflows_resolver_says_the_same():
+    done = subprocess.run(
+        [sys.executable, "-c", RESOLVE],
+        input=json.dumps(STEPS),
+        env={**os.environ, "CUDA_VISIBLE_DEVICES": "-1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    steps = [_slurm.step(variables) for variables in STEPS]
+    assert json.loads(done.stdout.splitlines()[-1]) == [
+        [{"worker": list(step.addresses)}, "worker", step.number] for step in steps
+    ]

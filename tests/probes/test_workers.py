@@ -1,0 +1,158 @@
+"""Several real workers with the real TensorFlow: two of one run, those of a cluster that several runs join, and peers that go or never come."""
+
+import concurrent.futures
+import importlib.util
+import json
+import os
+import socket
+
+import pytest
+from fakes import FakeHost
+from leftovers import VARIABLE, leftovers_after
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import _workers
+
+REAL = {"keras": {"backend": "tensorflow"}}  # what the framework child told
+ASKED = ("multi_worker_mirrored",)
+tensorflow = [
+    pytest.mark.tensorflow,
+    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
+]
+DIES = """
+import json, os, signal, sys
+if json.loads(os.environ.get("TF_CONFIG", "{}"))["task"]["type"] == "worker" and "worker" in sys.orig_argv:
+    import threading, time
+    def die():
+        while "tensorflow.python.distribute.input_lib" not in sys.modules:
+            time.sleep(0.05)
+        from tensorflow.python.distribute import input_lib
+        input_lib.DistributedIterator.__next__ = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    threading.Thread(target=die, daemon=True).start()
+"""
+
+
+@pytest.fixture
+def train(tmp_path):
+    """Runs that each start their part of a cluster, at the same time; nothing of them is left."""
+
+    def one(env, strategies, timeout):
+        env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), **env}
+        with LocalHost(Request(strategies=strategies, timeout_seconds=timeout), env=env) as host:
+            return _workers.train(host, REAL)
+
+    def together(*envs, strategies=ASKED, timeout=120.0):
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            return list(pool.map(lambda env: one(env, strategies, timeout), envs))
+
+    yield together
+    assert leftovers_after(str(tmp_path), 2.0) == []
+
+
+@pytest.fixture
+def cluster():
+    """TF_CONFIG of a chief and a worker on this machine; their ports are free."""
+    with socket.socket() as first, socket.socket() as second:
+        first.bind(("127.0.0.1", 0))
+        second.bind(("127.0.0.1", 0))
+        chief, worker = (f"127.0.0.1:{one.getsockname()[1]}" for one in (first, second))
+    jobs = {"chief": [chief], "worker": [worker]}
+    return [{"TF_CONFIG": json.dumps({"cluster": jobs, "task": {"type": job, "index": 0}})} for job in jobs]
+
+
+class TestTrained:
+    pytestmark = tensorflow
+
+    def test_two_workers_of_one_run(self, train):
+        (run,) = train({}, strategies=())
+        assert (run.status, run.reason, run.cluster, run.workers, run.devices) == (
+            "passed",
+            None,
+            "this machine",
+            2,
+            ("CPU:0",) * 2,
+        )
+        assert (run.loop, run.sharding, run.shards_verified, run.drop_remainder) == ("strategy.run", "DATA", True, True)
+        assert run.global_batch_size == 2 * run.per_replica_batch_size
+        assert run.replicas_equal is True
+        assert run.loss.last < run.loss.first
+        assert run.accuracy > 0.5
+        assert run.worker_versions[0] == run.worker_versions[1]
+        assert {"python", "tensorflow", "keras"} <= set(run.worker_versions[0])
+        # Keras 3's fit fails under this strategy, and Keras 2's does not: it is tried
+        assert run.fit_verified is run.worker_versions[0]["keras"].startswith("2")
+        assert run.fit_verified or "PerReplica" in run.fit_problem
+
+    def test_a_chief_and_a_worker_that_are_runs_of_their_own(self, train, cluster):
+        runs = train(*cluster)
+        assert [(run.status, run.reason, run.cluster) for run in runs] == [("passed", None, "TF_CONFIG")] * 2
+        for run in runs:
+            assert run.worker_names == ("chief 0", "worker 0")
+            assert (run.workers, run.replicas, run.devices) == (2, 2, ("CPU:0", "CPU:0"))
+            assert len(run.worker_versions) == 2
+            assert run.shards_verified is True
+            assert run.replicas_equal is True
+
+    def test_a_peer_that_is_killed_in_the_middle(self, train, cluster, tmp_path):
+        (tmp_path / "sitecustomize.py").write_text(DIES)
+        survivor, victim = train(*({**env, "PYTHONPATH": str(tmp_path)} for env in cluster))
+        assert [(fault.worker, fault.how, fault.reason) for fault in victim.worker_faults] == [
+            ("worker 0", "ended", "killed by SIGKILL")
+        ]
+        assert (survivor.status, [(fault.worker, fault.how) for fault in survivor.worker_faults]) == (
+            "failed",
+            [("worker 0", "lost")],
+        )
+
+    def test_a_peer_that_never_comes(self, train, cluster):
+        (run,) = train(cluster[0], timeout=25.0)
+        assert (run.status, run.stage) == ("failed", "connect")
+        assert run.reason == "worker 0: did not come (nobody listens on its address)"
+        assert run.worker_versions[1] == {}
+
+
+def test_how_long_is_waited():
+    def of(framework, joined=False, remaining=300.0):
+        return _workers.limits_of(FakeHost(remaining=remaining), framework, joined)
+
+    plain = of(REAL)
+    slow = {
+        "import": {"import_seconds": 20.0},
+        "train one_device GPU:0 float32": {"compiled": False, "first_step_seconds": 4.0},
+        "train one_device GPU:1 float32": {"compiled": False, "first_step_seconds": 9.0, "trained_with": 1},
+        "train one_device GPU:0 float32 xla": {"compiled": True, "first_step_seconds": 30.0},
+        "train mirrored GPU:0,GPU:1 float32": {"compiled": False, "first_step_seconds": 30.0},
+    }
+    assert of(slow).quiet == plain.quiet + 4.0 * _workers.QUIET_FACTOR
+    assert of(slow).imported == 20.0 * _workers.IMPORT_FACTOR
+    assert plain.whole == _workers.LIMIT_SECONDS
+    assert of(REAL, joined=True).whole == 300.0 - _workers.RESERVE_SECONDS
+    assert of(REAL, remaining=1.0).whole == 0.0
+
+
+def test_a_port_that_is_taken(cluster):
+    task = json.loads(cluster[1]["TF_CONFIG"])
+    address = task["cluster"]["worker"][0]
+    host = FakeHost(env=cluster[1], request=Request(strategies=ASKED), peers={address: None})
+    run = _workers.train(host, REAL)
+    assert (run.status, run.worker_faults[0].how, run.worker_faults[0].worker) == ("failed", "port taken", "worker 0")
+
+
+@pytest.mark.parametrize(
+    ("framework", "env", "reason"),
+    [
+        ({"keras": {"backend": "jax"}}, {}, "Keras runs on jax here; TensorFlow's strategies cannot train it"),
+        ({}, {}, "Keras runs on no backend here; TensorFlow's strategies cannot train it"),
+        (REAL, {"TF_CONFIG": "["}, "TF_CONFIG can't be used: it is not valid JSON at character 2"),
+    ],
+)
+def test_why_it_does_not_apply(framework, env, reason):
+    run = _workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework)
+    assert (run.status, run.reason, run.strategy) == ("skipped", reason, "multi_worker_mirrored")
+
+
+def test_a_worker_that_could_not_be_started():
+    run = _workers.train(FakeHost(request=Request(strategies=ASKED)), REAL)
+    assert run.status == "failed"
+    assert run.reason == "worker 0, worker 1: not started: no such child in this test"
