@@ -106,6 +106,7 @@ _NVML = """
 16|||gpu requires reset
 17|NVML_ERROR_OPERATING_SYSTEM|NVMLError_OperatingSystem|the operating system has blocked the request
 17|||gpu access blocked by the operating system
+17|||gpu access blocked by the os
 18|NVML_ERROR_LIB_RM_VERSION_MISMATCH|NVMLError_LibRmVersionMismatch|rm has detected an nvml/rm version mismatch
 18|||driver/library version mismatch
 19|NVML_ERROR_IN_USE|NVMLError_InUse|in use by another client

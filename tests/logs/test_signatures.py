@@ -9,6 +9,20 @@ KNOWN = signatures.load()
 
 # kind -> (line, fields that must be among the event's), ...
 MEANT = {
+    "loss-stuck": (
+        ("- Result: training loss never decreases", {"message": "loss never decreases"}),
+        ("**Loss stuck at 2.303**: the labels are shuffled", {}),
+        ("### Q5: 训练时 loss 一直不下降", {}),
+        ("lossが下がらない", {}),
+        ("loss가 줄어들지 않는 문제", {}),
+        ("loss не падает", {}),
+        ("La loss no baja de 3", {}),
+        ("Der Loss sinkt nicht", {}),
+    ),
+    "loss-at-chance": (
+        ("42/42 [=====] - 1s 3ms/step - loss: 0.6931 - accuracy: 0.5000", {"classes": "2"}),
+        ("42/42 ━━━━ 1s 3ms/step - accuracy: 0.1003 - loss: 2.3027", {"classes": "10"}),
+    ),
     "nccl-ready": (
         ("gpu-3:91:402 [1] NCCL INFO ncclCommInitRank comm 0x9d rank 1 nranks 4 cudaDev 1 - Init COMPLETE", {}),
         ("gpu-3:91:91 [0] NCCL INFO Using network Socket", {}),
@@ -855,6 +869,10 @@ MEANT = {
         ),
         ("Using MultiWorkerMirroredStrategy with devices ('/job:worker/task:0/device:CPU:0',)", {"devices": "CPU"}),
     ),
+    "stated": (
+        ("- cause: the NVIDIA driver is not installed", {"cause": "driver-missing"}),
+        ("| cuDNN version mismatch | reinstall |", {"cause": "cudnn-version-mismatch"}),
+    ),
     "symbol-missing": (
         ("ImportError: /venv/torch/lib/libtorch_cuda.so: undefined symbol: ncclDevCommDestroy", {"file": "libtorch_cuda.so"}),
         (
@@ -1038,6 +1056,17 @@ MEANT = {
 
 # kind -> lines close by
 NOT_MEANT = {
+    "loss-stuck": (
+        "Epoch 3: val_loss did not improve from 0.21",
+        "# stop if the loss is not decreasing",
+        "early stopping as the loss did not decrease",
+        "packet loss is not reduced",
+        "lossless mode is stuck",
+    ),
+    "loss-at-chance": (
+        "42/42 [=====] - 1s 3ms/step - loss: 0.6931 - accuracy: 0.7300",
+        "42/42 [=====] - 1s 3ms/step - loss: 0.4000 - accuracy: 0.5000",
+    ),
     "cuda-package-missing": ("nothing provides requested pandas 9.9", "cuda-cudart provides nothing new"),
     "cudnn-absent": ("DNN library initialization failed.", "The DNN library is found in /usr/lib."),
     "gpu-driven": ("Kernel driver in use: nouveau", "Kernel driver in use: nvidia-current", "Kernel modules: nvidia"),
@@ -1236,6 +1265,7 @@ NOT_MEANT = {
     "shared-memory-exhausted": ("Filesystem /dev/shm 64G 1G 63G 2% /dev/shm", "torch_xla loaded"),
     "strategy-device-invisible": ("All devices are visible to TensorFlow",),
     "strategy-devices": ("Using default strategy",),
+    "stated": ("make sure that the NVIDIA driver is not missing", "NVIDIA driver 580 installed"),
     "symbol-missing": ("debug symbols not found", "page '/x' not found"),
     "tensorflow-gpu-package": ("pip install tensorflow[and-cuda]", "Requirement already satisfied: tensorflow-gpu==2.10.1"),
     "tf-config-malformed": (

@@ -151,6 +151,11 @@ ONLY_WARNED = [
         Profiler: Your program is HIGHLY input-bound because 97.0% of the total step time
         """),
     ("cpu-quota-too-low", "UserWarning: This DataLoader will create 16 worker processes in total. Our suggested max number of worker in current system is 2, which is smaller than what this DataLoader is going to create."),
+    # a loss that stays where it is: in words, and as the numbers of a guess
+    ("loss-not-falling", "### Q3: 训练时 loss 不下降\n1. 忘记 zero_grad()"),
+    ("loss-not-falling", "\n".join(f"Epoch {epoch}/9\n32/32 [====] - 0s 2ms/step - loss: 0.6931 - accuracy: 0.5000" for epoch in (1, 2, 3))),
+    ("gpu-lost", "+----+\nWARNING: infoROM is corrupted at gpu 0000:00:06.0"),
+    ("input-pipeline-bound", "GPU利用率低：数据加载是瓶颈"),
     ("kernel-cache-unwritable", "W0000 Failed to create CUDA cache directory /root/.nv/ComputeCache: Read-only file system"),
 ]  # fmt: skip
 
@@ -160,6 +165,8 @@ QUIET = [
     "    Clocks Event Reasons\n        Idle                              : Active\n        HW Thermal Slowdown               : Not Active\n        SW Power Cap : Active",
     "Epoch 1/2 - info: no nan, no inf found - loss: 0.69",
     f"OOM when allocating tensor with shape[4096,4096], retrying with batch size 32\n{KERAS_BAR}",
+    # it leaves the guess behind
+    "\n".join(f"32/32 [====] - 0s 2ms/step - loss: {loss} - accuracy: 0.5000" for loss in (0.6931, 0.6930, 0.6931, 0.5512)),
     "banana loss financing information: 3",
     "2024-01-01 INFO saved checkpoint; 0 errors, 0 failures",
     "java.lang.OutOfMemoryError: Java heap space",

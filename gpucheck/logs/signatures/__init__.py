@@ -37,6 +37,17 @@ def fixed(**constants: str) -> Fields:
     return fields
 
 
+def cells(match: "re.Match[str]") -> list[tuple[str, str]]:
+    """Name and value of each column of a comma-separated query: a line of names, and the first line of values."""
+    cells = match[0].split(", ")
+    middle = len(cells) // 2  # it holds the last name and the first value
+    last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
+    if last is None:
+        return []
+    names, values = [*cells[:middle], last[0]], [cells[middle][last.end() :], *cells[middle + 1 :]]
+    return [(name, value.strip()) for name, value in zip(names, values, strict=False)]
+
+
 class Signature(NamedTuple):
     """One recognisable line. Within a topic the more telling signature of a kind stands first: a line "
     "gives one event per kind."""

@@ -36,6 +36,9 @@ SIGNATURES = (
     Signature(
         "worker-unreachable", "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
     ),
+    Signature(
+        "worker-unreachable", "still waiting for response", r"CreateSession still waiting for response\W*$", fixed(), reach=0
+    ),
     Signature("session-started", "start master session", r"Start master session \w+", fixed(), reach=0),
     *each(
         "worker-unreachable",
@@ -124,6 +127,20 @@ SIGNATURES = (
         r"[Cc]heck health of peer " + _TASK + r" failed|Collective ops is aborted by: (?P<message>[^\n]{0,40}"
         r"(?i:socket closed|connection reset|unavailable|unreachable|deadline))",
         reach=1,
+    ),
+    Signature(
+        "worker-unreachable",
+        "unavailable",
+        r"\b(?P<message>UNAVAILABLE\W{1,3}(?:Socket closed|Connection reset by peer|Endpoint read failed|Transport closed))"
+        r"(?!.{0,300}(?::84[37]\d|(?i:tpu)))",
+        reach=0,
+    ),
+    *each(
+        "worker-unreachable",
+        ("grpc_message", "details ="),
+        r"\b(?:grpc_message|details)\W{1,6}"
+        r"(?P<message>Socket closed|Connection reset by peer|failed to connect to all addresses)",
+        reach=0,
     ),
     *each(
         "worker-address-in-use",

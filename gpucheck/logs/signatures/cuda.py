@@ -1,9 +1,10 @@
-"""CUDA results: cuInit and what takes its place in other frameworks, kernels that do not fit the GPU, and everything later."""
+"""CUDA results: cuInit and what takes its place in other frameworks, the driver's age, and everything later."""
 
 import re
 
 from gpucheck.logs import codes
 from gpucheck.logs.signatures import SAYS, Signature, each, fixed, named
+from gpucheck.logs.words import NO_COMMAND
 
 _INIT_CALLS = ("cuinit", "cudagetdevicecount()")
 _HARMLESS = {"0", "4", "600", "704"}  # success; the driver shutting down; not ready yet; enabled before
@@ -41,24 +42,6 @@ def _later(match: "re.Match[str]") -> dict[str, str] | None:
     return fields if fields and ("code" in fields or "name" in fields) else None
 
 
-def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
-    result = codes.cuda(match["name"]) if match["name"] else None
-    fields = named(match) or {}
-    if result is not None:
-        fields |= {"name": result.name, "code": result.code}
-    return fields
-
-
-def _one_gpu(match: "re.Match[str]") -> dict[str, str] | None:
-    """Several GPUs in one line tell as little as none."""
-    names = {found["gpu"].lower() for found in re.finditer(_GPU, match.string[: match.endpos])}
-    return named(match) if len(names - {"blackwell"}) < 2 else {"gpu": "several"}
-
-
-_GPU = (
-    r"(?P<gpu>\b(?:RTX|GTX) ?(?:PRO )?A?\d{3,4}(?:[ -]?Ti)?\b"
-    r"|\b(?:Tesla |GB?)?(?:V100|P100|K80|M60|A100|H[12]00|B[23]00)\b|\bBlackwell\b)"
-)
 _NAME = r"(?P<name>CUDA_ERROR_[A-Z0-9_]+)"
 _MESSAGE = r"(?:: ?(?P<message>[^\n\"\[]{3,120}))?"
 
@@ -103,15 +86,15 @@ SIGNATURES = (
     Signature(
         "cuinit-failed",
         "cuinit(",
-        r"\bcuInit\([^)\n]{0,12}\)" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
+        r"\bcuInit\([^)\n]{0,12}\) *" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
         _init,
         reach=0,
     ),
     # results that only the start can give, by their sentence alone
     *each(
         "cuinit-failed",
-        ("forward compatibility was attempted", "unsupported display driver"),
-        r"(?P<message>forward compatibility was attempted|system has unsupported display driver)",
+        ("forward compatibility was attempted", "unsupported display driver", "is a stub library"),
+        r"(?P<message>forward compatibility was attempted|system has unsupported display driver|CUDA driver is a stub library)",
         _init,
         reach=0,
     ),
@@ -176,65 +159,18 @@ SIGNATURES = (
         r"Found no NVIDIA driver on your system|nvidia-smi: (?:command )?not found",
         reach=0,
     ),
-    Signature("driver-absent", "nvidia-smi", r"'nvidia-smi' is not recognized|nvidia-smi['\"]?: [Nn]o such file", reach=0),
+    Signature(
+        "driver-absent",
+        "nvidia-smi",
+        rf"nvidia-smi\W{{0,3}}(?:{NO_COMMAND})|command not found: nvidia-smi",
+        reach=0,
+    ),
     # a program that goes on without says so in passing
     Signature(
         "driver-absent",
         "no nvidia",
         r"(?i:\b(?:error|fail\w*|fatal|exception)\b.{0,60}\bno NVIDIA (?:GPU |display )?drivers? (?:was |were |is )?"
         r"(?:found|detected|installed|present))(?!.*(?i:\bcpu\b))",
-        reach=0,
-    ),
-    # -- kernels that do not fit --
-    *each(
-        "kernel-image-missing",
-        (
-            "no_binary_for_gpu",
-            "nokernelimagefordevice",
-            "invaliddevicefunction",
-            "invalidkernelimage",
-            "cuda_error_invalid_image",
-        ),
-        r"(?P<name>CUDA_ERROR_NO_BINARY_FOR_GPU|CUDA_ERROR_INVALID_IMAGE|cudaErrorNoKernelImageForDevice"
-        r"|cudaErrorInvalidDeviceFunction|cudaErrorInvalidKernelImage)",
-        _kernel,
-        reach=0,
-    ),
-    *each(
-        "kernel-image-missing",
-        ("no kernel image", "device kernel image is invalid", "invalid device function"),
-        r"(?P<name>no kernel image (?:is )?(?:available|found)(?: for execution on the device)?|device kernel image is invalid"
-        r"|invalid device function)",
-        _kernel,
-        reach=0,
-    ),
-    Signature(
-        "kernel-image-missing",
-        "is not compatible with the current",
-        r"(?:(?P<gpu>[A-Z][\w -]{2,40}?) with )?(?:CUDA capability )?(?P<capability>sm_\d+)\w? is not compatible with the "
-        r"current (?P<framework>\w+) install\w*(?:.{0,80}?supports CUDA capabilities (?P<supported>sm_[\w ]+\d))?",
-        lambda match: {**(named(match) or {}), "code": "209", "name": "CUDA_ERROR_NO_BINARY_FOR_GPU"},
-    ),
-    # which GPU a text is about, where nothing that queried it says so
-    *each(
-        "gpu-named",
-        ("rtx", "gtx", "v100", "p100", "k80", "m60", "a100", "h100", "h200", "b200", "blackwell"),
-        _GPU + r"(?:[^\n\d]{1,20}\b(?P<capability>sm_\d{2,3}))?",
-        _one_gpu,
-        reach=0,
-    ),
-    *each(
-        "ptx-unsupported",
-        ("invalid_ptx", "unsupported_ptx_version", "errorinvalidptx", "unsupportedptxversion"),
-        r"(?P<name>CUDA_ERROR_INVALID_PTX|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorInvalidPtx|cudaErrorUnsupportedPtxVersion)",
-        _kernel,
-        reach=0,
-    ),
-    *each(
-        "ptx-unsupported",
-        ("a ptx jit compilation failed", "unsupported toolchain"),
-        r"(?P<name>a PTX JIT compilation failed|the provided PTX was compiled with an unsupported toolchain)",
-        _kernel,
         reach=0,
     ),
     # -- NVSwitch, forks --
@@ -255,10 +191,11 @@ SIGNATURES = (
     ),
     *each(
         "cuda-used-after-fork",
-        ("in forked subprocess", "after fork"),
-        r"[Cc]annot re-?initialize CUDA in forked subprocess|CUDA.{0,60} after fork(?:ing|\(\))?",
+        ("initialize cuda in fork", "re-initialized in", "after fork"),
+        r"[Cc]annot (?:be )?re-?initialized?(?: CUDA)? in (?:a )?forked (?:sub|child )process"
+        r"|CUDA.{0,60} after fork(?:ing|\(\))?",
         fixed(),
-        reach=0,
+        reach=1,
     ),
     # -- everything later; the call is what stands before the result --
     Signature(

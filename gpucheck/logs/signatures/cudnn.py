@@ -8,7 +8,7 @@ from gpucheck.logs.signatures import Signature, each, fixed, named
 def _failed(match: "re.Match[str]") -> dict[str, str] | None:
     """Not what XLA expects to fail, and not the clean-up after a failure."""
     line = match.string
-    if re.search(r"Failed to determine cuDNN version|(?i:could not destroy)|STATUS_SUCCESS", line):
+    if re.search(r"Failed to determine cuDNN version|(?i:could not destroy)|(?<![Ee]rror: CUDNN_)STATUS_SUCCESS", line):
         return None
     return named(match)
 
@@ -51,9 +51,12 @@ SIGNATURES = (
     Signature("cudnn-absent", "dnn library is not found", r"\bDNN library is not found", fixed(), reach=0),
     *each(
         "cudnn-failed",
-        ("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle", "cudnn launch failure"),
+        (
+            *("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle"),
+            *("cudnn launch failure", "failed to get convolution algorithm"),
+        ),
         r"No DNN in stream executor|DNN library initialization failed|cuDNN failed to initialize|cuDNN launch failure"
-        r"|(?:could not|failed to) create cudnn handle",
+        r"|(?i:(?:could not|failed to) create cudnn handle|failed to get convolution algorithm)",
         _failed,
         reach=0,
     ),

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.logs.signatures import Signature, each, fixed, named
+from gpucheck.logs.signatures import Signature, cells, each, fixed, named
 
 
 def _counted(match: "re.Match[str]") -> dict[str, str] | None:
@@ -14,20 +14,9 @@ def _limits(match: "re.Match[str]") -> dict[str, str] | None:
     return {"reason": match["reason"].lower()} if "power cap" not in match["reason"].lower() else {"reason": "sw power cap"}
 
 
-def _cells(match: "re.Match[str]") -> list[tuple[str, str]]:
-    """Name and value of each column of a comma-separated query: a line of names, and the first line of values."""
-    cells = match[0].split(", ")
-    middle = len(cells) // 2  # it holds the last name and the first value
-    last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
-    if last is None:
-        return []
-    names, values = [*cells[:middle], last[0]], [cells[middle][last.end() :], *cells[middle + 1 :]]
-    return [(name, value.strip()) for name, value in zip(names, values, strict=False)]
-
-
 def _slowed(match: "re.Match[str]") -> dict[str, str] | None:
     """The first reason that is active."""
-    for name, value in _cells(match):
+    for name, value in cells(match):
         reason = re.search(r"_reasons\.((?:hw|sw)_(?:thermal_|power_brake_)?slowdown)\b", name)
         if reason and value == "Active":
             return {"reason": reason[1].replace("_", " ")}
@@ -36,7 +25,7 @@ def _slowed(match: "re.Match[str]") -> dict[str, str] | None:
 
 def _lost(match: "re.Match[str]") -> dict[str, str] | None:
     """The first count of what could not be corrected since the driver was loaded, if it is no zero."""
-    for name, value in _cells(match):
+    for name, value in cells(match):
         count = re.match(r"\d+", value)
         if ".volatile." in name and count and int(count[0]):
             return {"count": count[0], "section": "volatile"}
@@ -56,6 +45,13 @@ SIGNATURES = (
         "uncorrectable",
         r"^(?P<memory>SRAM|DRAM|Device Memory|Total|L1 Cache|L2 Cache)? ?(?:ECC )?Uncorrectable(?: Parity"
         r"| SEC-DED| Errors)? *[:|] *(?P<count>\d+)$",
+        _counted,
+        reach=0,
+    ),
+    Signature(
+        "ecc-count",
+        "volatile uncorrect",
+        r"(?i:volatile uncorrect(?:able|ed))\b[^\n|]{0,24}?[:=] ?(?P<count>\d+)\b",
         _counted,
         reach=0,
     ),
@@ -119,23 +115,53 @@ SIGNATURES = (
     ),
     *each(
         "gpu-throttled",
+        ("throttl", "降频", "スロットリング", "스로틀링", "троттл"),
+        r"(?i)^(?!.*\b(?:no|not|without|never|pas de|aucun|sin|sem|keine?|нет)\b.{0,20}(?:throttl|троттл))"
+        r"(?!.*[无没沒]有?.{0,6}降频).*?"
+        r"(?:\b(?P<reason>thermal|power)[- ]throttl\w*.{0,20}?\bGPUs?\b|\bGPUs?\b.{0,20}?\b(?P<second>thermal|power)[- ]throttl"
+        r"|\bGPUs?.{0,12}?(?:过热|温度|熱|サーマル|열|температурн\w*|термо)\w*[ -]?(?:降频|降頻|スロットリング|스로틀링|троттл))",
+        lambda match: {"reason": (match["reason"] or match["second"] or "thermal").lower()},
+        reach=0,
+    ),
+    *each(
+        "gpu-throttled",
         ("throttl",),
         r"(?i:(?:GPU|clock)s?\b[^\n]{0,40}?throttl\w+[^\n]{0,30}?(?P<reason>thermal|temperature|power))",
         reach=0,
     ),
     # -- dcgmi diag: its own row, whatever failed --
     Signature("dcgm-failed", "fail", r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?", reach=0),
+    # -- DCGM's own error codes --
+    Signature(
+        "ecc-uncorrectable",
+        "dcgm_fr_",
+        r"\bDCGM_FR_(?:VOLATILE_DBE_DETECTED|FAULTY_MEMORY|UNCORRECTABLE_ROW_REMAP|ROW_REMAP_FAILURE|PENDING_ROW_REMAP"
+        r"|(?:PENDING_)?PAGE_RETIREMENTS?|RETIRED_PAGES_\w+|DBE_\w+)\b",
+        reach=0,
+    ),
+    Signature(
+        "gpu-throttled",
+        "dcgm_fr_",
+        r"\bDCGM_FR_(?:CLOCKS?_(?:THROTTLE|EVENT)_(?P<reason>THERMAL|POWER)|(?:TEMP|THERMAL)_VIOLATIONS?\w*)\b",
+        lambda match: {"reason": (match["reason"] or "thermal").lower()},
+        reach=0,
+    ),
+    Signature("nvlink-down", "dcgm_fr_", r"\bDCGM_FR_(?:NVLINK_DOWN|NVLINK_ERROR_CRITICAL|NVSWITCH_FATAL_ERROR)\b", reach=0),
+    Signature(
+        "fabric-not-ready", "dcgm_fr_", r"\bDCGM_FR_(?:FABRIC_PROBE_STATE|FABRIC_MANAGER_TRAINING_ERROR)\b", fixed(), reach=0
+    ),
     # -- NVSwitch: how far a GPU has come in joining its fabric --
     Signature("fabric-not-ready", "fabric", r"^Fabric +State *: In Progress\b", fixed(), reach=1),
+    Signature("fabric-not-ready", "cuda error 802", r"(?i:\bCUDA error 802)\b(?![:.]\d)", fixed(), reach=0),
     # -- MIG --
     *each(
         "mig-failed",
         ("gpu instance", "mig device", "mig-supported", "mig mode", "mig-enabled", "migenabled", "mig strategy"),
         r"(?P<message>Unable to (?:enable|disable) MIG Mode[^\n]{0,80}"
-        r"|Failed to (?:display|list|create) GPU instance\w*[^\n]{0,60}|Unable to create a (?:GPU"
+        r"|Failed to (?:display|list|create|destroy) GPU instance\w*[^\n]{0,60}|Unable to (?:create|destroy) (?:an? )?(?:GPU"
         r"|compute) instance[^\n]{0,80}|No GPU instances found[^\n]{0,40}"
         r"|[Nn]o MIG[- ](?:(?:supported|enabled) )?devices? (?:were )?(?:found|associated)[^\n]{0,60}"
-        r"|MIG mode is enabled,? but no MIG devices[^\n]{0,40}"
+        r"|(?i:MIG mode is enabled,? but no MIG (?:devices|instances))[^\n]{0,40}"
         r"|(?i:invalid MIG strategy|migEnabled=true)[^\n]{0,80}|MIG mode is in pending \w+ state[^\n]{0,40})",
         reach=0,
     ),

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.logs.signatures import Signature, each, fixed, named
+from gpucheck.logs.signatures import Signature, cells, each, fixed, named
 
 _PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?|GPU-[0-9a-f-]+)"
 
@@ -31,10 +31,28 @@ def _nodes(errors: str) -> str:
     )
 
 
+def _differing(match: "re.Match[str]") -> dict[str, str] | None:
+    """Two versions that agree as far as both are spelled out are one."""
+    kernel, library = match["kernel"], match["library"]
+    return None if kernel.startswith(library) or library.startswith(kernel) else named(match)
+
+
 def _link(match: "re.Match[str]") -> dict[str, str] | None:
     """A link at its full width is no finding; its speed drops while a GPU idles."""
     fields = named(match) or {}
-    return fields if fields["width"] != fields["width_max"] else None
+    return fields if int(fields["width"]) < int(fields["width_max"]) else None
+
+
+def _noted_link(match: "re.Match[str]") -> dict[str, str] | None:
+    width, most = match["width"] or match["second"], match["width_max"] or match["second_max"]
+    return {"width": width, "width_max": most} if int(width) < int(most) else None
+
+
+def _queried_link(match: "re.Match[str]") -> dict[str, str] | None:
+    values = dict(cells(match))
+    width, most = values.get("pcie.link.width.current", ""), values.get("pcie.link.width.max", "")
+    known = width.isdecimal() and most.isdecimal()
+    return {"width": width, "width_max": most} if known and int(width) < int(most) else None
 
 
 SIGNATURES = (
@@ -53,14 +71,21 @@ SIGNATURES = (
     Signature("gpu-lost", "fallen off the bus", r"(?:GPU " + _PCI + r".{0,60}?)?(?P<message>fallen off the bus)", reach=0),
     Signature(
         "gpu-lost",
+        "determine the device handle",
+        r"(?P<message>Unable to determine the device handle for GPU\W{0,3}?\d*)(?!\S*:\S)[`'\"….]",
+        reach=0,
+    ),
+    Signature(
+        "gpu-lost",
         "needs to be reset",
         r"(?P<message>GPU (?:likely )?needs to be reset)|RmInit.{0,40}GPU has been reset",
         reach=0,
     ),
     *each(
         "gpu-init-failed",
-        ("rminitadapter failed", "rm_init_adapter failed", "failed to copy vbios"),
-        rf"(?:GPU {_PCI}: )?(?P<message>(?:RmInitAdapter|rm_init_adapter) failed[^\n]*|failed to copy vbios[^\n]*)",
+        ("rminitadapter", "rm_init_adapter failed", "failed to copy vbios"),
+        rf"(?:GPU {_PCI}: )?(?P<message>(?:RmInitAdapter|rm_init_adapter)(?: failed|: Cannot initialize)[^\n]*"
+        r"|failed to copy vbios[^\n]*)",
         reach=0,
     ),
     Signature(
@@ -73,6 +98,14 @@ SIGNATURES = (
         "driver-mismatch",
         "api mismatch",
         r"API mismatch: .{0,60}?version (?P<library>\d[\d.]*\d)(?:.{0,80}?kernel module .{0,20}?version (?P<kernel>\d[\d.]*\d))?",
+    ),
+    Signature(
+        "driver-mismatch",
+        "kernel",
+        r"(?i:\bkernel\b|\bNVRM\b)[^\n]{0,40}?\b(?P<kernel>\d{3}\.\d{2,3}(?:\.\d{2})?)\b(?![.\d])[^\n]{0,60}?"
+        r"(?i:user|librar|NVML|libcuda)[^\n]{0,40}?\b(?P<library>\d{3}\.\d{2,3}(?:\.\d{2})?)\b",
+        _differing,
+        reach=0,
     ),
     # each part is a record of its own in the kernel's log
     Signature("driver-mismatch", "kernel module has the", r"this kernel module has the version (?P<kernel>\d[\d.]*\d)", reach=0),
@@ -102,9 +135,24 @@ SIGNATURES = (
     Signature(
         "kernel-module-failed",
         "nouveau",
-        r"NVRM: nouveau,|Nouveau kernel driver is currently in use|Kernel driver in use: nouveau"
+        r"NVRM: nouveau,|(?i:nouveau (?:kernel )?driver is (?:currently )?in use)|Kernel driver in use: nouveau"
         r"|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
         fixed(reason="nouveau"),
+    ),
+    Signature(  # what Fedora's boot screen says, and the kernel of a card that the driver does not take
+        "kernel-module-failed",
+        "kernel module missing",
+        r"(?i:NVIDIA kernel module missing)",
+        fixed(reason="not-built"),
+        reach=0,
+    ),
+    *each(
+        "kernel-module-failed",
+        ("probe routine", "probe with driver nvidia", "modinfo: error"),
+        r"(?P<message>NVIDIA probe routine (?:failed|was not called)[\w ]*|probe with driver nvidia failed[\w -]*"
+        r"|modinfo: ERROR: Module nvidia\S* not found)",
+        _module,
+        reach=0,
     ),
     Signature("gpu-driven", "driver in use: nvidia", r"Kernel driver in use: nvidia$", fixed(), reach=0),
     Signature(
@@ -140,7 +188,7 @@ SIGNATURES = (
     Signature(
         "device-node-missing",
         "/dev/",
-        _nodes("no such file or directory|does not exist|no such device"),
+        _nodes("no such file or directory|does not exist|no such device|not found|missing"),
         _node,
         reach=0,
     ),
@@ -158,11 +206,28 @@ SIGNATURES = (
     Signature(
         "pcie-limited",
         "available pcie bandwidth",
-        rf"(?:pci(?:eport)? )?{_PCI}: (?P<available>[\d.]+) Gb/s available PCIe bandwidth, limited by (?P<speed>[\d.]+ GT/s) "
-        r"(?:PCIe )?x(?P<width>\d+) link.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s",
+        rf"(?:(?:pci(?:eport)? )?{_PCI}: )?(?P<available>[\d.]+) Gb/s available PCIe bandwidth, "
+        r"limited by (?P<speed>[\d.]+ GT/s) (?:PCIe )?x(?P<width>\d+) link(?:.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s)?",
     ),
     Signature(
-        "pcie-limited", "lnksta:", r"LnkSta:\s*Speed (?P<speed>\S+)(?: \(\w+\))?, Width x(?P<width>\d+) \(downgraded\)", reach=0
+        "pcie-limited", "downgraded", r"(?:Speed (?P<speed>\S+)(?: \(\w+\))?, )?\bWidth x(?P<width>\d+) \(downgraded\)", reach=0
+    ),
+    # now and at most, as notes and tables put it
+    *each(
+        "pcie-limited",
+        ("gt/s", "pcie"),
+        r"GT/s\W{1,4}[x×](?P<width>\d{1,2})\b[^\n\d]{1,12}[\d.]+ ?GT/s\W{1,4}[x×](?P<width_max>\d{1,2})\b"
+        r"|(?i:PCIe)\b[^\n]{0,60}?[x×](?P<second>\d{1,2})\b,? (?:instead of|rather than|not|statt|au lieu de|en lugar de)"
+        r" (?:the )?(?:full )?[x×](?P<second_max>\d{1,2})\b",
+        _noted_link,
+        reach=0,
+    ),
+    Signature(  # nvidia-smi --query-gpu
+        "pcie-limited",
+        "pcie.link.width.current",
+        r"^(?!.*--query)[^\n]{0,200}pcie\.link\.width\.current[^\n]+",
+        _queried_link,
+        reach=1,
     ),
     Signature("pcie-limited", "link width", r"Link Width\s+Max\s*: (?P<width_max>\d+)x\s+Current\s*: (?P<width>\d+)x", _link),
     *each(

@@ -79,8 +79,32 @@ SIGNATURES = (
     *each(
         "library-missing",
         ("libcu", "libnccl"),
-        r"\b(?P<soname>lib(?:cu|nccl)[a-zA-Z_]*\.so(?:\.\d+)*)\W{0,3}(?:=> |is |was )?not found\b",
+        r"\b(?P<soname>lib(?:cu|nccl)[a-zA-Z_]*\.so(?:\.\d+)*)\W{0,3}(?:=> |is |was )?(?:not found\b|missing\b|ikke funnet"
+        r"|nicht gefunden|no encontrad|introuvable|não encontrad|не найден|未找到|缺失|見つかり|없음)",
         _missing,
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        ("library cu", "library lib", ".dll is", "cannot be found", "could not be found"),
+        r"(?:Library (?P<soname>(?:cu|lib)[\w.-]+?\.(?:dll|so)[.\d]*) is not found"
+        r"|\b(?P<named>cu\w+64_\d+\.dll|lib(?:cu|nccl)\w*\.so(?:\.\d+)*)\W{1,4}"
+        r"(?:is |was )?(?:not found|missing|(?:cannot|could not) be found))",
+        lambda match: {"soname": match["soname"] or match["named"]},
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        tuple(f"{verb} {quote}lib" for verb in ("to load", "not load", "to open", "not open") for quote in ("", "'", "`")),
+        r"(?i:could not|failed to|unable to) (?:load|open) ['\"`]?(?P<soname>lib(?:cu|nv|nccl)[\w.-]*?\.so(?:\.\d+)*)"
+        r"(?!\S*: (?!cannot open shared object file: No such))",
+        _missing,
+        reach=0,
+    ),
+    Signature(  # a link from one number to another is no cure for that
+        "library-missing",
+        "requir",
+        r"\brequire[sd]?\b[^\n]{0,40}?\b(?P<soname>libcu\w+\.so\.\d+)\b[^\n]{0,20}?\bbut\b",
         reach=0,
     ),
     Signature(
@@ -94,7 +118,7 @@ SIGNATURES = (
         "library-missing",
         ("open cuda library", "could not locate", "could not find", "could not load library"),
         r"(?:Couldn't open CUDA library|Could not (?:locate|find"
-        r"|load library)) '?(?P<soname>(?:lib)?cu[\w.-]+?\.so(?:\.\d+)*|lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b"
+        r"|load library)) ['\"`]?(?P<soname>(?:lib)?cu[\w.-]+?\.so(?:\.\d+)*|lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b"
         r"(?:\.? Error: (?P<error>[^\n]+))?",
         _missing,
         reach=0,

@@ -52,8 +52,11 @@ def _bytes(size: str) -> int:
     return int(float(number) * _UNITS[unit])
 
 
+_SHORT = r"(?:显存|VRAM|GPU ?内存|GPUメモリ) ?(?:不足|溢出|不够)|(?:GPU 메모리|VRAM) 부족"
 _RAN_OUT = (
-    r"Allocator \((?P<allocator>\w+)\) ran out of memory trying to allocate " + _SIZE + r"(?:(?!Allocator).){0,120}?"
+    r"Allocator (?:\((?P<allocator>\w+)\) )?ran out of memory trying to allocate(?: "
+    + _SIZE
+    + r"|\W*$)(?:(?!Allocator).){0,120}?"
     r"(?:(?P<harmless>not a failure)|$|Current allocation|If the cause)"
 )
 
@@ -80,7 +83,9 @@ SIGNATURES = (
     Signature(
         "out-of-memory",
         "cuda out of memory",
-        r"(?P<allocator>CUDA) out of memory\.(?: Tried to allocate " + _SIZE + r")?(?:.{0,10}?(?P<device>GPU \d+))?",
+        r"(?P<allocator>CUDA) out of memory(?:\.|(?=[`'\"”*)]|\s*$))(?: Tried to allocate "
+        + _SIZE
+        + r")?(?:.{0,10}?(?P<device>GPU \d+))?",
         lambda match: {**(_exhausted(match) or {}), "allocator": "gpu"},
         reach=0,
     ),
@@ -89,6 +94,15 @@ SIGNATURES = (
         "total capacity of",
         r"total capacity of (?P<total>[\d.]+ [KMGT]iB)\b.{0,80}?Process \d+ has [\d.]+ [KMGT]iB memory in use.*",
         _holders,
+    ),
+    # named as an error in Chinese, Japanese and Korean: the words alone are advice, mostly
+    *each(
+        "out-of-memory",
+        ("显存", "vram", "gpu内存", "gpu 内存", "gpuメモリ", "gpu 메모리"),
+        rf"(?i)(?:报错|错误|异常|问题|症状|error|OOM|エラー|오류)[^\n]{{0,16}}(?:{_SHORT})"
+        rf"|(?:{_SHORT})\W{{0,4}}(?:OOM|报错|错误|エラー|오류|error)",
+        fixed(allocator="gpu"),
+        reach=0,
     ),
     # no room for so much as a context
     *each(
@@ -137,7 +151,7 @@ SIGNATURES = (
         r".{0,120}?(?:OOM|(?i:out of memory|allocat\w+|graph execution error)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
         _exhausted,
     ),
-    Signature("out-of-memory", "oom when allocating", r"\bOOM when allocating tensor with shape", fixed(), reach=0),
+    Signature("out-of-memory", "oom when allocating", r"\bOOM when allocating tensor(?: with shape|\W*$)", fixed(), reach=0),
     # a copy to the GPU whose target found no room
     Signature("out-of-memory", "dst tensor is not", r"\bDst tensor is not initialized", fixed(allocator="gpu"), reach=0),
     *each(
@@ -203,13 +217,13 @@ SIGNATURES = (
     # -- /dev/shm --
     *each(
         "shared-memory-exhausted",
-        ("insufficient shared memory", "shared memory", "torch_", "/dev/shm", "bus error"),  # noqa: S108
+        ("insufficient shared memory", "shared memory", "torch_", "/dev/shm", "bus error", "dataloader worker"),  # noqa: S108
         r"insufficient shared memory|unable to (?:write to|open) file </torch_\d"
         r"|unable to (?:open|allocate|resize|write to) shared memory"
         r"|shared memory segment (?P<path>/dev/shm/\S+)"
         r"|(?P<folder>/dev/shm)\S*[^\n]{0,80}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
         r"|[Nn]o space left on device[^\n]{0,40}/dev/shm"
-        r"|DataLoader worker.{0,60}killed by signal: Bus error",
+        r"|[Ll]oader worker.{0,60}killed by signal(?:: Bus error|:? *(?=[`'\"]|$))",
         reach=0,
     ),
     # -- limits --

@@ -52,6 +52,13 @@ SIGNATURES = (
         r"(?:IBV_WC_(?!SUCCESS)\w+|[1-9])[^\n]*)",
         reach=2,
     ),
+    # InfiniBand's and RoCE's connections; it tries again a few times
+    Signature(
+        "nccl-failed",
+        "ibv_modify_qp failed",
+        r"(?P<message>ibv_modify_qp failed with (?:error )?\S+(?![^\n]*retrying)[^\n]*)",
+        reach=0,
+    ),
     # a trace of results (ncclResult_t) up to the outermost call; 7 is "in progress"
     Signature(
         "nccl-failed",
@@ -75,8 +82,10 @@ SIGNATURES = (
             "nccl operation",
             "a nccl communicator",
             "nccl watchdog",
+            "nccl initialization failed",
         ),
-        r"(?P<message>NCCL.{0,80}?(?:unhandled (?:system|cuda) error|communicator was aborted|error in:?[^\n]+|error: [^\n]+"
+        r"(?P<message>NCCL initialization failed|(?<=Error: )NCCL error$"
+        r"|NCCL.{0,80}?(?:unhandled (?:system|cuda) error|communicator was aborted|error in:?[^\n]+|error: [^\n]+"
         r"|operation \S+ failed: [^\n]+|operations have failed or timed out|watchdog thread terminated with exception)"
         r"|unhandled (?:system|cuda) error[^\n]*"
         r"|[Ff]ailed to create (?:a )?NCCL communicator[^\n]*)",
@@ -113,6 +122,13 @@ SIGNATURES = (
         "peer-access-unavailable",
         (" cns", " gns", " tns", " ns"),
         r"^GPU\d+(?= .*\b(?:[CGT]?NS)\b)(?: +(?:X|OK|[CGT]?NS|U))+ *$",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "peer-access-unavailable",
+        ("topo -p2p", "can_device_access_peer"),
+        r"topo -p2p [rwnap]+\b[^\n]{0,12}?[=:][ *`]*[CGT]NS\b|can_device_access_peer(?:\([^)\n]*\))?[` ]*(?:[=:]|->)+ ?False\b",
         fixed(),
         reach=0,
     ),

@@ -48,8 +48,9 @@ SIGNATURES = (
     Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
     *each(
         "nvml-failed",
-        ("communicate with the nvidia driver", "can't communicate with"),
-        r"(?:couldn\Wt|can\Wt|could not|cannot) communicate with the NVIDIA driver",
+        ("communicate with the nvidia driver", "can't communicate with", "nvidia-smi has failed"),
+        r"(?:couldn\Wt|can\Wt|could not|cannot) communicate with the NVIDIA driver"
+        r"|NVIDIA-SMI has failed because it \S+(?: not)? communicate",
         fixed(code="9", name="NVML_ERROR_DRIVER_NOT_LOADED"),
     ),
     Signature(
@@ -83,9 +84,9 @@ SIGNATURES = (
     ),
     Signature(
         "nvml-failed",
-        "blocked by the operating system",
-        r"(?P<message>GPU access blocked by the operating system)",
-        _result,
+        "access blocked by the",
+        r"GPU access blocked by the (?:operating system|OS\b)",
+        fixed(code="17", name="NVML_ERROR_OPERATING_SYSTEM", message="GPU access blocked by the operating system"),
         reach=0,
     ),
     # Slurm's AutoDetect=nvml
@@ -123,5 +124,6 @@ SIGNATURES = (
         r"Process (?P<pid>\d+) has (?P<memory>[\d.]+ [KMGT]iB) memory in use",
         reach=0,
     ),
+    Signature("gpu-smi-error", "inforom is corrupted", r"infoROM is corrupted", reach=0),
     Signature("gpu-smi-error", "err!", r"\bERR!", fixed(), reach=0),
 )

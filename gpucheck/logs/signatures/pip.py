@@ -61,6 +61,21 @@ SIGNATURES = (
     ),
     Signature(
         "pip-no-matching-distribution",
+        "only found wheels",
+        r"only found wheels for [`']?(?P<package>[\w.-]+)[`']? \(v(?P<version>[\w.]+)\)"
+        r".{0,40}?following (?P<tag>Python|platform)",
+        lambda match: {**(named(match) or {}), "version": f"=={match['version']}"},
+        reach=1,
+    ),
+    Signature(  # poetry
+        "pip-python-mismatch",
+        "python requirement (",
+        r"Python requirement \((?P<python>[^)\n]+)\) is not compatible with .{0,100}?"
+        r"(?P<package>[\w.-]+) requires Python (?P<needed>[<>=!~^\d., ]+\d)",
+        reach=3,
+    ),
+    Signature(
+        "pip-no-matching-distribution",
         "packagesnotfounderror",
         r"PackagesNotFoundError:.{0,100}?channels:? *(?:- )?(?P<package>[\w-]+)",
     ),
@@ -144,7 +159,8 @@ SIGNATURES = (
     *each(
         "tensorflow-gpu-package",
         ('tensorflow-gpu" package', "tensorflow-gpu' package", "tensorflow-gpu/setup.py", "tensorflow-gpu", "tensorflow_gpu"),
-        r"tensorflow-gpu\S? package has been removed|tensorflow[-_]gpu[/-][\w.]*(?:setup\.py|tar\.gz)"
+        r"tensorflow[-_]gpu\S?(?: \w+)? (?:is|was|has been)(?: now)? (?:deprecated|removed|replaced|retired|discontinued)"
+        r"|tensorflow[-_]gpu[/-][\w.]*(?:setup\.py|tar\.gz)"
         r"|for tensorflow-gpu \(setup\.py\).{0,40}error"
         r"|install\w* [\w= -]*\btensorflow-gpu==?(?:2\.1[2-9]|2\.[2-9]\d)",
         fixed(),

@@ -3,6 +3,7 @@
 import re
 
 from gpucheck.logs.signatures import Signature, each, fixed, named
+from gpucheck.logs.words import UNSUPPORTED, ascii_words
 
 
 def _rocm(match: "re.Match[str]") -> dict[str, str] | None:
@@ -47,8 +48,8 @@ SIGNATURES = (
     ),
     *each(
         "wsl-inside",
-        ("/usr/lib/wsl/", "microsoft-standard-wsl", "inside wsl"),
-        r"/usr/lib/wsl/\S*|\S*microsoft-standard-WSL\S*|(?i:\binside WSL ?2?\b)",
+        ("/usr/lib/wsl", "microsoft-standard-wsl", "inside wsl"),
+        r"/usr/lib/wsl\b\S*|\S*microsoft-standard-WSL\S*|(?i:\binside WSL ?2?\b)",
         fixed(),
         reach=0,
     ),
@@ -70,6 +71,13 @@ SIGNATURES = (
         r"(?P<message>(?i:failed call to hipInit)[^\n]{0,60}|HIP_ERROR_\w+|hipError\w+|libamdhip64\S*"
         r"|/dev/kfd\b[^\n]{0,40}|ROCM device count[^\n]{0,40}"
         r"|tensorflow-rocm\b|with AMDGPU version[ :]+gfx\w+)",
+        _rocm,
+        reach=0,
+    ),
+    Signature(
+        "rocm",
+        "gfx",
+        r"(?P<unsupported>\bgfx\d{3,4}\w?\b)[^\n.;|]{0,12}?(?:" + ascii_words(UNSUPPORTED) + r")",
         _rocm,
         reach=0,
     ),

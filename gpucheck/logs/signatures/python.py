@@ -140,7 +140,7 @@ SIGNATURES = (
         "killed",
         ("signals.sig", "exit code", "exitcode", "exited with code", "signal "),
         r"(?:died with|<)\W*Signals\.(?P<name>SIG\w+)|(?i:exit(?:ed)?(?: with)? ?(?:code|status)"
-        r"|exitcode)\W{1,3}-?(?P<number>4|6|7|9|11|134|135|137|139)\b"
+        r"|exitcode)\W{1,8}-?(?P<number>4|6|7|9|11|134|135|137|139)\b"
         r"|(?i:killed by|terminated by|received) (?:signal )?(?P<number2>\d+|SIG\w+)",
         lambda match: (
             _signal(match) if match["name"] or match["number"] else {"signal": _SIGNALS.get(match["number2"], match["number2"])}

@@ -89,6 +89,13 @@ SIGNATURES = (
         fixed(reason="capability"),
     ),
     Signature(
+        "gpu-ignored",
+        "no longer supports this gpu",
+        r"no longer supports this GPU because it is too old",
+        fixed(reason="capability"),
+        reach=0,
+    ),
+    Signature(
         "gpu-found",
         "found device",
         r"Found device (?P<device>\d+) with properties:.{0,60}?name: (?P<name>.+?)"
@@ -113,7 +120,8 @@ SIGNATURES = (
     *each(
         "gpus-listed",
         ("cuda.is_available()", "is_gpu_available()", "is cuda available", "cuda available"),
-        r"(?:cuda\.is_available\(\)|is_gpu_available\(\)|(?:Is )?CUDA [Aa]vailable)\)*[ :?]*False\b",
+        r"(?:cuda\.is_available\(\)|is_gpu_available\(\)|(?:Is )?CUDA [Aa]vailable)[)`*]*(?:[ :?=]|->|→)*"
+        r"(?:[^\W\d]{1,12}\W{1,2})?False\b",
         fixed(count="0"),
         reach=1,
     ),
@@ -122,6 +130,13 @@ SIGNATURES = (
         "available devices are",
         r"/device:GPU:\d+ but available devices are \[(?!.{0,800}?device:GPU)",
         fixed(count="0"),
+    ),
+    Signature(  # Keras' multi_gpu_model and PyTorch Lightning
+        "gpus-listed",
+        "machine only has",
+        r"(?i:(?:this|your) machine only has): \[(?:'/(?i:xla_)?(?i:cpu):\d+'(?:, )?)*\]",
+        fixed(count="0"),
+        reach=1,
     ),
     Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
     Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),
@@ -144,6 +159,8 @@ SIGNATURES = (
         reach=1,
     ),
     # Only heavy ops: small ones belong on the CPU of a healthy machine too.
+    # TensorFlow's word for a kernel that failed before: which way, it no longer knows
+    Signature("cuda-error", "gpu sync failed", r"\bGPU sync failed", fixed(code="719", name="CUDA_ERROR_LAUNCH_FAILED"), reach=0),
     *each(
         "cpu-fallback",
         ("executing op", "): /job:"),
@@ -226,9 +243,17 @@ SIGNATURES = (
     # -- builds --
     *each(
         "cpu-build",
-        ("jaxlib is not installed", "not compiled with cuda", "is not built with cuda", "compiled with gpu support"),
+        (
+            "jaxlib is not installed",
+            "not compiled with cuda",
+            "is not built with cuda",
+            "compiled with gpu support",
+            "without gpu support",
+            "without cuda support",
+        ),
         r"(?:CUDA|GPU)-enabled (?P<package>jaxlib) is not installed|(?P<torch>Torch) not compiled with CUDA enabled"
-        r"|(?:is not|was not|isn't) (?:built|compiled) with (?:CUDA|GPU)(?: support| enabled)",
+        r"|(?:is not|was not|isn't) (?:built|compiled) with (?:CUDA|GPU)(?: support| enabled)"
+        r"|\b(?:built|compiled) without (?:CUDA|GPU) support",
         reach=0,
     ),
     Signature(

@@ -69,12 +69,16 @@ SIGNATURES = (
     # -- no TPU --
     *each(
         "tpu-failed",
-        ("tpu name to connect", "colab_tpu_addr", "tpu system", "tpu cores", "no tpu", "tpu devices", "tpu platform"),
+        (
+            *("tpu name to connect", "colab_tpu_addr", "tpu system", "tpu cores", "no tpu", "tpu devices", "tpu platform"),
+            *("tpu not found", "no accelerator found"),
+        ),
         r"(?P<message>provide a TPU Name to connect to|KeyError: '?COLAB_TPU_ADDR|(?:Failed|Unable) to (?:find"
         r"|locate|detect) (?:a |any |the )?TPU\b[^\n]{0,60}"
         r"|[Cc]annot find any TPU cores|TPU system (?:not found|is not available)|No TPU (?:devices?|cores?"
         r"|chips?|hardware|system)?\s?(?:were |was )?"
-        r"(?:found|available|detected)|[Nn]o TPUs? found|No TPU Platform available)",
+        r"(?:found|available|detected)|[Nn]o TPUs? found|No TPU Platform available"
+        r"|(?<!Coral )\bTPU not found|No accelerator found\.?(?=[^\n]{0,40}\bTPU\b))",
         _NOT_FOUND,
     ),
     Signature(
@@ -115,8 +119,17 @@ SIGNATURES = (
     ),
     *each(
         "tpu-failed",
-        ("tpu metadata", "tpu-env", "tpu initialization failed", "initialize tpu system", "tpu node", "unhealthy"),
-        r"(?P<message>[Ff]ailed to get TPU metadata[^\n]{0,60}|TPU initialization failed: [^\n]{0,100}"
+        (
+            "tpu metadata",
+            "tpu-env",
+            "tpu backend initialization is taking",
+            "tpu initialization failed",
+            "initialize tpu system",
+            "tpu node",
+            "unhealthy",
+        ),
+        r"(?P<message>[Ff]ailed to get TPU metadata[^\n]{0,60}|TPU backend initialization is taking more than [\d.]+ seconds"
+        r"|TPU initialization failed: [^\n]{0,100}"
         r"|[Ff]ailed to initialize TPU system with error: [^\n]{0,100}"
         r"|(?:TPU|tpu)\b[^\n]{0,60}?(?:UNHEALTHY|PREEMPTED|is unhealthy|was preempted)[^\n]{0,40})",
         _UNREACHABLE,

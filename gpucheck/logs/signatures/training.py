@@ -1,10 +1,37 @@
 """Training itself: that it goes on, that its loss is a number, and what it waits for."""
 
+import math
 import re
 
 from gpucheck.logs.signatures import Signature, each, fixed, named
 
 _NUMBER = r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
+# A loss that does not go down, in English: not a condition, and not the validation's, which rises in good training too.
+_NO_CONDITION = (
+    r"^(?!.{0,80}\b(?:if|when|until|unless|whether|val(?:idation)?|test|dev|early[ -]stopp\w+)\b.{0,30}?loss)"
+    r"(?:.{0,200}?[^\w-]|\W*)"
+)
+_STUCK = (
+    r"(?<!packet )(?<!weight )(?<!data )"
+    r"loss(?:es)?\b['\"`*]* ?(?:\w+ )?(?:(?:is |was |got |gets |stays |stayed |remains |remained )?stuck\b"
+    r"|(?:stays|stayed|remains|remained|is) (?:flat|constant)\b"
+    r"|(?:is |was )?not (?:decreas|fall|going down|converg|dropp|reduc)\w*"
+    r"|(?:doesn'?t|does not|didn'?t|did not|won'?t|never|fails? to) (?:decreas|fall|drop|go(?:es)? down|converg|reduc)\w*)"
+)
+# In Chinese, Japanese, Korean, Russian, Spanish and Portuguese, German.
+_LOSSES = ("loss", "损失", "損失", "ロス", "손실", "потер", "pérdida", "perda")
+_STUCK_ELSEWHERE = (
+    r"(?:loss|损失|損失|ロス|손실|потер\w+|pérdida|perda)\W?(?:值|函数|値|関数|값|함수)?(?:"
+    r"[^\n]{0,8}?(?:不|没有|沒有|未|无法|無法)再?(?:下降|收敛|收斂|降低|减小|减少|變化|变化)"
+    r"|[はが][^\n]{0,8}?(?:下がら|減ら|収束し|減少し)(?:な|ません)"
+    r"|[가이은는]?[^\n]{0,10}?(?:줄어들|줄|감소하|떨어지|수렴하|내려가)지 ?(?:않|못)|[가이은는]? ?안 (?:줄|떨어|내려)"
+    r"|[^\n]{0,12}? не (?:уменьша|пада|снижа|сход)\w*"
+    r"|[^\n]{0,12}? n[oã]o? (?:baja|disminuye|converge|diminui|cai)\b"
+    r"|[^\n]{0,12}? (?:sinkt|fällt|konvergiert) nicht)"
+)
+_MOST_CLASSES = 10  # as their logarithm: 22,026
+_CHANCE = 0.1  # how far, relatively, an accuracy may be from that of a guess
+_TURNED = r"(?:is|was|are|be(?:comes?|came)|goes|went|going|turn(?:s|ed)?|has become|gets|got|stays)(?: (?:to|into))?"
 _NOT_FINITE = r"[-+]?(?:nan|inf(?:inity)?)"
 
 
@@ -21,14 +48,23 @@ def _moving(match: "re.Match[str]") -> dict[str, str] | None:
     return None if fields.pop("rate", "1").strip("0.") == "" else fields
 
 
+def _at_chance(match: "re.Match[str]") -> dict[str, str] | None:
+    """classes: the number of classes that loss and accuracy are those of a guess among."""
+    loss, accuracy = float(match["loss"]), float(match["accuracy"])
+    classes = round(math.exp(loss)) if 0 < loss < _MOST_CLASSES else 0
+    if classes < 2 or abs(loss - math.log(classes)) > 0.005 * loss or abs(accuracy * classes - 1) > _CHANCE:
+        return None
+    return {"loss": match["loss"], "accuracy": match["accuracy"], "classes": str(classes)}
+
+
 SIGNATURES = (
     # -- the loss --
     *each(
         "loss-not-finite",
         ("loss",),
         rf"(?i:(?:step|iter(?:ation)?|epoch|batch)\W{{0,3}}(?P<step>\d+)\b[^\n]{{0,80}}?)?\b"
-        rf"(?i:\w*loss\w*)['\"]?(?: +is| +was)? ?[:=]? ?[\[(]?"
-        rf"(?:tensor\(|np\.float\d+\()?(?P<value>(?i:{_NOT_FINITE}))\b(?!-)",
+        rf"(?i:\w*loss\w*)['\"]?(?: +{_TURNED})? ?[:=]? ?[\[(]?"
+        rf"(?:tensor\(|np\.float\d+\()?(?P<value>(?i:{_NOT_FINITE}))(?![A-Za-z0-9_-])",
         _value,
         reach=0,
     ),
@@ -65,6 +101,24 @@ SIGNATURES = (
         reach=0,
     ),
     Signature("loss-not-finite", "grad_norm", r"'loss': '?0(?:\.0*)?'?, 'grad_norm': '?(?P<value>nan|inf)\b", _value, reach=0),
+    # -- a loss that stays where it is, in words of several languages --
+    *each("loss-stuck", ("loss",), rf"(?i){_NO_CONDITION}(?P<message>{_STUCK})", reach=0),
+    *each("loss-stuck", _LOSSES, rf"(?i)(?<![\w-])(?P<message>{_STUCK_ELSEWHERE})", reach=0),
+    # what guessing among k classes gives: a loss of ln k at an accuracy of 1/k
+    Signature(
+        "loss-at-chance",
+        "acc",
+        rf"\bloss\W{{1,4}}(?P<loss>{_NUMBER})(?![\w.])\W{{1,6}}(?:\w*_)?acc(?:uracy)?\W{{1,4}}(?P<accuracy>0?\.\d+)\b",
+        _at_chance,
+        reach=0,
+    ),
+    Signature(
+        "loss-at-chance",
+        "acc",
+        rf"\bacc(?:uracy)?\W{{1,4}}(?P<accuracy>0?\.\d+)\W{{1,6}}loss\W{{1,4}}(?P<loss>{_NUMBER})(?![\w.])",
+        _at_chance,
+        reach=0,
+    ),
     # -- progress --
     *(
         Signature("training-progress", must, pattern, _moving, reach=0)
@@ -110,6 +164,25 @@ SIGNATURES = (
         "input-bound",
         r"(?P<message>(?:is|program is) (?P<degree>HIGHLY|MODERATELY|highly"
         r"|moderately) input-bound(?:.{0,20}?(?P<percent>[\d.]+) ?%)?[^\n]{0,80})",
+        reach=0,
+    ),
+    # somebody's word for it, not advice on a case that may come
+    *each(
+        "input-bound",
+        (
+            "data loading",
+            "data loader",
+            "dataloader",
+            "input pipeline",
+            "数据加载",
+            "i/o bound",
+            "io bound",
+            "io-bound",
+            "i/o-bound",
+        ),
+        r"(?i)^(?!.{0,60}\b(?:if|when|whether|could|may|might|check)\b)(?!.{0,20}(?:如果|若|检查)).{0,200}?"
+        r"(?P<message>(?:data ?load(?:ing|er)s?|input pipelines?|数据加载)['`\"*]* ?(?:is|was|are|是|成为|成了)(?: (?:the|a))? ?"
+        r"(?:main |real )?(?:bottlenecks?|瓶颈)|\bI/?O[- ]bound(?! tasks?))",
         reach=0,
     ),
     Signature(

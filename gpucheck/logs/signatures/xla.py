@@ -25,7 +25,13 @@ SIGNATURES = (
         reach=0,
     ),
     # -- libdevice --
-    Signature("libdevice-missing", "libdevice", r"libdevice not found(?: at (?P<path>\S+))?", fixed(fatal="yes"), reach=0),
+    Signature(
+        "libdevice-missing",
+        "libdevice",
+        r"libdevice(?:\.\d+\.bc)?['`]? not found(?: at (?P<path>\S+))?",
+        fixed(fatal="yes"),
+        reach=0,
+    ),
     # TensorFlow's own kernels are compiled at their first use, and that is all they say
     Signature("libdevice-missing", "jit compilation failed", r"(?<!PTX )\bJIT compilation failed\.", fixed(fatal="yes"), reach=0),
     Signature(
@@ -39,7 +45,7 @@ SIGNATURES = (
     Signature(
         "libdevice-missing",
         "libdevice",
-        r"(?i:can't|could not|cannot|couldn't|unable to|failed to) (?:find|open|locate|load|read) (?:\S+ )?"
+        r"(?i:can't|could not|can ?not|couldn't|unable to|failed to) (?:find|open|locate|load|read) (?:\S+ )?"
         r"(?P<path>\S*libdevice\S*)(?: directory (?P<folder>\S+))?",
         fixed(fatal="no"),
         reach=0,
@@ -66,6 +72,14 @@ SIGNATURES = (
         r"does not support target '(?P<target>sm_\w+)'|'(?P<second>sm_\w+)' is not a recognized processor"
         r"|[Uu]nsupported gpu architecture '(?P<third>(?:sm|compute)_\w+)'",
         lambda match: {"target": target} if (target := match["target"] or match["second"] or match["third"]) else None,
+        reach=0,
+    ),
+    # of a GPU newer than the compiler that is built into XLA
+    Signature(
+        "ptxas-too-old",
+        "unknown compute capability",
+        r"Unknown compute capability \(?(?P<target>\d+[.,] ?\d)\)?[^\n]{0,20}[Dd]efaulting to",
+        lambda match: {"target": match["target"].replace(",", ".").replace(" ", "")},
         reach=0,
     ),
     *each(
@@ -111,8 +125,10 @@ SIGNATURES = (
     ),
     *each(
         "cpu-fallback",
-        ("falling back to cpu", "fall back to cpu"),
-        r"(?i:fall(?:ing)? ?back to (?:the )?CPU)\b",
+        ("falling back to cpu", "fall back to cpu", "no gpu"),
+        r"(?i:fall(?:ing)? ?back to (?:the )?CPU"
+        r"|no GPUs? (?:was |were )?(?:detected|found|available)\W{1,3}(?:will be |will |so )?"
+        r"(?:us|runn?)(?:ing|es?) (?:on )?(?:the )?CPU)\b",
         fixed(op="all"),
         reach=0,
     ),

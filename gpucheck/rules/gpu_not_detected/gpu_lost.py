@@ -224,11 +224,14 @@ def in_log(log: Log) -> Finding | None:
 
 
 def _unreadable(told: list[Event]) -> Finding | None:
-    """One sensor that fails looks the same in nvidia-smi's table as a GPU that is going."""
+    """One sensor that fails looks the same in nvidia-smi's table as a GPU that is going; a board may work without its records."""
     if not told:
         return None
+    records = "inforom" in told[0].text.lower()
     return Finding(
-        summary="nvidia-smi prints ERR! where a GPU does not answer, or one of its sensors does not.",
+        summary="nvidia-smi finds a board's own records (its infoROM) corrupted."
+        if records
+        else "nvidia-smi prints ERR! where a GPU does not answer, or one of its sensors does not.",
         evidence=cite(*told),
         fix=_fixes([], any_gpu=False),
         severity=Severity.WARNING,
