@@ -59,7 +59,7 @@ def unfit(log: Log) -> Unfit | None:
         old = not (rejected or outdated or any(_by_pytorch(event) for event in bare))
     elif floor is not None:
         old = capability < floor
-    elif outdated and not bare:
+    elif outdated and all("worded" in event.fields for event in bare):
         old = capability < _DROPPED  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
     else:
         old = capability < _OLDEST_KEPT

@@ -217,7 +217,9 @@ class TestPlan:
         runs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ["one_device"])
         sizes = [[item["stage"].removeprefix("train one_device ") for item in group] for group in groups(runs)]
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
-        assert sorted(name for group in sizes for name in group) == sorted(item["stage"].removeprefix("train one_device ") for item in runs)
+        assert sorted(name for group in sizes for name in group) == sorted(
+            item["stage"].removeprefix("train one_device ") for item in runs
+        )
 
     def test_only_what_was_asked_for(self):
         assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]

@@ -51,6 +51,8 @@ NAMED = [
     ("gpu-too-new", "RTX 5070 Ti: RuntimeError: CUDA error: no kernel image is available for execution on the device"),
     # several GPUs are named: PyTorch's own word decides
     ("gpu-too-new", "tested on a GTX 1080 and an RTX 5090\nRuntimeError: CUDA error: no kernel image is available for execution"),
+    # a ptxas that does not know a GPU is older than it
+    ("gpu-too-new", "ptxas fatal   : Value 'sm_75' is not defined for option 'gpu-name'\nUnknownError: compilation failed"),
     # -- WSL, AMD, JAX --
     (
         "wsl-misconfigured",

@@ -84,7 +84,6 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> 
 
     def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
         loss, right, gradients = learnt(tf, keras, model, images, labels, global_batch)
-        gradients = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, gradients)
         apply(model.optimizer, gradients, model.trainable_variables)
         return loss, right
 
@@ -107,8 +106,8 @@ def learnt(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int
 
 
 def apply(optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
-    """Gradients that are summed already; Keras 2 would sum them once more."""
+    """Let Keras sum the replicas' gradients, as both its generations do, and change the weights by them."""
     if hasattr(optimizer, "apply"):
         optimizer.apply(gradients, variables)
     else:
-        optimizer.apply_gradients(zip(gradients, variables), skip_gradients_aggregation=True)
+        optimizer.apply_gradients(zip(gradients, variables))
