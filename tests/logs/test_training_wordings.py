@@ -61,6 +61,7 @@ MEANT = {
         ("`Unable to determine the device handle for GPU0`, sagt es", {}),
         ('| "Unable to determine the device handle for GPU…" | restart |', {}),
     ),
+    "cpu-build": (("### Error: No OpKernel was registered to support Op 'CudnnRNN'", {}),),
     "gpu-init-failed": (("NVRM: GPU0 RmInitAdapter: Cannot initialize GSP firmware RM", {}),),
     "gpu-smi-error": (("WARNING: infoROM is corrupted at gpu 0000:00:05.0", {}),),
     "gpus-listed": (
@@ -70,6 +71,7 @@ MEANT = {
     "nccl-failed": (
         ("RuntimeError: NCCL error", {}),
         ("NCCL initialization failed", {}),
+        ("InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce' used by node", {}),
         ("建连失败： `ibv_modify_qp failed with 110 Connection timed out, dev mlx5_1`", {}),
     ),
     "nvlink-down": (("DCGM_FR_NVLINK_DOWN on link 3", {}),),
@@ -108,6 +110,10 @@ NOT_MEANT = {
     "nccl-failed": (
         "Call to ibv_modify_qp failed with 110 Connection timed out, retrying 1/3 after 5 msec",
         "an NCCL error handler",
+    ),
+    "cpu-build": (
+        "No OpKernel was registered to support Op 'ListDiff' with these attrs.",
+        "No OpKernel was registered to support Op 'CudnnRNN' with these attrs. Registered kernels:\n device='GPU'; T in [DT_FLOAT]",
     ),
     "gpu-init-failed": ("RmInitAdapter succeeded",),
     "ecc-uncorrectable": ("DCGM_FR_OK", "DCGM_FR_INTERNAL"),

@@ -102,6 +102,13 @@ SIGNATURES = (
     ),
     # the kernel's word for a crash inside it
     Signature("nccl-failed", "segfault at", r"(?P<message>segfault at \S+ [^\n]{0,120}? in libnccl\.so[\w.]*)", reach=0),
+    # TensorFlow for Windows has no NCCL
+    Signature(
+        "nccl-failed",
+        "ncclallreduce",
+        r"(?P<message>No OpKernel was registered to support Op '?NcclAllReduce)",
+        reach=0,
+    ),
     # two processes were given the same GPU
     Signature(
         "gpu-shared-by-ranks",

@@ -256,6 +256,13 @@ SIGNATURES = (
         r"|\b(?:built|compiled) without (?:CUDA|GPU) support",
         reach=0,
     ),
+    # operations that only a build with CUDA has; where it has them, the line lists their kernels
+    Signature(
+        "cpu-build",
+        "no opkernel was registered",
+        r"No OpKernel was registered to support Op '?Cudnn\w+(?!.{0,400}device='GPU')",
+        fixed(),
+    ),
     Signature(
         "cpu-build",
         "backend 'cuda' is not",

@@ -132,9 +132,7 @@ def slowly(self, buffer_size, name=None):
     return self.map(read)
 module.DatasetV2.prefetch = slowly
 """,
-        "--full",
-        "--strategy",
-        "one_device",
+        *("--full", "--strategy", "one_device", "--logical-devices", "1"),
         exit=0,
         limit_seconds=300.0,
     ),

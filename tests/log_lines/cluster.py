@@ -1,0 +1,69 @@
+"""Several workers: TF_CONFIG, the network between them, and versions that differ.
+
+Kind of event -> lines of different versions that must give it, and lines close by that must not.
+"""
+
+MEANT = {
+    # kind: (line, fields that must be among the event's), ...
+    "session-started": (
+        ("I tensorflow/core/distributed_runtime/master_session.cc:998] Start master session 8c1f0e2d7b5a with config:", {}),
+        ("I] Start master session 11aa22bb33cc with config: allow_soft_placement: true", {}),
+    ),
+    "multi-worker-fit-unsupported": (
+        ("}) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.", {}),
+        ("ValueError: Attempt to convert a value (PerReplica:{", {}),
+    ),
+    "tf-config-malformed": (
+        ("ValueError: worker is not a valid task_type in the cluster_spec:", {}),
+        ("KeyError: TF_CONFIG environment variable is not valid JSON", {}),
+        (
+            '  File "/v/tensorflow/python/distribute/cluster_resolver/tfconfig_cluster_resolver.py", line 45, in _load_tf_config\n'
+            '    return json.loads(os.environ.get(_TF_CONFIG_ENV, "{}"))\n  File "json/decoder.py", line 355, in raw_decode\n'
+            "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+            {},
+        ),
+    ),
+    "worker-address-in-use": (
+        ("E grpc_server_lib.cc:525] ERROR: Address already in use: [::]:2222", {}),
+        ("UnknownError: Could not start gRPC server", {}),
+        ("E grpc_server_lib.cc:613] UNKNOWN: Could not start gRPC server", {}),
+    ),
+    "worker-unreachable": (
+        ("UnavailableError: Graph execution error: Collective ops is aborted by: Socket closed", {}),
+        (
+            "Check health of peer /job:worker/replica:0/task:1 failed: UNAVAILABLE: Connection reset by peer",
+            {"address": "/job:worker/replica:0/task:1"},
+        ),
+        (
+            "CreateSession still waiting for response from worker: /job:ps/replica:0/task:0",
+            {"address": "/job:ps/replica:0/task:0"},
+        ),
+        (
+            "UNAVAILABLE: failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.7:2222: Connection refused",
+            {"address": "10.0.0.7:2222"},
+        ),
+        ("/job:worker/replica:0/task:1 unexpectedly disconnected", {"address": "/job:worker/replica:0/task:1"}),
+        (
+            "The client socket has timed out after 60s while trying to connect to (node-0, 29500). Connection to node-0:29500 failed",
+            {},
+        ),
+        ("socketStartConnect: Connect to 10.0.0.5<33092> failed : No route to host", {}),
+        (
+            "Additional GRPC error information from remote target /job:worker/replica:0/task:0:",
+            {"address": "/job:worker/replica:0/task:0"},
+        ),
+    ),
+}
+
+NOT_MEANT = {
+    "multi-worker-fit-unsupported": ("PerReplica values: 2",),
+    "session-started": ("Started server with target: grpc://localhost:2222",),
+    "tf-config-malformed": (
+        "INFO:tensorflow:TF_CONFIG environment variable: {'cluster': {'worker': ['a:1']}, 'task': {'type': 'worker', 'index': 0}}",
+    ),
+    "worker-address-in-use": ("Started server with target: grpc://127.0.0.1:23452",),
+    "worker-unreachable": (
+        "Coordination agent has successfully connected.",
+        "failed to connect to all addresses; last error: ipv4:10.240.1.2:8470: Connection refused",
+    ),
+}

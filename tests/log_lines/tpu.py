@@ -1,0 +1,41 @@
+"""TPUs: no TPU, a taken one, one that does not answer, and a libtpu that does not fit.
+
+Kind of event -> lines of different versions that must give it, and lines close by that must not.
+"""
+
+MEANT = {
+    # kind: (line, fields that must be among the event's), ...
+    "tpu-failed": (
+        ("<HttpError 404 when requesting https://tpu.googleapis.com/v1/projects/p/nodes/n returned", {"reason": "not-found"}),
+        ('libtpu.so already in use by another process. Run "$ sudo lsof -w /dev/accel0"', {"reason": "busy"}),
+        ("ABORTED: The TPU is already in use by another process", {"reason": "busy"}),
+        ("Couldn't open device: Device or resource busy: /dev/accel0", {"reason": "busy"}),
+        ("ValueError: Please provide a TPU Name to connect to.", {"reason": "not-found"}),
+        ("KeyError: 'COLAB_TPU_ADDR'", {"reason": "not-found"}),
+        ("Unexpected PJRT_Client_Create_Args size: expected 72, got 88.", {"reason": "version"}),
+        ("F tpu_library_init_fns.inc:12] TpuOp_DoWork not available in this library.", {"reason": "version"}),
+        ("E tpu_initializer.cc:9] Failed to open libtpu.so: cannot open", {"reason": "runtime-missing"}),
+        (
+            "A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.",
+            {"reason": "runtime-missing"},
+        ),
+        (
+            "UNAVAILABLE: failed to connect to all addresses; last error: ipv4:10.240.1.2:8470: Connection refused",
+            {"reason": "unreachable"},
+        ),
+        (
+            "The TPU worker may not be ready (still scheduling) or the address is incorrect: got (grpc://10.1.1.2:8470).",
+            {"reason": "unreachable"},
+        ),
+        ("RuntimeError: TPU7x is not supported by this TensorFlow", {"reason": "generation"}),
+    ),
+}
+
+NOT_MEANT = {
+    "tpu-failed": (
+        "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INVALID_ARGUMENT: TpuPlatform is not available.",
+        "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file",
+        "I tpu_api_dlsym_initializer.cc:121] Libtpu path is: /venv/libtpu/libtpu.so",
+        "WARNING:jax._src.xla_bridge:No GPU/TPU found, falling back to CPU.",
+    ),
+}
