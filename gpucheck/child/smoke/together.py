@@ -14,6 +14,7 @@ from typing import Any
 from gpucheck.child.runtime import Stages
 from gpucheck.child.smoke import fit, memory, network, placement, proof
 
+STEPS = 8  # enough to prove it; how fast a device is shows where it trains alone
 PLACEMENT_SECONDS = 60.0  # after which a device that hangs no longer keeps the others from their answer
 
 
@@ -33,6 +34,7 @@ def train(stages: Stages, tf: Any, keras: Any, items: list[dict[str, Any]], name
     on_gpu = not logical[0].startswith("CPU")
     cpu_first_loss = fit.cpu_first_loss(tf, keras, first["precision"], batch) if on_gpu else None
     try:
+        fit.fresh(keras, first["precision"])
         models = [_model(tf, keras, first, device) for device in logical]
         step, captures = _traced(tf, models, batch, first["compiled"])
     except Exception as error:
@@ -87,9 +89,9 @@ class _Job:
         seconds: list[float] = []
         means = proof.Means()
         before = [weight.numpy() for weight in self.model.trainable_weights]
-        self.result.update(fit.sizes(batch, 1), stage="first step")
+        self.result.update(fit.sizes(batch, 1), steps=STEPS, stage="first step")
         batches = iter(network.dataset(self.tf, batch))  # the input pipeline belongs to the CPU
-        for _ in range(network.STEPS):
+        for _ in range(STEPS):
             began = time.perf_counter()
             images, labels = next(batches)
             with self.tf.device("/" + self.device):
@@ -110,7 +112,7 @@ class _Job:
 
 def _model(tf: Any, keras: Any, item: dict[str, Any], device: str) -> Any:
     """The network with all its variables, the optimizer's and the metrics' included, on one device."""
-    fit.fresh(keras, item["precision"])
+    keras.utils.set_random_seed(network.SEED)
     with tf.device("/" + device):
         model = network.model(keras, item["compiled"])
         model.optimizer.build(model.trainable_variables)
