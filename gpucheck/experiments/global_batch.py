@@ -50,8 +50,8 @@ def run(setting: Setting) -> dict[str, Any]:
                 "last_loss_of_one_device_same_global_batch": one[-1],
                 "last_loss_relative_difference": apart(several[-1], one[-1]),
                 # One device on one replica's batch: the replicas' last step took as many samples as its last steps together.
-                "last_loss_of_one_device_same_per_replica_batch_and_steps": statistics.fmean(small[STEPS - count : STEPS]),
-                "last_loss_of_one_device_same_per_replica_batch_and_samples": statistics.fmean(small[-count:]),
+                "same_steps_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[STEPS - count : STEPS]),
+                "same_samples_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[-count:]),
             }
         ),
     }

@@ -23,6 +23,10 @@ MEANT = {
         ("CUDA context cannot be used after fork()", {}),
     ),
     "cuinit-failed": (
+        (
+            "UserWarning: CUDA initialization: CUDA driver initialization failed, you might not have a CUDA gpu.",
+            {"message": "CUDA driver initialization failed"},
+        ),
         ("E cuda_driver.cc:406] failed call to cuInit: CUDA_ERROR_UNKNOWN", {"code": "999"}),
         ("E cuda_driver.cc:271] failed call to cuInit: UNKNOWN ERROR (303)", {"code": "303"}),
         (

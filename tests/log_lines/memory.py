@@ -66,6 +66,8 @@ MEANT = {
         ("RuntimeError: received 0 items of ancdata: too many open files", {}),
     ),
     "out-of-memory": (
+        ("Non-OK-status: GpuLaunchKernel(FillKernel, blocks, size) status: Internal: out of memory", {"allocator": "cuda"}),
+        ("InternalError: CUDA runtime implicit initialization on GPU:1 failed. Status: out of memory", {"allocator": "cuda"}),
         (
             "W bfc_allocator.cc:491] Allocator (GPU_1_bfc) ran out of memory trying to allocate 1.50GiB (rounded to 1610612736)requested "
             "by op Conv2D\nIf the cause is memory fragmentation maybe the environment variable will improve the situation.",

@@ -31,6 +31,7 @@ MEANT = {
         ("|   1  Tesla V100       On  | 00000000:18:00.0 Off |                 ERR! |", {}),
     ),
     "nvml-failed": (
+        ("Unable to determine the device handle for GPU 0000:41:00.0: Not Found", {"code": "28"}),
         ("Failed to initialize NVML: Driver/library version mismatch", {"code": "18"}),
         ("pynvml.NVMLError_LibraryNotFound: NVML Shared Library Not Found", {"code": "12"}),
         ("NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that", {"code": "9"}),

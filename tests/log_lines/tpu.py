@@ -6,6 +6,7 @@ Kind of event -> lines of different versions that must give it, and lines close 
 MEANT = {
     # kind: (line, fields that must be among the event's), ...
     "tpu-failed": (
+        ("""cloud_tpu_init failed: AttributeError("module 'libtpu' has no attribute 'get_path'")""", {"reason": "version"}),
         ("<HttpError 404 when requesting https://tpu.googleapis.com/v1/projects/p/nodes/n returned", {"reason": "not-found"}),
         ('libtpu.so already in use by another process. Run "$ sudo lsof -w /dev/accel0"', {"reason": "busy"}),
         ("ABORTED: The TPU is already in use by another process", {"reason": "busy"}),

@@ -81,6 +81,13 @@ SIGNATURES = (
         _init,
     ),
     Signature("cuinit-failed", "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
+    Signature(
+        "cuinit-failed",
+        "cuda driver initialization failed",
+        r"\bCUDA driver initialization failed\b",
+        fixed(message="CUDA driver initialization failed"),
+        reach=0,
+    ),
     Signature("cuinit-failed", "cuda unknown error", r"\b(?P<message>CUDA unknown error)\b", _init, reach=0),
     # a call and its number, whatever word of whatever language stands between them
     Signature(

@@ -131,7 +131,7 @@ SIGNATURES = (
     Signature(
         "out-of-memory",
         "out of memory",
-        r"(?i:cuda)(?: runtime)? error(?: ?\(2\))?\W{1,3}out of memory",
+        r"(?i:cuda)(?: runtime)? error(?: ?\(2\))?\W{1,3}out of memory|\b[Ss]tatus: (?:Internal: )?out of memory",
         lambda _: {"allocator": "cuda"},
         reach=0,
     ),

@@ -19,6 +19,11 @@ def _result(match: "re.Match[str]") -> dict[str, str] | None:
     return fields
 
 
+def _handle(match: "re.Match[str]") -> dict[str, str] | None:
+    """A GPU whose handle is "Not Found" is gone, though the same words elsewhere are of one query only."""
+    return _result(match) or {**(named(match) or {}), "code": "28", "name": "NVML_ERROR_GPU_NOT_FOUND"}
+
+
 def _named(name: str) -> dict[str, str] | None:
     result = codes.nvml(name)
     return (
@@ -72,7 +77,7 @@ SIGNATURES = (
         "nvml-failed",
         "determine the device handle",
         r"Unable to determine the device handle for (?P<device>GPU ?[\w:.]*?(?:: [\w:]+\.\d)?): (?P<message>[A-Za-z][^\n]*)",
-        _result,
+        _handle,
     ),
     Signature("nvml-failed", "version mismatch", r"(?P<message>(?i:driver/library version mismatch))", _result, reach=0),
     *each(

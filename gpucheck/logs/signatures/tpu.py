@@ -54,6 +54,7 @@ SIGNATURES = (
         _VERSION,
         reach=1,
     ),
+    Signature("tpu-failed", "module 'libtpu'", r"(?P<message>module 'libtpu' has no attribute '\w+')", _VERSION, reach=0),
     # -- no runtime --
     *each(
         "tpu-failed",
