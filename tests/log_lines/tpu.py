@@ -6,6 +6,12 @@ Kind of event -> lines of different versions that must give it, and lines close 
 MEANT = {
     # kind: (line, fields that must be among the event's), ...
     "tpu-failed": (
+        ("I0000 tpu_initializer_helper.cc:116] libtpu.so is already in use by process with pid 42.", {"reason": "busy"}),
+        (
+            "NotFoundError: '__inference__tpu_init_fn_7' is neither a type of a primitive operation nor a name of a function "
+            "registered in binary running on n-0123abcd-w-0.",
+            {"reason": "version"},
+        ),
         ("""cloud_tpu_init failed: AttributeError("module 'libtpu' has no attribute 'get_path'")""", {"reason": "version"}),
         ("<HttpError 404 when requesting https://tpu.googleapis.com/v1/projects/p/nodes/n returned", {"reason": "not-found"}),
         ('libtpu.so already in use by another process. Run "$ sudo lsof -w /dev/accel0"', {"reason": "busy"}),

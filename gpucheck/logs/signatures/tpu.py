@@ -9,8 +9,8 @@ SIGNATURES = (
     # -- somebody else has it --
     *each(
         "tpu-failed",
-        ("tpu is already in use", "libtpu_lockfile", "multi-process lockfile", "libtpu.so already in use"),
-        r"(?P<message>(?:TPU is|libtpu\.so) already in used? by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
+        ("tpu is already in use", "libtpu_lockfile", "multi-process lockfile", "already in use"),
+        r"(?P<message>(?:TPU is|libtpu\.so(?: is)?) already in used? by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
         _BUSY,
         reach=1,
     ),
@@ -53,6 +53,13 @@ SIGNATURES = (
         r"|must (?:match|be at least))[^\n]{0,60})",
         _VERSION,
         reach=1,
+    ),
+    Signature(
+        "tpu-failed",
+        "registered in binary running on n-",
+        r"(?P<message>'__inference_\w+' is neither a type of a primitive operation[^\n]{0,80}binary running on n-)",
+        _VERSION,
+        reach=0,
     ),
     Signature("tpu-failed", "module 'libtpu'", r"(?P<message>module 'libtpu' has no attribute '\w+')", _VERSION, reach=0),
     # -- no runtime --
