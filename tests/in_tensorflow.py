@@ -31,8 +31,13 @@ print(json.dumps(found, allow_nan=False))
 
 def found_by(script: str) -> Any:
     """What a script has put into ``found``; it has ``tf``, ``keras``, ``network`` and the ``setting`` of an experiment."""
+    return printed_by(BEGINNING + script + END)
+
+
+def printed_by(script: str) -> Any:
+    """What a whole script prints as its last line, in JSON; no GPU is visible to it."""
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    argv = [sys.executable, "-c", BEGINNING + script + END]
+    argv = [sys.executable, "-c", script]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=240, env=env, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpucheck.child import plan
 from gpucheck.child.runtime import Stages
+from gpucheck.child.smoke.fit import fresh
 from gpucheck.child.smoke.proof import first_sentence
 
 
@@ -77,4 +78,5 @@ def run_all(setting: Setting) -> None:
             result.update(status="skipped", reason=str(reason))
         except Exception as error:
             result.update(reason=first_sentence(error))
+            fresh(setting.keras, "float32")  # it had no chance to clear up behind itself
         setting.stages.end(stage, result)

@@ -1,14 +1,9 @@
 """What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
 
-import importlib.util
-import json
-import os
-import subprocess
-import sys
-
 import msgspec
 import pytest
 from fakes import readings
+from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
 from gpucheck.facts import Facts
@@ -16,10 +11,7 @@ from gpucheck.model import Experiment, Reading, Status, TrainingRun
 from gpucheck.pipeline import judge
 from gpucheck.probes.training import Training
 
-pytestmark = [
-    pytest.mark.tensorflow,
-    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
-]
+pytestmark = MARKS
 
 SCRIPT = """
 import json
@@ -57,10 +49,7 @@ print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "ref
 
 @pytest.fixture(scope="module")
 def measured():
-    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, env=env, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return printed_by(SCRIPT)
 
 
 def test_figures_have_their_units_and_are_measured(measured):

@@ -1,20 +1,12 @@
 """Scaling over two logical CPU devices, measured with the real TensorFlow: the definition, and what is told apart."""
 
-import importlib.util
-import json
-import os
-import subprocess
-import sys
-
 import msgspec
 import pytest
+from in_tensorflow import MARKS, printed_by
 
 from gpucheck.model import Experiment
 
-pytestmark = [
-    pytest.mark.tensorflow,
-    pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
-]
+pytestmark = MARKS
 
 SCRIPT = """
 import json
@@ -59,10 +51,7 @@ print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": 
 
 @pytest.fixture(scope="module")
 def measured():
-    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=240, env=env, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return printed_by(SCRIPT)
 
 
 def test_efficiency_is_by_its_definition(measured):
