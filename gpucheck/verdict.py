@@ -111,5 +111,8 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     for reason, labels in behind.items():
         more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
         yield f"training {labels[0]}{more}: {reason}"
+    for experiment in training.experiments:
+        if experiment.status == "timed_out":
+            yield f"experiment {experiment.name.replace('_', ' ')}, and what comes after it: {experiment.reason or 'out of time'}"
     if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
         yield f"nothing was trained: {training.ending or 'no run was possible'}"

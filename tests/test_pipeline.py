@@ -247,6 +247,12 @@ def test_a_run_out_of_time_is_not_healthy():
     assert report(plain).unknown_because == ("training mirrored on CPU:0, CPU:1: out of time",)
 
 
+def test_an_experiment_out_of_time_is_not_healthy():
+    plain = machine("laptop-cpu")
+    plain["training"]["experiments"] = [{"name": "scaling", "status": "timed_out", "reason": "out of time"}]
+    assert report(plain).unknown_because == ("experiment scaling, and what comes after it: out of time",)
+
+
 def test_a_strategy_asked_for_and_skipped_is_not_healthy():
     plain = machine("laptop-cpu")
     plain["training"]["runs"][1].update(status="skipped", reason="no")
