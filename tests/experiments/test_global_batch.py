@@ -39,7 +39,7 @@ def test_the_replicas_compute_what_one_device_computes(found):
 
 def test_a_larger_global_batch_changes_the_loss(found):
     figures = found["sound"]["figures"]
-    steps, samples = (figures[f"last_loss_of_one_device_same_per_replica_batch_and_{what}"] for what in ("steps", "samples"))
+    steps, samples = (figures[f"same_{what}_last_loss_of_one_device_same_per_replica_batch"] for what in ("steps", "samples"))
     assert abs(steps - figures["last_loss_of_replicas"]) > 0.02
     assert samples < figures["last_loss_of_replicas"]  # twice the updates on the same samples
 
