@@ -64,7 +64,11 @@ def run(stages: Stages, args: list[str]) -> None:
         results += _trained(stages, tf, keras, group, names, settings["cross_device"])
     if full and not settings["only"]:
         experiments.run_all(experiments.Setting(stages, tf, keras, names, results))
-    for device in dict.fromkeys(item["devices"][0] for item in chosen if item["strategy"] == "one_device"):
+    trained = dict.fromkeys(item["devices"][0] for item in chosen if item["strategy"] == "one_device")
+    cpus = [device for device in trained if device.startswith("CPU")]
+    for device in trained:
+        if device in cpus[1:]:
+            continue  # logical devices of one processor: XLA compiles for it once
         xla.step(stages, tf, device, names)  # last: an XLA without its tools may take the process down
 
 

@@ -40,6 +40,7 @@ def test_every_logical_device_passes_the_whole_proof(runs):
         assert run.gradients_reach_weights is True
         assert run.output_dtype == "float32"
         assert run.drop_remainder is True
+    assert [run.xla_verified for run in runs] == [True, None, None, None]  # they are one processor
 
 
 @needs_tensorflow
@@ -55,7 +56,7 @@ CRASH = """
 import sys, threading
 def trace(frame, event, argument):
     if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("together.py"):
-        if frame.f_locals["self"].device == "CPU:2":
+        if frame.f_locals["self"].share.device == "CPU:2":
             import os, signal
             os.kill(os.getpid(), signal.SIGSEGV)
     elif event == "call" and frame.f_code.co_name == "recorder" and frame.f_code.co_filename.endswith("recorder.py"):
@@ -129,3 +130,29 @@ def test_tensorflow_s_own_placement_log_is_let_through():
     assert done.returncode == 0
     assert "(Conv2D): /job:localhost/replica:0/task:0/device:CPU:0" in done.stderr
     assert "/job:localhost" not in done.stdout
+
+
+HALF = """
+import json
+import tensorflow as tf, keras
+from gpucheck.child import plan
+from gpucheck.child.smoke import together
+
+class Stages:
+    def begin(self, stage): pass
+    def end(self, stage, value): pass
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
+items = [plan.planned("one_device", (name,), "mixed_float16") for name in names]
+print(json.dumps(together.train(Stages(), tf, keras, items, names)))
+"""
+
+
+@needs_tensorflow
+def test_each_device_scales_its_own_loss():
+    done = subprocess.run([sys.executable, "-c", HALF], capture_output=True, text=True, timeout=240, check=True)
+    for run in json.loads(done.stdout):
+        assert (run["status"], run["reason"]) == ("passed", None)
+        assert run["loss_scale"] == 32768.0

@@ -44,7 +44,7 @@ def train(stages: Stages, framework: Any, keras: Any, item: dict[str, Any]) -> N
         stages.begin(stage + ": verify")
         result.update(
             proof.measured(steps.seconds, steps.means.losses, result["global_batch_size"], steps.means.accuracies),
-            **proof.weights(model, before),
+            **proof.weights(model.trainable_weights, before),
             **proof.numerics(model, framework.tf32()),
             **_placed(framework, model, names),
             peak_memory_bytes=framework.peak(names),

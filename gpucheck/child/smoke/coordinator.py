@@ -57,7 +57,7 @@ def train(tf: Any, keras: Any, strategy: Any, workers: int, begin: Callable[[str
         "steps": len(scheduled),
         **_placed(model),
         **proof.measured([first, each], [loss for loss, _ in results], batch, [right / batch for _, right in results]),
-        **proof.weights(model, before),
+        **proof.weights(model.trainable_weights, before),
         **proof.numerics(model, None),
     }
     return account, model

@@ -52,7 +52,7 @@ def train(
         result["stage"] = "verify"
         stages.begin(stage + ": verify")
         result.update(proof.measured(steps.seconds, steps.means.losses, per_replica * replicas, steps.means.accuracies))
-        result.update(proof.weights(model, before))
+        result.update(proof.weights(model.trainable_weights, before))
         result.update(proof.numerics(model, proof.tf32(tf)))
         result.update(placement.verified(steps.told, logical))
         result["peak_memory_bytes"] = memory.peak(tf, logical)

@@ -45,12 +45,12 @@ class Means:
             self._sums[name] = total
 
 
-def weights(network: Any, before: list[Any]) -> dict[str, Any]:
-    """Whether every trainable weight moved and stayed finite, and whether all replicas hold the same bits."""
+def weights(trainable: list[Any], before: list[Any]) -> dict[str, Any]:
+    """Whether every one of these variables moved and stayed finite, and whether all replicas hold the same bits."""
     import numpy as np
 
     reached, equal = True, None
-    for weight, old in zip(network.trainable_weights, before):
+    for weight, old in zip(trainable, before):
         new = weight.numpy()
         reached = reached and bool(np.isfinite(new).all()) and not np.array_equal(new, old)
         replicas = getattr(getattr(weight, "_value", weight), "values", None)
@@ -70,12 +70,17 @@ def tf32(tf: Any) -> bool | None:
 
 def numerics(network: Any, tf32: bool | None) -> dict[str, Any]:
     """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not."""
-    scale = getattr(network.optimizer, "dynamic_scale", getattr(network.optimizer, "loss_scale", None))
+    scale = loss_scale(network.optimizer)
     return {
         "output_dtype": str(network.layers[-1].compute_dtype),
         "loss_scale": None if scale is None else finite_or_none(float(scale)),
         "tf32": tf32,
     }
+
+
+def loss_scale(optimizer: Any) -> Any:
+    """What a loss-scaling optimizer multiplies the loss by, so that float16 can hold the gradients; None: it scales nothing."""
+    return getattr(optimizer, "dynamic_scale", getattr(optimizer, "loss_scale", None))
 
 
 def problem(result: dict[str, Any]) -> str | None:

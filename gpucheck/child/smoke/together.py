@@ -1,12 +1,13 @@
 """Independent devices trained at the same time: the training step is traced once, and each device runs it on weights of its own.
 
 Tracing a Keras step takes about a second of Python on any machine, and Python runs one thread at a time: eight devices that trace
-for themselves take eight times as long as one. The traced step is Keras' own ``train_step``; what it has captured are the first
-model's variables, and each device gives its own model's instead, in the same order.
+for themselves take eight times as long as one. The traced step is Keras' own ``train_step``; what it has captured are a model's
+variables, and each device gives copies of its own instead, in the same order. Nor is the model built anew for each of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from gpucheck.child.runtime import Stages
 from gpucheck.child.smoke import fit, memory, network, placement, proof
 
-STEPS = 8  # enough to prove it; how fast a device is shows where it trains alone
+STEPS = 6  # enough to prove it; how fast a device is shows where it trains alone
 PLACEMENT_SECONDS = 60.0  # after which a device that hangs no longer keeps the others from their answer
 
 
@@ -35,16 +36,16 @@ def train(stages: Stages, tf: Any, keras: Any, items: list[dict[str, Any]], name
     cpu_first_loss = fit.cpu_first_loss(tf, keras, first["precision"], batch) if on_gpu else None
     try:
         fit.fresh(keras, first["precision"])
-        models = [_model(tf, keras, first, device) for device in logical]
-        step, captures = _traced(tf, models, batch, first["compiled"])
+        model = _model(tf, keras, first)
+        step, captured = _traced(tf, model, batch, first["compiled"])
+        shares = [_Share(tf, model, captured, device) for device in logical]
     except Exception as error:
         raise Unshareable(proof.first_sentence(error)) from error
     finally:
         keras.mixed_precision.set_global_policy("float32")
-    jobs = [
-        _Job(tf, stages, item, device, model, captured, step)
-        for item, device, model, captured in zip(items, logical, models, captures)
-    ]
+    numerics = proof.numerics(model, proof.tf32(tf))
+    batches = list(itertools.islice(network.dataset(tf, batch), network.BATCHES))  # the input pipeline belongs to the CPU
+    jobs = [_Job(tf, stages, item, share, step, batches, numerics) for item, share in zip(items, shares)]
     memory.reset(tf, logical)
     placement.record()
     threads = [threading.Thread(target=job.run, args=(batch,), daemon=True) for job in jobs]
@@ -65,13 +66,36 @@ def train(stages: Stages, tf: Any, keras: Any, items: list[dict[str, Any]], name
     return [job.result for job in jobs]
 
 
-class _Job:
-    """One device's share."""
+class _Share:
+    """What one device has of its own: a copy of every variable that the step uses."""
 
-    def __init__(self, tf: Any, stages: Stages, item: dict[str, Any], device: str, model: Any, captured: Any, step: Any) -> None:
-        self.tf, self.stages, self.item, self.device, self.model = tf, stages, item, device, model
-        self.captured, self.step = captured, step
+    def __init__(self, tf: Any, model: Any, captured: list[Any], device: str) -> None:
+        """Copy the model's variables to a device; ``captured`` are those of the traced step, in its order."""
+        self.device = device
+        with tf.device("/" + device):
+            own = {id(variable): tf.Variable(variable.value(), trainable=False, dtype=variable.dtype) for variable in captured}
+        self.handles = [own[id(variable)].handle for variable in captured]
+        self.weights = [own[id(_below(weight))] for weight in model.trainable_weights]
+        scale = proof.loss_scale(model.optimizer)
+        self.loss_scale = None if scale is None else own.get(id(_below(scale)))
+
+
+class _Job:
+    """One device's training."""
+
+    def __init__(
+        self,
+        tf: Any,
+        stages: Stages,
+        item: dict[str, Any],
+        share: _Share,
+        step: Any,
+        batches: list[Any],
+        numerics: dict[str, Any],
+    ) -> None:
+        self.tf, self.stages, self.item, self.share, self.step, self.batches = tf, stages, item, share, step, batches
         self.result = {**fit.begun(item), "loop": "train_step"}
+        self.numerics = numerics
         self.placed: set[tuple[str, str]] | None = None
         self.stepped, self.told = threading.Event(), threading.Event()
 
@@ -88,14 +112,13 @@ class _Job:
     def _train(self, batch: int) -> None:
         seconds: list[float] = []
         means = proof.Means()
-        before = [weight.numpy() for weight in self.model.trainable_weights]
+        device = self.share.device
+        before = [weight.numpy() for weight in self.share.weights]
         self.result.update(fit.sizes(batch, 1), steps=STEPS, stage="first step")
-        batches = iter(network.dataset(self.tf, batch))  # the input pipeline belongs to the CPU
-        for _ in range(STEPS):
+        for images, labels in itertools.islice(itertools.cycle(self.batches), STEPS):
             began = time.perf_counter()
-            images, labels = next(batches)
-            with self.tf.device("/" + self.device):
-                logs = self.step._call_flat([images, labels], self.captured)
+            with self.tf.device("/" + device):
+                logs = self.step._call_flat([images, labels], self.share.handles)
             means.add({name: float(value) for name, value in logs.items()})
             seconds.append(time.perf_counter() - began)
             self.result["stage"] = "steps"
@@ -103,17 +126,19 @@ class _Job:
         self.result["stage"] = "verify"
         self.told.wait(PLACEMENT_SECONDS)
         self.result.update(proof.measured(seconds, means.losses, batch, means.accuracies))
-        self.result.update(proof.weights(self.model, before))
-        self.result.update(proof.numerics(self.model, proof.tf32(self.tf)))
-        self.result.update(placement.verified(self.placed, [self.device]))
-        self.result["peak_memory_bytes"] = memory.peak(self.tf, [self.device])
+        self.result.update(proof.weights(self.share.weights, before))
+        self.result.update(self.numerics)
+        if self.share.loss_scale is not None:
+            self.result["loss_scale"] = float(self.share.loss_scale.numpy())
+        self.result.update(placement.verified(self.placed, [device]))
+        self.result["peak_memory_bytes"] = memory.peak(self.tf, [device])
         self.result.update(proof.judged(self.result))
 
 
-def _model(tf: Any, keras: Any, item: dict[str, Any], device: str) -> Any:
-    """The network with all its variables, the optimizer's and the metrics' included, on one device."""
+def _model(tf: Any, keras: Any, item: dict[str, Any]) -> Any:
+    """The network with all its variables, the optimizer's and the metrics' included; it is only copied from."""
     keras.utils.set_random_seed(network.SEED)
-    with tf.device("/" + device):
+    with tf.device("/CPU:0"):
         model = network.model(keras, item["compiled"])
         model.optimizer.build(model.trainable_variables)
         model.test_step(next(iter(network.dataset(tf, 1))))  # lets Keras make the metrics' variables
@@ -121,27 +146,22 @@ def _model(tf: Any, keras: Any, item: dict[str, Any], device: str) -> Any:
     return model
 
 
-def _traced(tf: Any, models: list[Any], batch: int, compiled: bool) -> tuple[Any, list[list[Any]]]:
-    """The first model's training step, traced without a device, and what each model gives it for the first's variables."""
+def _traced(tf: Any, model: Any, batch: int, compiled: bool) -> tuple[Any, list[Any]]:
+    """The model's training step, traced without a device, and the variables that it has captured, in its order."""
 
     def step(images: Any, labels: Any) -> Any:
-        return models[0].train_step((images, labels))
+        return model.train_step((images, labels))
 
     function = tf.function(step, jit_compile=True) if compiled else tf.function(step)
     concrete = function.get_concrete_function(tf.TensorSpec((batch, 32, 32, 3), tf.float32), tf.TensorSpec((batch,), tf.int32))
-    variables = [_variables(model) for model in models]
-    place = {id(variable.handle): number for number, variable in enumerate(variables[0])}
-    order = [place.get(id(captured)) for captured in concrete.captured_inputs]
-    if None in order or len({len(own) for own in variables}) > 1:
-        raise Unshareable("the step has captured something that is no variable of the model")
-    return concrete, [[own[number].handle for number in order if number is not None] for own in variables]
-
-
-def _variables(model: Any) -> list[Any]:
-    """TensorFlow's variables below Keras', each once, in the order that every such model has."""
-    found: dict[int, Any] = {}
     measures = [variable for metric in model.metrics for variable in metric.variables]
-    for variable in [*model.variables, *model.optimizer.variables, *measures]:
-        below = getattr(variable, "_value", variable)
-        found.setdefault(id(below), below)
-    return list(found.values())
+    known = {id(_below(one).handle): _below(one) for one in [*model.variables, *model.optimizer.variables, *measures]}
+    captured = [known.get(id(handle)) for handle in concrete.captured_inputs]
+    if any(variable is None for variable in captured):
+        raise Unshareable("the step has captured something that is no variable of the model")
+    return concrete, captured
+
+
+def _below(variable: Any) -> Any:
+    """TensorFlow's variable below Keras' one."""
+    return getattr(variable, "_value", variable)
