@@ -115,3 +115,27 @@ def _text(cuda: Any, function: str, device: int) -> str | None:
     except AttributeError:
         return None
     return None if result else out.value.decode("utf-8", "replace")
+
+
+def memory(cuda: Any, ordinal: int) -> tuple[int, int] | None:
+    """What nobody has taken of a device's memory, and all of it; None if the driver does not say. Bytes.
+
+    Only for a process that uses the device anyway: the answer takes the device's primary context, which is made if there is none.
+    """
+    device, context = _number(cuda, "cuDeviceGet", ordinal), ctypes.c_void_p()
+    if device is None:
+        return None
+    try:
+        if cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), device):
+            return None
+        try:
+            if cuda.cuCtxPushCurrent_v2(context):
+                return None
+            free, total = ctypes.c_size_t(), ctypes.c_size_t()
+            result = cuda.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+            cuda.cuCtxPopCurrent_v2(ctypes.byref(context))
+        finally:
+            cuda.cuDevicePrimaryCtxRelease_v2(device)
+    except AttributeError:  # an older driver
+        return None
+    return None if result else (int(free.value), int(total.value))

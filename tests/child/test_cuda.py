@@ -1,7 +1,10 @@
+import json
 import os
+import subprocess
 import sys
 
 import pytest
+from lab import fake_driver
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 
@@ -115,3 +118,34 @@ def test_a_crash_in_init_tells_where(driver_host, deed, how):
     stages, ending = ask(driver_host({"cuInit": deed}))
     assert (ending.ok, ending.how, ending.stage) == (False, how, "init")
     assert stages["version"] == 13000
+
+
+MEMORY = """
+import ctypes, json, sys
+from gpucheck.child import cuda
+driver = ctypes.CDLL("libcuda.so.1")
+driver.cuInit(0)
+print(json.dumps(cuda.memory(driver, int(sys.argv[1]))))
+"""
+
+
+def memory(driver_folder, tmp_path, lines, ordinal=0):
+    """What a process that uses a device is told of its memory."""
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", lines)
+    argv = [sys.executable, "-c", MEMORY, str(ordinal)]
+    env = {**os.environ, **fake_driver.environment(driver_folder, scenario)}
+    return json.loads(subprocess.run(argv, env=env, capture_output=True, check=True, timeout=60).stdout)
+
+
+def test_what_is_free_of_a_device(driver_folder, tmp_path):
+    lines = {"gpu.0.memory_total_bytes": 1000, "gpu.0.memory_reserved_bytes": 100, "gpu.0.memory_used_bytes": 300}
+    assert memory(driver_folder, tmp_path, lines) == [600, 900]
+
+
+@pytest.mark.parametrize("function", ["cuDevicePrimaryCtxRetain", "cuCtxPushCurrent_v2", "cuMemGetInfo_v2"])
+def test_memory_that_is_not_told(driver_folder, tmp_path, function):
+    assert memory(driver_folder, tmp_path, {function: 2}) is None
+
+
+def test_memory_of_a_device_that_is_not_there(driver_folder, tmp_path):
+    assert memory(driver_folder, tmp_path, {}, ordinal=1) is None

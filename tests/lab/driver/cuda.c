@@ -222,6 +222,9 @@ int cuCtxCreate_v2(void **out, unsigned flags, int device)
 {
     return (void)flags, *out = &something, device_refusal(__func__, device);
 }
+int cuCtxPushCurrent_v2(void *context) { return (void)context, refusal(__func__); }
+int cuCtxPopCurrent_v2(void **out) { return *out = &something, refusal(__func__); }
+int cuDevicePrimaryCtxRelease_v2(int device) { return device_refusal(__func__, device); }
 int cuCtxGetCurrent(void **out) { return *out = &something, SUCCESS; }
 int cuCtxGetDevice(int *out) { return *out = 0, SUCCESS; }
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)

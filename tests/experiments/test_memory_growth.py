@@ -1,0 +1,100 @@
+"""Whether TensorFlow takes a GPU's memory as it is needed: judged from what the fake driver says is left."""
+
+import contextlib
+from types import SimpleNamespace
+
+import pytest
+
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.experiments import memory_growth
+
+GIB = 1 << 30
+
+
+class Exhausted(Exception):
+    """TensorFlow's ResourceExhaustedError."""
+
+
+class TensorFlow:
+    """Of TensorFlow: GPUs, whether growth was asked for, and how much room its allocator has. Every block asked for is noted."""
+
+    def __init__(self, gpus=1, growth=True, room=0, split=1):
+        self.asked = []
+        self.config = SimpleNamespace(
+            get_visible_devices=lambda kind: [f"gpu {number}" for number in range(gpus)],
+            list_logical_devices=lambda kind: ["logical"] * gpus * split,
+            experimental=SimpleNamespace(get_memory_growth=lambda gpu: growth),
+        )
+        self.errors = SimpleNamespace(ResourceExhaustedError=Exhausted)
+        self.float32 = "float32"
+        self.raw_ops = SimpleNamespace(Empty=self.empty)
+        self.room = room
+
+    def device(self, name):
+        self.placed = name
+        return contextlib.nullcontext()
+
+    def empty(self, shape, dtype, init):
+        size = 4 * shape[0]
+        self.asked.append((self.placed, size))
+        if size > self.room:
+            raise Exhausted
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """``machine(tf, used, ...)``: what the experiment says, where so many GiB of each 12 GiB GPU are used."""
+
+    def run(tf, *used):
+        states = [(12 * GIB - size * GIB, 12 * GIB) for size in used]
+        monkeypatch.setattr(memory_growth, "load", lambda names, symbol: (object(), {}))
+        monkeypatch.setattr(memory_growth.cuda, "memory", lambda library, ordinal: states[ordinal])
+        names = {f"GPU:{number}": f"GPU:{number}" for number in range(len(used))}
+        return memory_growth.run(Setting(None, tf, None, names, []))
+
+    return run
+
+
+def test_most_is_left(machine):
+    tf = TensorFlow(room=12 * GIB)
+    made = machine(tf, 1)
+    assert made == {
+        "devices": ["GPU:0"],
+        "figures": {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB},
+        "problem": None,
+    }
+    assert tf.asked == []  # there is nothing to try
+
+
+def test_tensorflow_has_taken_all(machine):
+    tf = TensorFlow(gpus=2, room=10 * GIB)
+    made = machine(tf, 1, 11)
+    assert made["problem"] == (
+        "memory growth is not honoured on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was in"
+        " TensorFlow's store"
+    )
+    assert tf.asked == [("/GPU:1", 4 * GIB)]
+
+
+def test_others_have_taken_all(machine):
+    tf = TensorFlow(room=1 * GIB)
+    assert machine(tf, 11)["problem"] is None
+    assert tf.asked == [("/GPU:0", 4 * GIB)]
+
+
+@pytest.mark.parametrize(
+    ("tf", "why"),
+    [
+        (TensorFlow(growth=False), "memory growth is not set: this TensorFlow could not be asked for it"),
+        (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
+    ],
+)
+def test_where_it_cannot_be_looked_at(machine, tf, why):
+    with pytest.raises(NotHere) as reason:
+        machine(tf, 11)
+    assert str(reason.value) == why
+
+
+def test_a_cpu_has_nothing_to_take_in_advance():
+    with pytest.raises(NotHere, match="main memory is not taken in advance, and this is CPU:0"):
+        memory_growth.run(Setting(None, None, None, {"CPU:0": "CPU:0"}, []))
