@@ -204,6 +204,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     per_replica_batch_size: int | None = None
     drop_remainder: bool | None = None  # a last, smaller batch of the data is left out
     steps: int | None = None
+    steps_per_execution: int = 1  # between which Python has no part; loss and accuracy are then known once for all of them
     samples_per_second: float | None = None  # median of the steps after the first
     step_seconds: float | None = None  # median of the steps after the first
     first_step_seconds: float | None = None  # tracing, compiling and autotuning included

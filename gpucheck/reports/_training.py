@@ -51,6 +51,8 @@ def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
             sheet.add(run.note, indent=INDENT + 4)
         if run.misplaced_ops:
             sheet.add(f"not on the named device: {', '.join(run.misplaced_ops[:6])}", indent=INDENT + 4)
+    if beside := tuple(dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)):
+        sheet.add(f"{devices(beside)} trained at the same time, each under the others' load", indent=INDENT)
     sheet.blank()
 
 
@@ -131,11 +133,15 @@ def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str:
 
 
 def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:
-    """Jobs that passed on one of a run's devices alone, and did there what each of its replicas did."""
-    return [
+    """Jobs that passed on one of a run's devices alone, and did there what each of its replicas did.
+
+    Those that nothing else trained beside, if there are any: the others' rates are less than their devices can do.
+    """
+    like = [
         one
         for one in runs
         if (one.strategy, one.replicas, one.status) == ("one_device", 1, "passed")
         and (one.precision, one.compiled, one.per_replica_batch_size) == (run.precision, run.compiled, run.per_replica_batch_size)
         and set(one.devices) <= set(run.devices)
     ]
+    return [one for one in like if not one.trained_with] or like

@@ -7,6 +7,7 @@ from typing import Any
 
 LEVEL = 0
 PRECISIONS = ("float32", "mixed_bfloat16")
+STEPS_PER_EXECUTION = 4  # a TPU waits for its host after every execution: a step of its own is what nobody trains with
 
 _resolvers: list[Any] = []  # the one that connected; TensorFlow accepts one TPU system per process
 

@@ -9,9 +9,11 @@ import sys
 import pytest
 
 from gpucheck.child.plan import groups, plan, usable
+from gpucheck.child.smoke import network
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import keras, tensorflow, training
+from gpucheck.strategies import tpu
 
 pytestmark = [
     pytest.mark.tensorflow,
@@ -277,3 +279,36 @@ def test_the_reference_loss_is_that_of_the_first_step(precision):
     done = subprocess.run([sys.executable, "-c", REFERENCE, precision], capture_output=True, text=True, timeout=120, check=True)
     here, there = json.loads(done.stdout.splitlines()[-1])
     assert there == pytest.approx(here, rel=1e-4)
+
+
+SEVERAL_STEPS = """
+import json
+import tensorflow as tf, keras
+from gpucheck.child import plan
+from gpucheck.child.smoke import fit
+from gpucheck.strategies import one_device
+
+class Stages:
+    def begin(self, stage): pass
+    def end(self, stage, value): print(json.dumps(value))
+
+one_device.STEPS_PER_EXECUTION = 4
+fit.train(Stages(), tf, keras, plan.planned("one_device", ("CPU:0",), "mixed_bfloat16"), {"CPU:0": "CPU:0"})
+"""
+
+
+def test_several_steps_in_one_execution():
+    """As on a TPU: the loss is known once for all of them, and the time of a step is its share."""
+    done = subprocess.run([sys.executable, "-c", SEVERAL_STEPS], capture_output=True, text=True, timeout=120, check=True)
+    run = json.loads(done.stdout.splitlines()[-1])
+    assert (run["status"], run["reason"]) == ("passed", None)
+    assert (run["steps"], run["steps_per_execution"], run["drop_remainder"]) == (12, 4, True)
+    assert run["loss"]["first"] > run["loss"]["last"]
+    assert run["samples_per_second"] == pytest.approx(16 / run["step_seconds"], rel=1e-3)
+    assert run["first_step_seconds"] > 4 * run["step_seconds"]
+    assert run["placement_verified"] is True
+
+
+def test_a_tpu_takes_several_steps_in_one_execution():
+    assert tpu.STEPS_PER_EXECUTION > 1
+    assert network.STEPS % tpu.STEPS_PER_EXECUTION == 0

@@ -115,3 +115,16 @@ def test_a_long_list_of_devices_is_cut_before_the_rate_goes():
     assert "samples/s" in lines[0]
     assert "…" in lines[1]
     assert max(map(len, lines)) <= 50
+
+
+def test_devices_that_trained_at_the_same_time_are_told():
+    both = run("GPU:0", "GPU:1", samples_per_second=1800.0)
+    text = table(run("GPU:0"), run("GPU:1", trained_with=1, samples_per_second=600.0), run("GPU:2", trained_with=1), both)
+    assert text.splitlines()[-1] == "  GPU:1-2 trained at the same time, each under the others' load"
+    assert "90 % of 2 × one GPU's samples/s" in text  # of the rate that nothing disturbed
+    assert "at the same time" not in table(run("GPU:0"), both)
+
+
+def test_without_a_device_that_trained_alone_the_others_are_the_measure():
+    others = [run(f"GPU:{number}", trained_with=1) for number in (1, 2)]
+    assert "90 % of 2 ×" in table(*others, run("GPU:1", "GPU:2", samples_per_second=1800.0))

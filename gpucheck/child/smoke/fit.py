@@ -35,16 +35,17 @@ def train(
         if item["strategy"] == "one_device" and not logical[0].startswith("CPU"):
             result["cpu_first_loss"] = cpu_first_loss(tf, keras, item["precision"], network.batch_size(item["devices"][0]))
             fresh(keras, item["precision"])
-        build = importlib.import_module("gpucheck.strategies." + item["strategy"]).build
-        strategy = build(tf, logical) if cross_device is None else build(tf, logical, cross_device)
+        module = importlib.import_module("gpucheck.strategies." + item["strategy"])
+        strategy = module.build(tf, logical) if cross_device is None else module.build(tf, logical, cross_device)
+        together = getattr(module, "STEPS_PER_EXECUTION", 1)
         per_replica = network.batch_size(item["devices"][0])
         replicas = strategy.num_replicas_in_sync
-        result.update(replicas=replicas, **sizes(per_replica, replicas))
+        result.update(replicas=replicas, **sizes(per_replica, replicas), steps_per_execution=together)
         memory.reset(tf, logical)
         with strategy.scope():
-            model = network.model(keras, item["compiled"])
+            model = network.model(keras, item["compiled"], steps_per_execution=together)
         before = [weight.numpy() for weight in model.trainable_weights]
-        steps = recorder.recorder(keras, stages, stage, placement.record, placement.recorded)
+        steps = recorder.recorder(keras, stages, stage, placement.record, placement.recorded, together)
         result["stage"] = "first step"
         data = network.dataset(tf, per_replica * replicas)
         with _around(tf, item, logical):

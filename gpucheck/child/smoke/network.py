@@ -48,7 +48,7 @@ def arrays(count: int) -> tuple[Any, Any]:
     return images.astype("float32"), labels.astype("int32")
 
 
-def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float = 0.3) -> Any:
+def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float = 0.3, steps_per_execution: int = 1) -> Any:
     """The network, compiled for training; its last activation is float32 under every precision.
 
     Args:
@@ -56,6 +56,7 @@ def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float
         compiled: by XLA (``jit_compile``).
         synchronized: whether batch normalization takes its statistics over all replicas, instead of each over its own.
         dropout: share of the features that a step leaves out; 0 makes a step the same on one device and on several.
+        steps_per_execution: steps of ``fit`` between which Python has no part.
     """
     layers = keras.layers
     options = {"synchronized": True} if synchronized else {}
@@ -80,5 +81,6 @@ def model(keras: Any, compiled: bool, synchronized: bool = False, dropout: float
         loss="sparse_categorical_crossentropy",
         metrics=["accuracy"],
         jit_compile=compiled,
+        **({"steps_per_execution": steps_per_execution} if steps_per_execution > 1 else {}),
     )
     return network

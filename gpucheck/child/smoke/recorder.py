@@ -11,7 +11,12 @@ from gpucheck.child.smoke import proof
 
 
 def recorder(
-    keras: Any, stages: Stages, stage: str, before: Callable[[], Any] | None = None, after: Callable[[], Any] | None = None
+    keras: Any,
+    stages: Stages,
+    stage: str,
+    before: Callable[[], Any] | None = None,
+    after: Callable[[], Any] | None = None,
+    together: int = 1,
 ) -> Any:
     """A callback that times each step and recovers its loss and accuracy.
 
@@ -21,9 +26,11 @@ def recorder(
         stage: the run's own; the first step and the others are told as its steps.
         before: called before the first step.
         after: called after it.
+        together: steps of one execution: Keras tells of all of them at once.
 
     Returns:
-        ``seconds`` (one per step, until its results are known), ``means`` and ``told``: what ``after`` returned.
+        ``seconds`` (of a step, one per execution, until its results are known; the first execution's are not divided, for tracing
+        and compiling are most of them), ``means`` (one per execution) and ``told``: what ``after`` returned.
     """
 
     class Recorder(keras.callbacks.Callback):  # type: ignore[misc]
@@ -44,7 +51,8 @@ def recorder(
 
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             self.means.add(logs)  # converts what may still be under way
-            self.seconds.append(time.perf_counter() - self._began)
+            seconds = time.perf_counter() - self._began
+            self.seconds.append(seconds / together if self.seconds else seconds)
             if len(self.seconds) == 1:
                 self.told = after() if after is not None else None
                 stages.begin(stage + ": steps")
