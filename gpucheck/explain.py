@@ -3,9 +3,12 @@
 import time
 from collections.abc import Iterable
 
+import msgspec
+
 from gpucheck.logs import parse
-from gpucheck.model import ProbeStatus, Reading, Report, Request
-from gpucheck.pipeline import assemble, judge_log
+from gpucheck.logs.hearsay import Listing
+from gpucheck.model import ProbeStatus, Reading, Report, Request, Severity
+from gpucheck.pipeline import Judgement, assemble, judge_log
 from gpucheck.plugin import load_rows, load_rules
 
 
@@ -17,10 +20,21 @@ def explain(lines: Iterable[str], source: str) -> Report:
         source: what it is called: a file's name, "standard input".
 
     Returns:
-        A report whose only fact is the log. Its findings are as those of a check; it has no verdict beyond them, because a
-        log without a known failure proves nothing about a machine.
+        A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
+        (source code, advice for a case that may come) is a warning. It has no verdict beyond them, because a log without a
+        known failure proves nothing about a machine.
     """
     started = time.monotonic()
-    log = parse(lines, source)
+    listing = Listing()
+    log = parse(listing.through(lines), source)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
-    return assemble(Request(smoke=False), [reading], judge_log(log, load_rules()), load_rows(), started)
+    judgements = [_weighed(judgement, listing) for judgement in judge_log(log, load_rules())]
+    return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+
+
+def _weighed(judgement: Judgement, listing: Listing) -> Judgement:
+    """The judgement, as a warning where every line it rests on only speaks of a failure."""
+    finding = judgement.finding
+    if finding is None or not finding.evidence or not all(listing.speaks_of(str(item.value)) for item in finding.evidence):
+        return judgement
+    return judgement._replace(finding=msgspec.structs.replace(finding, severity=Severity.WARNING))

@@ -10,6 +10,8 @@ MEANT = {
         ("the node's V100 is sm_70, older than that", {"gpu": "V100", "capability": "sm_70"}),
     ),
     "kernel-image-missing": (
+        ("ERROR: CUDA kernel mul_mat_q has no device code compatible with CUDA arch 520.", {"capability": "5.2"}),
+        ("has no device code compatible with CUDA arch 1210. ggml-cuda.cu was compiled for: 890", {"capability": "12.1"}),
         ("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image is available for execution on the device", {"code": "209"}),
         ("RuntimeError: CUDA error: no kernel image is available for execution on the device", {"code": "209"}),
         (

@@ -45,6 +45,7 @@ MEANT = {
     ),
     "gpu-lost": (
         ("NVRM: GPU 0000:18:00.0: GPU has fallen off the bus.", {"device": "0000:18:00.0"}),
+        ('it prints "GPU has fallen off the\nbus." and hangs', {}),
         ("NVRM: Rate limiting GSP RPC error prints.  The GPU likely needs to be reset.", {}),
     ),
     "gpu-unsupported-by-driver": (
@@ -52,10 +53,14 @@ MEANT = {
             "NVRM: The NVIDIA Tesla K80 GPU installed in this system is\nNVRM:  not supported by the NVIDIA 535.54.03 driver release.",
             {},
         ),
+        ("NVRM: installed in this system requires use of the NVIDIA open kernel modules.", {"reason": "open-module"}),
+        ("[  9.1] NVRM: use of the NVIDIA open kernel modules.", {"reason": "open-module"}),
         ("NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:1b06) installed in this system is not supported by open nvidia.ko", {}),
     ),
     "kernel-module-failed": (
         ("modprobe: ERROR: could not insert 'nvidia': Required key not available", {"reason": "signature"}),
+        ("$ lsmod | grep nvidia_uvm -> nvidia_uvm NOT LOADED", {}),
+        ("模块 nvidia-uvm 未加载", {}),
         ("modprobe: FATAL: Module nvidia not found in directory /lib/modules/6.8.0-45-generic", {"reason": "not-built"}),
         (
             "NVRM: This can occur when a driver such as:\n[   9.123456] NVRM: nouveau, rivafb, nvidiafb or rivatv",
@@ -66,6 +71,11 @@ MEANT = {
         ("NVRM: GPU 0000:65:00.0: NVLink link 2 disabled due to error", {"link": "2"}),
         ("         Link 5: <inactive>", {"link": "5"}),
         ("NVRM: Xid (PCI:0000:65:00): 74, NVLink: fatal error detected on link 2", {}),
+        ("nvidia-nvswitch1: SXid (PCI:0000:06:00.0): 20034, Fatal, Link 48 LTSSM Fault Up", {"code": "20034", "link": "48"}),
+        ("nvidia-nvswitch2: SXid (PCI:0000:07:00.0): 20034, Severity 1 Engine instance 60 Sub-engine", {"code": "20034"}),
+        ("nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 20009, Non-fatal, Link 28 RX Short", {"link": "28", "degree": "mild"}),
+        ("nvidia-nvswitch0: SXid (PCI:0000:c3:00.0): 12028, Severity 0 Engine instance 3", {"code": "12028", "degree": "mild"}),
+        ("node-7 reports SXid 24007 since midnight", {"code": "24007", "degree": "mild"}),
     ),
     "pcie-limited": (
         (
@@ -114,12 +124,23 @@ NOT_MEANT = {
     "gpu-absent": ("NVRM: loading NVIDIA UNIX x86_64 Kernel Module  580.159.04",),
     "gpu-init-failed": ("NVRM: GPU at PCI:0000:9b:00: GPU-509665ad",),
     "gpu-lost": ("the bus has fallen behind", "GPU reset completed"),
-    "gpu-unsupported-by-driver": ("option not supported by this compiler",),
+    "gpu-unsupported-by-driver": (
+        "option not supported by this compiler",
+        "loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05",
+        "the NVIDIA open kernel modules are in use",
+    ),
     "kernel-module-failed": (
         "nvidia: module verification failed: signature and/or required key missing - tainting kernel",
         "blacklist nouveau",
+        "nvidia_uvm           5038080  0",
     ),
-    "nvlink-down": ("GPU 0: NVLink link 2 enabled", "         Link 5: 26.562 GB/s", "NVLink training started"),
+    "nvlink-down": (
+        "GPU 0: NVLink link 2 enabled",
+        "         Link 5: 26.562 GB/s",
+        "NVLink training started",
+        "nvidia-nvswitch0: SXid (PCI:0000:05:00.0): 20034, Data {0x10000000, 0x10000000}",
+        "SXid counter: 0",
+    ),
     "pcie-limited": (
         "pci 0000:04:00.0: 504.112 Gb/s available PCIe bandwidth (32.0 GT/s PCIe x16 link)",
         "Link Width\n Max : 16x\n Current : 16x",

@@ -28,6 +28,15 @@ MEANT = {
         ("Using cached tensorflow_macos-2.16.2-cp311-cp311-macosx_12_0_arm64.whl", {}),
     ),
     "rocm": (
+        (
+            "rocBLAS error: Cannot read /opt/rocm-7.2/lib/rocblas/library/TensileLibrary.dat: Illegal seek for GPU arch : gfx900",
+            {"unsupported": "gfx900"},
+        ),
+        ("rocBLAS error: Could not load /opt/rocm/lib/rocblas/library/TensileLibrary_lazy_gfx1031.dat", {}),
+        (
+            "ERROR: HIP kernel flash_attn_ext_f16 has no device code compatible with HIP arch 1300.",
+            {"unsupported": "HIP arch 1300"},
+        ),
         ("E rocm_driver.cc:261] failed call to hipInit: HIP_ERROR_InvalidDevice", {}),
         ('"hipErrorNoBinaryForGpu: Unable to find code object for all current devices!"', {}),
         ("Could not load dynamic library 'libamdhip64.so'; dlerror: libamdhip64.so: cannot open", {}),
@@ -59,6 +68,7 @@ NOT_MEANT = {
     "rocm": (
         "INFO: Unable to initialize backend 'rocm': NOT_FOUND: Could not find registered platform with name: \"rocm\"",
         "worship error",
+        "reading /opt/rocm/lib/rocblas/library/TensileLibrary_lazy_gfx1030.dat",
     ),
     "windows": ("opening windows of 32 frames", "ratio a:b"),
     "windows-native": ("native Windows notepad",),

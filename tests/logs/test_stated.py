@@ -59,6 +59,8 @@ NOT_STATED = (
     "Loading on the CPU as CUDA is not available on macOS.",
     "RTX 4090 supported since 2.12",
     "RuntimeError: CUDA error at line 802",
+    "it was not a CUDA version mismatch",
+    "并不是 CUDA 版本不匹配",
 )
 
 

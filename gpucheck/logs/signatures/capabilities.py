@@ -103,6 +103,18 @@ SIGNATURES = (
         _without_code,
         reach=0,
     ),
+    # ggml, which writes 8.6 as 860
+    Signature(
+        "kernel-image-missing",
+        "with cuda arch",
+        r"no device code compatible with CUDA arch (?P<arch>\d{3,4})\b",
+        lambda match: {
+            "capability": f"{int(match['arch']) // 100}.{int(match['arch']) // 10 % 10}",
+            "code": "209",
+            "name": "CUDA_ERROR_NO_BINARY_FOR_GPU",
+        },
+        reach=0,
+    ),
     # which GPU a text is about, where nothing that queried it says so
     *each(
         "gpu-named",

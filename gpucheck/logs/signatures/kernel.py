@@ -6,6 +6,8 @@ from gpucheck.logs.signatures import Signature, cells, each, fixed, named
 
 _PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?|GPU-[0-9a-f-]+)"
 
+_SXID = r"\bSXid \(PCI:(?P<switch>[\da-fA-F:.]+)\): "
+
 
 def _module(match: "re.Match[str]") -> dict[str, str] | None:
     fields = named(match) or {}
@@ -68,7 +70,7 @@ SIGNATURES = (
         r"\bX(?:id|ID)(?: (?:error|errors|code|event))?[ :#]+(?P<code>\d{1,3})\b(?![.:]\d)(?:\W+(?P<message>[^\n]+))?",
         reach=0,
     ),
-    Signature("gpu-lost", "fallen off the bus", r"(?:GPU " + _PCI + r".{0,60}?)?(?P<message>fallen off the bus)", reach=0),
+    Signature("gpu-lost", "fallen off the", r"(?:GPU " + _PCI + r".{0,60}?)?(?P<message>fallen off the bus)", reach=1),
     Signature(
         "gpu-lost",
         "determine the device handle",
@@ -92,6 +94,14 @@ SIGNATURES = (
         "gpu-unsupported-by-driver",
         "not supported by",
         r"NVRM: .{0,120}?not supported by (?:the )?(?:NVIDIA |open )?(?P<driver>[\d.]*\d)?",
+    ),
+    # of GPUs that only the open modules drive; one message, or two records of the kernel's log
+    Signature(
+        "gpu-unsupported-by-driver",
+        "of the nvidia open kernel modules",
+        r"use of the NVIDIA open kernel modules",
+        fixed(reason="open-module"),
+        reach=0,
     ),
     Signature("gpu-absent", "nvrm: no nvidia", r"NVRM: No NVIDIA (?:GPU|graphics adapter|devices)[\w ]* found", fixed(), reach=0),
     Signature(
@@ -151,6 +161,15 @@ SIGNATURES = (
         ("probe routine", "probe with driver nvidia", "modinfo: error"),
         r"(?P<message>NVIDIA probe routine (?:failed|was not called)[\w ]*|probe with driver nvidia failed[\w -]*"
         r"|modinfo: ERROR: Module nvidia\S* not found)",
+        _module,
+        reach=0,
+    ),
+    # without it, nvidia-smi works and CUDA does not start
+    *each(
+        "kernel-module-failed",
+        ("nvidia_uvm", "nvidia-uvm"),
+        r"(?<!/dev/)(?P<message>\bnvidia[_-]uvm\b(?!\S*\.ko)[^\n.;]{0,24}?"
+        r"(?i:\bnot (?:been )?loaded|\bmissing\b|未加载|没有加载))",
         _module,
         reach=0,
     ),
@@ -237,7 +256,27 @@ SIGNATURES = (
         r"|NVLink:?[^\n]{0,40}?(?:link training|training) failed",
         reach=0,
     ),
-    Signature("nvlink-down", "sxid", r"\bSXid \(" + _PCI + r"\): \d+, Fatal(?:, Link (?P<link>\d+))?", reach=0),
+    # an NVSwitch's own codes; severity 1 is fatal (NVSWITCH_ERROR_SEVERITY_TYPE), and "Data" repeats the line before it
+    Signature(
+        "nvlink-down",
+        "sxid",
+        _SXID + r"(?P<code>\d+), (?:Fatal|Severity 1)\b(?:, Link (?P<link>\d+))?",
+        reach=0,
+    ),
+    Signature(
+        "nvlink-down",
+        "sxid",
+        _SXID + r"(?P<code>\d+), (?!Data\b)(?:(?i:non-?fatal, )?Link (?P<link>\d+))?",
+        fixed(degree="mild"),
+        reach=0,
+    ),
+    Signature(
+        "nvlink-down",
+        "sxid",
+        r"\bSX(?:id|ID)(?: (?:error|errors|code|event))?[ :=#]+(?P<code>\d{5})\b(?!.*(?i:\bnon-?fatal))",
+        fixed(degree="mild"),
+        reach=0,
+    ),
     Signature("nvlink-down", "<inactive>", r"Link (?P<link>\d+): <inactive>", reach=0),
     Signature("nvlink-down", "nvlink_uncorrectable", r"CUDA_ERROR_NVLINK_UNCORRECTABLE", reach=0),
 )

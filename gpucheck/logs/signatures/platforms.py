@@ -81,6 +81,16 @@ SIGNATURES = (
         _rocm,
         reach=0,
     ),
+    # rocBLAS and ggml of a GPU that their kernels were not compiled for
+    Signature(
+        "rocm",
+        "tensilelibrary",
+        r"(?i:(?:cannot|could not|unable to|failed to) (?:read|open|load|find)) \S*TensileLibrary[\w.]*\b"
+        r"(?:[^\n]{0,60}?(?P<unsupported>\bgfx\d{3,4}\w?\b))?",
+        _rocm,
+        reach=1,
+    ),
+    Signature("rocm", "with hip arch", r"no device code compatible with (?P<unsupported>HIP arch \d+)", _rocm, reach=0),
     *each(
         "musl",
         ("error relocating", "error loading shared library", "musllinux"),

@@ -38,6 +38,9 @@ _WINDOWS = r"(?:dropped|removed|ended|no longer|not support\w*|n't support\w*|�
 
 _HYPOTHETICAL = re.compile(r"(?i)\b(?:if|unless|whether|in case)\b|(?<![\w'])(?:如果|もし|если)")  # within the phrase
 _WISHED = re.compile(r"(?i)\b(?:make sure|ensure|to (?:avoid|prevent))\b|确保|避免|防止|чтобы")  # there, and shortly before it
+_DENIED = re.compile(
+    r"(?i)(?:\bnot (?:(?:a|an|the|due to|caused by|because of) )*|(?:不是|并非|而非)[^，。,]{0,4})$"
+)  # right before it
 # a program that goes on without a GPU says so in passing
 _WITHOUT = re.compile(
     r"(?i)\b(?:us\w+|to|on|with)(?: the)? CPU\b"
@@ -67,7 +70,7 @@ _NUMBERED = (
 def _cause(code: str) -> Fields:
     def fields(match: "re.Match[str]") -> dict[str, str] | None:
         before = match.string[max(match.start() - 24, 0) : match.end()]
-        if _HYPOTHETICAL.search(match[0]) or _WISHED.search(before):
+        if _HYPOTHETICAL.search(match[0]) or _WISHED.search(before) or _DENIED.search(match.string[: match.start()]):
             return None
         if code in _PASSED_OVER and _WITHOUT.search(match.string):
             return None

@@ -167,6 +167,8 @@ def in_log(log: Log) -> Finding | None:
     counts = [event for event in log.events if event.kind == "ecc-count"]
     if any(event.kind == "ecc-history" or event.fields.get("section") for event in log.events):
         counts = [event for event in counts if event.fields.get("section")]  # since the board was made: its history
+    # nvidia-smi -q has the same rows for both: without their heading, they may be history
+    old = all("memory" in event.fields and "section" not in event.fields for event in counts)
     told = [*lost, *counts, *repairs, *(event for event, _ in reports)]
     if not told:
         return None
@@ -179,9 +181,8 @@ def in_log(log: Log) -> Finding | None:
         summary = f"{label} lost data in its memory beyond repair: {what}."
     elif counts:
         number = counts[0].fields.get("count", "")
-        summary = (
-            f"{label} has had {number} uncorrectable memory error{'s' if number != '1' else ''} since its driver was loaded."
-        )
+        since = " since its driver was loaded, or since it was made" if old else " since its driver was loaded"
+        summary = f"{label} has had {number} uncorrectable memory error{'s' if number != '1' else ''}{since}."
     elif repairs:
         summary = f"{label} has faulty memory whose repair failed or waits for a reset: {short(repairs[0].text)}."
     else:
@@ -191,5 +192,5 @@ def in_log(log: Log) -> Finding | None:
         evidence=cite(*told),
         fix=(*advice(known for _, known in reports), *_fix()),
         affects=(device,) if device else (),
-        severity=None if lost or counts or repairs else Severity.WARNING,
+        severity=None if lost or repairs or (counts and not old) else Severity.WARNING,
     )

@@ -222,7 +222,17 @@ def in_log(log: Log) -> Finding | None:
     if not told:
         return None
     reason = _REASONS.get(field(failed, "reason") or "")
-    if foreign:
+    opened = field(foreign, "reason") == "open-module"
+    open_modules = (
+        Fix(
+            text="Install the driver with its open kernel modules (Ubuntu's packages for that end in -open), then restart the "
+            "machine: GPUs from Blackwell on, and Grace Hopper, work with no others",
+            command="sudo ubuntu-drivers list --gpgpu",
+        ),
+    )
+    if opened:
+        summary = "The NVIDIA driver is loaded with its proprietary kernel module, and this GPU needs the open one."
+    elif foreign:
         version = field(foreign, "driver")
         summary = f"The NVIDIA driver{f' {version}' if version else ''} is loaded, and does not support this GPU."
     elif reason is not None:
@@ -235,6 +245,7 @@ def in_log(log: Log) -> Finding | None:
         summary=summary,
         evidence=cite(*told),
         fix=(
+            *(open_modules if opened else ()),
             Fix(text="Load it, and read what the kernel answers", command=f"sudo modprobe nvidia; {READ_KERNEL_LOG.command}"),
             Fix(
                 text="After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)",

@@ -203,7 +203,8 @@ def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
 def in_log(log: Log) -> Finding | None:
     """The kernel's or NVML's word for a GPU that is gone; a handle that fails while other GPUs answer is one, too."""
     reports = xids(log, "gpu-lost")
-    told = [event for event, _ in reports] + unserved(log, "gpu-lost", "gpu-init-failed") + nvml(log, *map(str, _LOST))
+    failed = [] if unserved(log, "gpu-unsupported-by-driver") else unserved(log, "gpu-init-failed")  # it then refuses the GPU
+    told = [event for event, _ in reports] + unserved(log, "gpu-lost") + failed + nvml(log, *map(str, _LOST))
     if not nvml(log, str(_NOT_FOUND)):
         told += [event for event in nvml(log, str(_UNKNOWN)) if event.fields.get("device")]
     if not told:
