@@ -225,7 +225,8 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
-    cluster: str | None = None  # where its workers are named: "this machine" (two were started here), "TF_CONFIG", "Slurm"
+    # where its workers are named: "this machine" (two were started here), "TF_CONFIG", "Slurm", "Kubernetes"
+    cluster: str | None = None
     sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
     shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
     fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart

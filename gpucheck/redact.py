@@ -42,10 +42,12 @@ HOST_IN_TEXT = (
         rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) ({NAME}) [\w./-]+(?:\[\d+\])?:", re.MULTILINE
     ),
     re.compile(rf"\b[a-z_][a-z0-9_-]*@({NAME}):", re.IGNORECASE),  # a shell's prompt
+    re.compile(r"--(?:namespace|serviceaccount)=([a-z0-9-]+)"),  # kubectl's
 )
 USER_IN_TEXT = (
     re.compile(r"\b(?:user|user ?name|login|logname|owner|uid)\s*[:=]\s*[\"']?(?:\d+\()?([A-Za-z_][\w.-]*)", re.IGNORECASE),
     re.compile(r"\b([a-z_][a-z0-9_-]*)@[\w-]+:[~/]"),
+    re.compile(r"--serviceaccount=[a-z0-9-]+:([a-z0-9.-]+)"),
 )
 SERIAL_IN_TEXT = re.compile(r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}([A-Z0-9][A-Z0-9-]{5,})", re.IGNORECASE)
 HOMES = re.compile(

@@ -57,6 +57,16 @@ def test_different_things_have_different_aliases():
     assert first != second
 
 
+def test_a_cluster_s_own_names():
+    role = "kubectl create rolebinding a --serviceaccount=acme-research:falcon-trainer --namespace=acme-research"
+    (line,) = log(role)
+    assert "acme" not in line
+    assert "falcon" not in line
+    assert re.fullmatch(r"kubectl create rolebinding a --serviceaccount=(host-\d+):user-\d+ --namespace=\1", line)
+    (default,) = log("kubectl get pods --namespace=default")
+    assert default.endswith("--namespace=default")
+
+
 def test_homes():
     (line,) = log("/home/ann/a /home/annabel/b x/home/ann", changes=[("limits.home", "/home/ann")])
     assert re.fullmatch(r"~/a ~user-(\d)/b x/home/user-(?!\1)\d", line)

@@ -8,7 +8,8 @@ others were not told to join. Everybody else trains two workers on this machine.
 from typing import Any, NamedTuple
 
 from gpucheck.host import Host
-from gpucheck.probes import _slurm, cuda
+from gpucheck.probes import _kubernetes, _slurm, cuda
+from gpucheck.probes._kubernetes_api import Unknown
 from gpucheck.probes._tf_config import TRAINING_JOBS, Parsed, split
 
 STRATEGY = "multi_worker_mirrored"
@@ -27,7 +28,7 @@ class Start(NamedTuple):
 class Members(NamedTuple):
     """The workers of a cluster."""
 
-    source: str  # where they are named: "this machine", "TF_CONFIG", "Slurm"
+    source: str  # where they are named: "this machine", "TF_CONFIG", "Slurm", "Kubernetes"
     names: tuple[str, ...]  # "chief 0", "worker 0", in the cluster's order
     addresses: dict[str, tuple[str, int]]  # host and port, by name
     starts: tuple[Start, ...]
@@ -47,8 +48,8 @@ def members(host: Host) -> Members | str:
         return _configured(host, Parsed(text), asked)
     if host.env.get("SLURM_JOB_ID"):
         return _scheduled(host, asked)
-    if asked and host.env.get("KUBERNETES_SERVICE_HOST") and host.env.get("JOB_COMPLETION_INDEX"):
-        return _local(host, "Kubernetes tells a pod no addresses of the others: to train with them, set TF_CONFIG")
+    if host.env.get("KUBERNETES_SERVICE_HOST"):
+        return _orchestrated(host, asked)
     return _local(host)
 
 
@@ -78,11 +79,33 @@ def _scheduled(host: Host, asked: bool) -> Members | str:
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    cluster = {"worker": list(step.addresses)}
-    names = tuple(f"worker {index}" for index in range(count))
-    addresses = {name: parts for name, address in zip(names, step.addresses, strict=True) if (parts := split(address))}
-    own = {"cluster": cluster, "task": {"type": "worker", "index": step.number}}
-    return Members("Slurm", names, addresses, (Start(step.number, own, _share(host, step)),))
+    return _joined("Slurm", step.addresses, step.number, _share(host, step))
+
+
+def _orchestrated(host: Host, asked: bool) -> Members | str:
+    """In a pod. Kubernetes tells it nothing of the others: the API server is asked, and only where the user asked for this."""
+    indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
+    if not asked:
+        return _local(host, _invitation("the pods of this Job") if indexed else None)
+    try:
+        found = _kubernetes.pods(host)
+    except _kubernetes.Unusable as error:
+        return f"the pods of this Kubernetes cluster can't train together: {error}"
+    except _kubernetes.Alone as error:
+        return _local(host, f"two workers on this machine: {error}")
+    except Unknown as error:
+        if indexed:  # it has others, or nobody would have numbered it: two workers here would prove nothing about them
+            return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
+        return _local(host, f"two workers on this machine; whether other pods train with this one is not known: {error}")
+    return _joined("Kubernetes", found.addresses, found.number, None)
+
+
+def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[int, ...] | None) -> Members:
+    """Workers that others start, but for one."""
+    names = tuple(f"worker {index}" for index in range(len(addresses)))
+    known = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
+    own = {"cluster": {"worker": list(addresses)}, "task": {"type": "worker", "index": number}}
+    return Members(source, names, known, (Start(number, own, gpus),))
 
 
 def _share(host: Host, step: _slurm.Step) -> tuple[int, ...] | None:

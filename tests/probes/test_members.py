@@ -3,11 +3,13 @@
 import json
 import sys
 
+import fake_kubernetes
 import pytest
-from fakes import FakeHost
+from fakes import FakeChild, FakeHost
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
+from gpucheck.probes._kubernetes_api import FOLDER
 from gpucheck.probes._members import members
 
 ASKED = Request(strategies=("multi_worker_mirrored",))
@@ -20,6 +22,8 @@ STEP = {
     "SLURM_STEP_NUM_TASKS": "4",
     "SLURM_PROCID": "3",
 }
+POD = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "HOSTNAME": "train-1", "JOB_COMPLETION_INDEX": "1"}
+PODS = fake_kubernetes.job_pods(3)
 
 
 def config(jobs=None, kind="worker", index=0):
@@ -63,6 +67,7 @@ def test_this_process_joins_the_workers_of_tf_config():
         (config(kind="evaluator"), "evaluator"),
         ({**STEP, "SLURM_STEP_NUM_TASKS": "9"}, "can't be read from Slurm: its variables speak of 9 tasks"),
         ({**STEP, "SLURMD_NODENAME": "n1"}, "alphabetical order"),
+        (POD, "the other pods of this Job can't be found: no service account token is mounted"),
     ],
 )
 def test_why_none_can_be_joined(env, reason):
@@ -76,7 +81,8 @@ def test_why_none_can_be_joined(env, reason):
         (config(), FULL, "the 2 workers of TF_CONFIG train together where each runs gpucheck --strategy multi_worker_mirrored"),
         (STEP, FULL, "the 4 tasks of this Slurm step train together where each runs"),
         ({**STEP, "SLURM_STEP_NODELIST": ""}, ASKED, "no step of the Slurm job"),
-        ({"KUBERNETES_SERVICE_HOST": "10.0.0.1", "JOB_COMPLETION_INDEX": "1"}, ASKED, "Kubernetes tells a pod no addresses"),
+        (POD, FULL, "the pods of this Job train together where each runs gpucheck --strategy multi_worker_mirrored"),
+        ({**POD, "JOB_COMPLETION_INDEX": ""}, ASKED, "not known: no service account token is mounted"),
     ],
 )
 def test_why_two_here_and_not_the_others(env, request_, note):
@@ -91,7 +97,6 @@ def test_why_two_here_and_not_the_others(env, request_, note):
         config({"worker": ["a:1"]}),
         {"TF_CONFIG": "{}"},
         {**STEP, "SLURM_STEP_NODELIST": "n1", "SLURM_STEP_TASKS_PER_NODE": "1", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
-        {"KUBERNETES_SERVICE_HOST": "10.0.0.1"},
     ],
 )
 def test_a_cluster_of_one_is_none(env):
@@ -107,6 +112,77 @@ def test_the_tasks_of_a_slurm_step():
         "task": {"type": "worker", "index": 3},
     }
     assert found.addresses["worker 2"] == ("n2", 8888)
+
+
+def in_pod(*answers, request=ASKED, remaining=60.0, **env):
+    """In a pod of a Job whose API server gives these answers; the second is the Job itself."""
+    stages = {"account": {"namespace": "ml", "pod": "train-1-b9qsl", "subject": "system:serviceaccount:ml:trainer"}}
+    stages |= {f"answer {number}": answer for number, answer in enumerate(answers, 1)}
+    child = FakeChild(stages)
+    host = FakeHost(
+        {f"{FOLDER}/token": "secret"}, env={**POD, **env}, request=request, children={"kubernetes": child}, remaining=remaining
+    )
+    return members(host), child
+
+
+def these(*objects):
+    return {"problem": None, "objects": list(objects)}
+
+
+def test_the_pods_of_a_job():
+    found, child = in_pod(these(PODS[1]), these({"spec": {"parallelism": 3}}), these(*PODS))
+    assert (found.source, found.joined, found.names, found.note) == (
+        "Kubernetes",
+        True,
+        ("worker 0", "worker 1", "worker 2"),
+        None,
+    )
+    (own,) = found.starts
+    assert (own.place, own.gpus) == (1, None)
+    assert own.tf_config == {
+        "cluster": {"worker": ["10.1.2.10:8470", "10.1.2.11:8470", "10.1.2.12:8470"]},
+        "task": {"type": "worker", "index": 1},
+    }
+    assert found.addresses["worker 2"] == ("10.1.2.12", 8470)
+    assert [question and question["path"] for question in child.told] == [
+        "/api/v1/namespaces/ml/pods",
+        "/apis/batch/v1/namespaces/ml/jobs/train",
+        "/api/v1/namespaces/ml/pods",
+        None,
+    ]
+    six = [{**pod, "status": {**pod["status"], "podIP": "fd00::1"}} for pod in PODS[1:2]]
+    found, _ = in_pod(these(PODS[1]), these(), these(*PODS[:1], *six, PODS[2]))
+    assert found.addresses["worker 1"] == ("fd00::1", 8470)
+
+
+def test_pods_that_can_not_train_together():
+    found, _ = in_pod(these(PODS[1]), these(), these(PODS[1], PODS[2]), remaining=0.0)
+    assert found.startswith(
+        "the pods of this Kubernetes cluster can't train together: not all pods of the Job run: worker 0: has no"
+    )
+
+
+def test_a_pod_without_others():
+    found, _ = in_pod(these(fake_kubernetes.pod("notebook", owner=None)))
+    assert (found.source, "belongs to no Job" in found.note) == ("this machine", True)
+    alone = fake_kubernetes.pod("train-1-b9qsl", "10.1.2.3", {"job-name": "train"})
+    found, _ = in_pod(these(alone), these(), these(alone))
+    assert (found.source, found.note) == ("this machine", "two workers on this machine: this pod is the only one of its Job")
+
+
+def test_pods_that_may_not_be_listed():
+    forbidden = {"problem": "status", "status": 403}
+    found, _ = in_pod(forbidden)
+    assert found.startswith("the other pods of this Job can't be found: this pod's service account may not list pods")
+    assert found.endswith("; gpucheck --full trains two workers on this machine")
+    found, _ = in_pod(forbidden, JOB_COMPLETION_INDEX="")
+    assert (found.source, "--serviceaccount=ml:trainer" in found.note) == ("this machine", True)
+
+
+def test_the_api_server_is_asked_only_on_request_and_last():
+    for request, env in ((FULL, {}), (ASKED, config()), (ASKED, STEP)):
+        found, child = in_pod(request=request, **env)
+        assert (found.source == "Kubernetes", child.told) == (False, [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")

@@ -10,12 +10,13 @@ Cause:
     Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
     another machine or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the machines don't share.
     gpucheck --full trains two workers on this machine, so one that stands still there has a cause on this machine; with
-    --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG or Slurm names train together, and whoever
-    does not come before --timeout is named.
+    --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
+    and whoever does not come before --timeout is named.
 Fix:
     1. Ask from this machine: nc -zv HOST PORT, with the address that TF_CONFIG gives the task
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
-    3. Kubernetes: one headless Service for the workers' names; Slurm: scontrol show hostnames gives the names.
+    3. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
+       NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names.
     4. Start the program on every worker, and look at what the silent one printed.
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.

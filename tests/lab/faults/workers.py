@@ -71,5 +71,15 @@ FAULTS = (
         "module.auto_shard_dataset = lambda dataset, *others, **options: dataset",
         *STRATEGY,
     ),
+    trained(
+        "pod-of-a-job-without-a-token",
+        NOTHING,  # two workers on this machine would prove nothing about the other pods
+        DATA,
+        "pass",
+        *STRATEGY,
+        exit=3,
+        verdict="unknown",
+        env={"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "9", "JOB_COMPLETION_INDEX": "0"},
+    ),
     trained("workers-that-are-well", NOTHING, DATA, "pass", *STRATEGY, exit=0),
 )

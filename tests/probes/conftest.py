@@ -1,0 +1,68 @@
+"""A pod of a Kubernetes cluster: this machine, a real API server, and the folder of a service account."""
+
+import json
+import os
+import shutil
+
+import fake_kubernetes
+import pytest
+from fake_kubernetes import ApiServer
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import _kubernetes
+from gpucheck.probes._kubernetes_api import FOLDER, Unknown
+
+
+class PodHost(LocalHost):
+    """This machine, with the folder of a service account."""
+
+    def __init__(self, folder, env, seconds):
+        super().__init__(Request(strategies=("multi_worker_mirrored",), timeout_seconds=seconds), env={**os.environ, **env})
+        self.folder = folder
+
+    def real(self, path):
+        return path.replace(FOLDER, str(self.folder)) if path.startswith(FOLDER) else super().real(path)
+
+    def stat(self, path):
+        return super().stat(self.real(path))
+
+
+@pytest.fixture(scope="session")
+def pki(tmp_path_factory):
+    """A folder with the API server's key and certificate."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl command to make a certificate with")
+    folder = tmp_path_factory.mktemp("kubernetes")
+    fake_kubernetes.certificate(folder, "127.0.0.1")
+    return folder
+
+
+@pytest.fixture
+def api_server(pki):
+    with ApiServer(pki) as running:
+        yield running
+
+
+@pytest.fixture
+def ask_pods(api_server, pki, tmp_path):
+    """``ask_pods("train-0-x7f2k")``: what a pod finds: its addresses and its number, or the words of the exception; ``ask_pods.heard`` is all the child reported."""
+
+    def one(name, seconds=30.0, *, claimed=True, text=None, ca=None, **env):
+        folder = fake_kubernetes.account(tmp_path / "account", ca or pki / "ca.crt", name if claimed else None, text)
+        with PodHost(folder, {"HOSTNAME": "train-0", **api_server.env, **env}, seconds) as host:
+            try:
+                return _kubernetes.pods(host)
+            except (Unknown, _kubernetes.Alone, _kubernetes.Unusable) as error:
+                return f"{type(error).__name__}: {error}"
+            finally:
+                child = next(iter(host._children.values()), None)
+                one.heard = "" if child is None else json.dumps(child.stages()) + child.log()
+
+    return one
+
+
+@pytest.fixture
+def pod_host():
+    """``pod_host(folder, env, seconds)``: the machine inside a pod."""
+    return PodHost

@@ -1,0 +1,151 @@
+"""Every way in which a Kubernetes API server gives no answer: a real HTTPS server, asked by the real child."""
+
+import http.server
+import socket
+import threading
+import time
+
+import fake_kubernetes
+import pytest
+from fake_kubernetes import SECRET, job_pods
+
+from gpucheck.probes import _kubernetes
+from gpucheck.probes._kubernetes_api import FOLDER, Unknown
+
+
+def drip(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b" ")
+        time.sleep(0.5)
+
+
+def flood(handler):
+    handler.send_response(200)
+    handler.end_headers()
+    while True:
+        handler.wfile.write(b" " * (1 << 20))
+
+
+class TestNoAnswer:
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (lambda handler: handler.fail(401, "Unauthorized"), "does not accept this pod's token (status 401)"),
+            (lambda handler: handler.fail(404, "NotFound"), "it answered with status 404"),
+            (lambda handler: handler.fail(503, "ServiceUnavailable"), "it answered with status 503"),
+            (lambda handler: handler.tell(b"<html>log in</html>"), "its answer is not understood (JSONDecodeError)"),
+            (lambda handler: handler.tell(b"\xff\xfe"), "its answer is not understood"),
+            (lambda handler: handler.tell(["not", "an", "object"]), "its answer is not understood"),
+            (lambda handler: handler.tell({"items": [7]}), "its answer is not understood"),
+            (lambda handler: handler.tell({"items": [{"metadata": {"name": 7}}]}), "`$[0].metadata.name`"),
+            (
+                lambda handler: handler.tell({"items": [{"metadata": {"name": "a", "labels": []}}]}),
+                "its answer is not understood",
+            ),
+            (lambda handler: handler.tell({"items": None}), "knows no pod of the name 'train-0-x7f2k'"),
+            (lambda handler: handler.wfile.write(b"SSH-2.0-OpenSSH\r\n"), "its answer is not understood (BadStatusLine)"),
+            (lambda handler: handler.connection.shutdown(socket.SHUT_RDWR), "could not be asked: "),
+            (flood, "its answer is too large"),
+        ],
+    )
+    def test_answers_of_no_use(self, api_server, ask_pods, answer, words):
+        api_server.override = answer
+        said = ask_pods("train-0-x7f2k")
+        assert said.startswith("Unknown: ")
+        assert words in said
+
+    def test_no_right_to_list_pods(self, api_server, ask_pods):
+        api_server.override = lambda handler: handler.fail(403, "Forbidden")
+        commands = (
+            "kubectl create role gpucheck-pods --verb=get,list --resource=pods,jobs.batch,statefulsets.apps --namespace=ml"
+            " && kubectl create rolebinding gpucheck-pods --role=gpucheck-pods --serviceaccount=ml:trainer --namespace=ml"
+        )
+        assert ask_pods("train-0-x7f2k").endswith(f"may not list pods (status 403); allow it: {commands}")
+        assert "--serviceaccount=ml:ACCOUNT" in ask_pods("", text="opaque")
+
+    def test_a_server_that_never_ends(self, api_server, ask_pods):
+        api_server.override = drip
+        began = time.monotonic()
+        assert "does not answer in time" in ask_pods("train-0-x7f2k", seconds=4.0)
+        assert time.monotonic() - began < 5.0
+
+    def test_a_redirection_is_not_followed(self, api_server, ask_pods):
+        elsewhere = []
+
+        class Elsewhere(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                elsewhere.append(dict(self.headers))
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Elsewhere) as other:
+            threading.Thread(target=other.serve_forever, daemon=True).start()
+            address = f"http://127.0.0.1:{other.server_address[1]}/"
+            api_server.override = lambda handler: handler.tell({}, 302, Location=address)
+            assert "it answered with status 302" in ask_pods("train-0-x7f2k")
+            other.shutdown()
+        assert elsewhere == []
+
+    def test_nobody_listens(self, api_server, ask_pods):
+        api_server.shutdown()
+        api_server.server_close()
+        assert "it refuses the connection" in ask_pods("train-0-x7f2k")
+
+    def test_another_ones_certificate(self, api_server, ask_pods, tmp_path):
+        fake_kubernetes.certificate(tmp_path, "127.0.0.1")
+        said = ask_pods("train-0-x7f2k", ca=tmp_path / "ca.crt")
+        assert f"its certificate is not the one of {FOLDER}/ca.crt (self" in said
+        assert api_server.asked == []
+
+    def test_a_certificate_for_another_address(self, api_server, ask_pods):
+        said = ask_pods("train-0-x7f2k", KUBERNETES_SERVICE_HOST="localhost")
+        assert "its certificate is not the one of" in said
+        assert api_server.asked == []
+
+    def test_no_tls(self, ask_pods):
+        with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as plain:
+            plain.handle_error = lambda *_: None
+            threading.Thread(target=plain.serve_forever, daemon=True).start()
+            assert "could not be asked: TLS fails (" in ask_pods("train-0", KUBERNETES_SERVICE_PORT=str(plain.server_address[1]))
+            plain.shutdown()
+
+    @pytest.mark.parametrize(
+        ("name", "text", "words"),
+        [
+            ("token", None, "no service account token is mounted"),
+            ("token", "", "the token can't be read"),
+            ("token", "two\nlines", "the token can't be read"),
+            ("ca.crt", None, "ca.crt can't be read"),
+            ("ca.crt", "no certificate", "ca.crt can't be read"),
+            ("namespace", "no/namespace", "names no namespace"),
+        ],
+    )
+    def test_a_broken_folder(self, api_server, pki, pod_host, tmp_path, name, text, words):
+        folder = fake_kubernetes.account(tmp_path, pki / "ca.crt")
+        (folder / name).unlink() if text is None else (folder / name).write_text(text)
+        with pod_host(folder, api_server.env, 10.0) as host:
+            with pytest.raises(Unknown) as caught:
+                _kubernetes.pods(host)
+            assert words in str(caught.value)
+            assert not any("two" in child.log() or "two" in str(child.stages()) for child in host._children.values())
+
+    @pytest.mark.parametrize(
+        ("env", "words"),
+        [
+            ({"KUBERNETES_SERVICE_PORT": "https"}, "KUBERNETES_SERVICE_PORT is no number: https"),
+            ({"KUBERNETES_SERVICE_HOST": "no such name"}, "its name is not known"),
+            ({"KUBERNETES_SERVICE_HOST": "a\nb"}, "its name is not known"),
+            ({"KUBERNETES_SERVICE_HOST": "nowhere.invalid"}, "its name is not known"),
+            ({"KUBERNETES_SERVICE_PORT": "99999"}, "could not be asked: "),
+        ],
+    )
+    def test_variables_of_no_use(self, ask_pods, env, words):
+        assert words in ask_pods("train-0", **env)
+
+
+def test_secrets_stay_with_the_child(api_server, ask_pods):
+    api_server.pods = job_pods(2)
+    assert ask_pods("train-0-x7f2k").number == 0
+    assert "10.1.2.11" in ask_pods.heard
+    assert SECRET not in ask_pods.heard
+    assert fake_kubernetes.token("train-0-x7f2k").rsplit(".", 1)[1] not in ask_pods.heard
