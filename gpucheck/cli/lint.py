@@ -12,9 +12,9 @@ from gpucheck.cli.screen import look, show
 def lint(paths: tuple[str, ...], style: str, color: str) -> None:
     """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
 
-    Takes Python files, notebooks (.ipynb, with the extra "notebook") and folders of both. What it can't be sure of it does not
-    mention; a comment "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found, 1 findings, 2 a file that
-    can't be read.
+    Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input. What it can't be
+    sure of it does not mention; a comment "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found,
+    1 findings, 2 a file that can't be read.
 
     \b
     Examples:

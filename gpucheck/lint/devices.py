@@ -1,33 +1,82 @@
 """What several rules ask about GPUs: which calls start TensorFlow's devices, which lists hold them."""
 
+import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.environment import settings
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Call, Element, Place, Value, before, options
+from gpucheck.lint.values import Call, Element, Items, Place, Test, Value, before, constant, options, parts
 
 # Calls that certainly run an operation, or ask for logical devices: TensorFlow starts every visible GPU for them.
 STARTS = re.compile(
     r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
     r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
     r"|config\.list_logical_devices|distribute\.(MirroredStrategy|MultiWorkerMirroredStrategy|CentralStorageStrategy)"
-    r"|data\.Dataset\.(from_tensors|from_tensor_slices|range))"
-    r"|keras\.applications\.(\w+\.)?[A-Z]\w+"
+    r"|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
+    r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
 )
+# The same for Keras, if TensorFlow is its backend: what has weights makes them.
+KERAS_STARTS = re.compile(
+    r"keras\.(applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
+)
+# What a function does that certainly needs the GPU where it runs: not reading files, images and their parts.
+COMPUTES = re.compile(
+    STARTS.pattern
+    + "|"
+    + KERAS_STARTS.pattern
+    + r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
+)
+GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations only wait in a graph
 LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices")
 
 
 def starts(script: Script) -> Iterator[Call]:
     """Calls that certainly start TensorFlow's devices where they stand; what is built into a graph of its own does not."""
+    if any(name.endswith(GRAPHS) for name in script.names):
+        return
+    tensorflow = all(constant(one.value) == "tensorflow" for one in settings(script) if one.name == "KERAS_BACKEND")
     for call in script.calls:
-        if (STARTS.fullmatch(call.name) or (call.method == "fit" and _keras(call.receiver))) and not any(
+        if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(call))) and not any(
             isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts
         ):
             yield call
 
 
-def _keras(value: Value) -> bool:
-    return isinstance(value, Call) and value.name in ("keras.Sequential", "keras.Model")
+def _has_weights(call: Call) -> bool:
+    """Whether it certainly makes weights: a model that is trained, loaded, or whose inputs have a shape."""
+    if call.method == "fit":
+        return isinstance(call.receiver, Call) and call.receiver.name in ("keras.Sequential", "keras.Model")
+    if call.name == "keras.Model":
+        outputs = call.argument("outputs", 1)
+        return isinstance(outputs, Call) and isinstance(outputs.function, Call) and outputs.function.name == "keras.layers.Dense"
+    if call.name == "keras.Sequential":
+        layers = call.argument("layers", 0)
+        made = [one for one in layers.items if isinstance(one, Call)] if isinstance(layers, Items) else []
+        shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
+        return shaped and any(one.name == "keras.layers.Dense" for one in made)
+    return bool(KERAS_STARTS.fullmatch(call.name))
+
+
+def counts(script: Script) -> bool:
+    """Whether the script compares the number of GPUs with one, and so knows how many there are."""
+    for event in script.events:
+        if isinstance(event, Test) and any(
+            isinstance(node, ast.Compare)
+            and any(isinstance(op, (ast.Eq, ast.NotEq)) for op in node.ops)
+            and any(isinstance(one, ast.Constant) and one.value == 1 for one in ast.walk(node))
+            for node in ast.walk(event.node)
+        ):
+            for one in parts(event.value):
+                if isinstance(one, Call) and one.name == "builtins.len" and one.args and is_list(one.args[0]):
+                    return True
+    return False
+
+
+def is_list(value: Value) -> bool:
+    """Whether a value certainly is TensorFlow's list of devices."""
+    found = list(options(value))
+    return bool(found) and all(isinstance(one, Call) and one.name in LISTS for one in found)
 
 
 def started(script: Script, place: Place) -> Call | None:

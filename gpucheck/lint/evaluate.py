@@ -14,15 +14,18 @@ from gpucheck.lint.values import (
     Items,
     Name,
     Operation,
+    Pairs,
     Place,
     Read,
     Scope,
+    Test,
     Value,
     constant,
     merge,
 )
 
 DEEPEST_EXPRESSION = 250
+LONGEST_LIST = 2_000  # of what is written out; a longer one is data
 STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
 
 
@@ -77,6 +80,13 @@ class Evaluator:
             return found
         finally:
             self.depth -= 1
+
+    def test(self, node: ast.expr) -> Test:
+        """Follow a condition."""
+        value = self.value(node)
+        test = Test(node, self.place(), value)
+        self.events.append(test)
+        return test
 
     def _of_others(self, node: ast.expr) -> Value:
         return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
@@ -146,13 +156,21 @@ class Evaluator:
         return Operation((value,))
 
     def _of_List(self, node: ast.List | ast.Tuple) -> Value:
+        if len(node.elts) > LONGEST_LIST:
+            return UNKNOWN
         items = tuple(self.value(item) for item in node.elts)
         return Operation(items) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
 
-    _of_Tuple = _of_List
+    _of_Tuple = _of_Set = _of_List
+
+    def _of_Dict(self, node: ast.Dict) -> Value:
+        if len(node.values) > LONGEST_LIST:
+            return UNKNOWN
+        keys = [self.value(key) if key is not None else UNKNOWN for key in node.keys]
+        return Pairs(tuple(zip(keys, [self.value(item) for item in node.values], strict=True)))
 
     def _of_IfExp(self, node: ast.IfExp) -> Value:
-        self.value(node.test)
+        self.test(node.test)
         path, ways = self.path, []
         for arm, way in enumerate((node.body, node.orelse)):
             self.path = (*path, (id(node), arm))
@@ -161,7 +179,7 @@ class Evaluator:
         return merge(*ways)
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
-        first, path = self.value(node.values[0]), self.path
+        first, path = self.test(node.values[0]).value, self.path
         found = [first]
         self.path = (*path, (id(node), 1))
         found += [self.value(value) for value in node.values[1:]]

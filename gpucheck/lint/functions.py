@@ -54,9 +54,9 @@ class Caller(Evaluator):
                 value.names.add(target.id)
             self.scope.set(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
-            starred = any(isinstance(item, ast.Starred) for item in target.elts)
+            starred = next((index for index, item in enumerate(target.elts) if isinstance(item, ast.Starred)), len(target.elts))
             for index, item in enumerate(target.elts):
-                self.bind(item, UNKNOWN if starred else self.element(value, index))
+                self.bind(item, self.element(value, index) if index < starred else UNKNOWN)
         elif isinstance(target, ast.Starred):
             self.bind(target.value, UNKNOWN)
         elif isinstance(target, ast.Attribute):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.environment import settings
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, options
 
@@ -14,7 +15,7 @@ MIRRORED = {
 }
 STRATEGY = re.compile(r"tensorflow\.distribute\.(\w+Strategy|get_strategy)")
 BUILDS = re.compile(
-    r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.model_from_json)"
+    r"keras\.(Sequential|Model|Functional|models\.clone_model|applications\.\w+|applications\.\w+\.[A-Z]\w+|models\.(model_from_json|load_model))"
 )
 NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decode_predictions|[a-z_0-9]+)")
 # What may stand in a with statement without being a strategy's scope.
@@ -111,9 +112,7 @@ def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
 
 def legacy_keras(script: Script) -> bool:
     """Whether the file itself chooses Keras 2."""
-    return "tf_keras" in script.modules() or any(
-        getattr(getattr(store, "key", None), "value", None) == "TF_USE_LEGACY_KERAS" for store in script.stores
-    )
+    return "tf_keras" in script.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in settings(script))
 
 
 def keras_3(script: Script) -> bool:
@@ -121,7 +120,7 @@ def keras_3(script: Script) -> bool:
     if legacy_keras(script):
         return False
     new = re.compile(r"keras\.(ops|distribution|random|config|dtype_policies|saving\.load_weights|export)\b")
-    backend = any(getattr(store.key, "value", None) == "KERAS_BACKEND" for store in script.stores)
+    backend = any(setting.name == "KERAS_BACKEND" for setting in settings(script))
     return backend or any(new.match(name) for name in script.names)
 
 

@@ -3,7 +3,7 @@
 import functools
 import re
 
-_KERAS = re.compile(r"^(?:tensorflow\.(?:python\.|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
+_KERAS = re.compile(r"^(?:tensorflow\.(?:python\.(?!keras\.backend)|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
 _SAME = (
     (re.compile(r"^tensorflow\.compat\.v2(?=\.|$)"), "tensorflow"),
     (re.compile(r"^tensorflow\.experimental\.numpy(?=\.|$)"), "tensorflow.experimental.numpy"),
@@ -12,6 +12,7 @@ _SAME = (
     (re.compile(r"^(tensorflow\.data)\.experimental\.(?=AUTOTUNE$)"), r"\1."),
     (re.compile(r"^keras\.(?:models|engine\.\w+|engine|src\.models\.\w+)\.(?=(?:Sequential|Model|Functional)$)"), "keras."),
     (re.compile(r"^keras\.(?:layers|engine)\.Input$"), "keras.Input"),
+    (re.compile(r"^keras\.saving\.load_model$"), "keras.models.load_model"),
     (re.compile(r"^keras\.mixed_precision\.experimental\."), "keras.mixed_precision."),
     (re.compile(r"^keras\.(?:optimizers\.(?:legacy|experimental|schedules)|optimizers_v[12]\.\w+)\."), "keras.optimizers."),
 )

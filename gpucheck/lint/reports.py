@@ -1,6 +1,7 @@
 """What came of a lint run as text for a terminal, as JSON, and as annotations of GitHub Actions."""
 
 import json
+import os
 
 from gpucheck.lint.runner import Failure, Problem, Result
 
@@ -78,7 +79,7 @@ def render_github(result: Result) -> str:
 
 
 def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
-    fields = {"file": place.file}
+    fields = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as the repository names it: without "./"
     if place.cell is not None:  # lines of a cell are not lines of the file
         title = f"{title} (cell {place.cell}, line {place.line})"
     elif place.line is not None:

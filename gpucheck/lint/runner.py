@@ -11,6 +11,7 @@ from gpucheck.lint.script import Finding, Script
 from gpucheck.plugin import Rule
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
+MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes
 DEEP = 3000  # frames: the trace needs several for each level of nesting
 
 
@@ -78,9 +79,14 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     Raises:
         Unreadable: it can't be parsed or followed.
     """
+    uses = any(word in program.text for word in FRAMEWORKS)
+    if len(program.text) > MOST_CHARACTERS:
+        if uses:
+            raise source.Unreadable(f"too large to be a training script: {len(program.text)} characters")
+        return []
     tree = source.parse(program.text)
     rules = [rule for rule in rules if any(word in program.text for word in words(rule))]
-    if not rules or not any(word in program.text for word in FRAMEWORKS):
+    if not rules or not uses:
         return []
     with _deep():
         try:

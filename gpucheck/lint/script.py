@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from gpucheck.lint.trace import trace
-from gpucheck.lint.values import Call, Event, Import, Name, Place, Read, Store, Value, options, parts
+from gpucheck.lint.values import Call, Class, Event, Import, Name, Place, Read, Store, Value, options, parts
 
 
 class Finding(NamedTuple):
@@ -59,7 +59,11 @@ class Script:
 
     def tests(self, place: Place) -> Iterator[ast.expr]:
         """The conditions of the ifs that a place stands in."""
-        return (self._tests[step] for step in place.path if step in self._tests)
+        return (self._tests[step].node for step in place.path if step in self._tests)
+
+    def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
+        """What has to be true for each step of a place's path; None where that is not known: no if, or not its first way."""
+        return [self._tests[step].value if step in self._tests and step[1] == 0 else None for step in steps]
 
     def modules(self) -> set[str]:
         """Top-level modules that are imported."""
@@ -76,7 +80,7 @@ class Script:
                 given = (*event.args, *event.keywords.values())
                 if any(id(value) in held(argument) for argument in given):
                     return True
-            elif isinstance(event, Store) and id(value) in held(event.value) and not isinstance(event.of, Call):
+            elif isinstance(event, Store) and id(value) in held(event.value) and _escapes(event.of):
                 return True
         return False
 
@@ -95,6 +99,12 @@ def _names(events: Iterable[Event]) -> Iterator[str]:
         elif isinstance(event, Import):
             yield event.module
             yield from (f"{event.module}.{name}" for name in event.names)
+
+
+def _escapes(holder: Value) -> bool:
+    """Whether somebody else may use what is stored there: all but an object whose class, with its bases, is in this file."""
+    made = holder.function if isinstance(holder, Call) else None
+    return not isinstance(made, Class) or made.descends(lambda base: not base.startswith(("keras.", "builtins.")))
 
 
 HARMLESS = {

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import stat
+import sys
 import tokenize
 import warnings
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,8 @@ LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py
 LARGEST_NOTEBOOK_BYTES = 256 * 1024 * 1024  # outputs, such as pictures, included
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-MAGIC = re.compile(r"\s*(?:[%!?]|[\w.]+\?{1,2}\s*$)")
+MAGIC = re.compile(r"\s*(?:%%?[A-Za-z_]|!(?!=)|\?|[\w.]+\?{1,2}\s*$)")  # no operators: a line may go on with % 2 or != b
+ENVIRONMENT = re.compile(r"%(?:set_)?env\s+(\w+)(?:\s*=\s*|\s+)(.+)")
 ASSIGNED_MAGIC = re.compile(r"(\s*[\w, ]+=\s*)[%!].*")
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
@@ -54,7 +56,8 @@ def files(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _walk(folder: str) -> Iterator[str]:
-    for place, folders, names in os.walk(folder):
+    refused: list[str] = []
+    for place, folders, names in os.walk(folder, onerror=lambda error: refused.append(error.filename)):
         folders[:] = sorted(
             name
             for name in folders
@@ -63,17 +66,22 @@ def _walk(folder: str) -> Iterator[str]:
         for name in sorted(names):
             if name.endswith(SUFFIXES) and not name.startswith("."):
                 yield os.path.join(place, name)
+    yield from refused  # reading them says why
 
 
 def read(path: str) -> Program:
-    """The program in a file.
+    """The program in a file, or in the standard input: "-".
 
     Raises:
         Unreadable: there is none, or none that could be read.
     """
+    if path == "-":
+        return Program(_decode(sys.stdin.buffer.read(LARGEST_BYTES)), ())
     notebook = path.endswith(".ipynb")
     try:
         about = os.stat(path)
+        if stat.S_ISDIR(about.st_mode):
+            os.listdir(path)
         if not stat.S_ISREG(about.st_mode):
             raise Unreadable("not a regular file")
         if about.st_size > (LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES):
@@ -156,11 +164,20 @@ def _without_magics(source: str) -> str:
         begins = not going_on and bool(MAGIC.match(line))
         indent = line[: len(line) - len(line.lstrip())]
         if begins:
-            found.append(f"{indent}pass" if indent else "")
+            found.append(_environment(line, indent) or (f"{indent}pass" if indent else ""))
         else:
             found.append("" if going_on else ASSIGNED_MAGIC.sub(r"\1None", line))
         going_on = (begins or going_on) and line.endswith("\\")
     return "\n".join(found)
+
+
+def _environment(line: str, indent: str) -> str:
+    """What ``%env NAME=VALUE`` does, as Python; "" for other magics. A value with variables in it is not known."""
+    match = ENVIRONMENT.fullmatch(line.strip())
+    if match is None:
+        return ""
+    value = f"str({match[2]!r})" if re.search(r"[${]", match[2]) else repr(match[2])
+    return f'{indent}import os; os.environ["{match[1]}"] = {value}'
 
 
 def parse(text: str) -> ast.Module:

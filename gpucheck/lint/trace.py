@@ -23,6 +23,7 @@ from gpucheck.lint.values import (
     Operation,
     Place,
     Scope,
+    Test,
     Value,
     constant,
     merge,
@@ -37,7 +38,7 @@ class Trace(NamedTuple):
     """What the program does, in order."""
 
     events: tuple[Event, ...]
-    tests: dict[tuple[int, int], ast.expr]  # the condition of each way of an if, as it stands in a place's path
+    tests: dict[tuple[int, int], Test]  # the condition of each way of an if, as it stands in a place's path
     complete: bool  # False: it was too much to follow it to the end
 
 
@@ -61,6 +62,7 @@ class _Tracer(Caller):
         self.path: tuple[tuple[int, int], ...] = ()
         self.contexts: tuple[Value, ...] = ()
         self.guards: tuple[str, ...] = ()
+        self.undone: tuple[tuple[int, int], ...] = ()
         self.loops = 0
         self.frames: list[Frame] = []
         self.defined: dict[int, Function] = {}  # functions of this file by the id of their node
@@ -70,7 +72,7 @@ class _Tracer(Caller):
         self.generators: dict[int, bool] = {}
         self.stars: list[str] = []  # modules from which everything was imported
         self.steps = 0
-        self.tests: dict[tuple[int, int], ast.expr] = {}
+        self.tests: dict[tuple[int, int], Test] = {}
 
     def module(self, tree: ast.Module) -> None:
         """Follow the module, then what nobody called."""
@@ -81,7 +83,7 @@ class _Tracer(Caller):
 
     def root(self, function: Function) -> None:
         """Follow a function that others may call: about its arguments and surroundings nothing is known."""
-        self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
+        self.path, self.contexts, self.guards, self.loops, self.undone = ((id(function.node), -1),), (), (), 0, ()
         made = function.receiver
         if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
             function = Function(function.node, function.closure, made.function.instance)
@@ -156,10 +158,11 @@ class _Tracer(Caller):
         ways: list[list[ast.stmt]] = []
         left: list[ast.stmt] = [node]
         while len(left) == 1 and isinstance(left[0], ast.If):  # elif after elif is a list, not a tower
-            known = constant(self.value(left[0].test))
+            test = self.test(left[0].test)
+            known = constant(test.value)
             if isinstance(known, (bool, int)) and not ways:
                 return self.block(left[0].body if known else left[0].orelse)
-            self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = left[0].test
+            self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = test
             ways.append(left[0].body)
             left = left[0].orelse
         return self.branches(node, [*ways, left])
@@ -197,8 +200,13 @@ class _Tracer(Caller):
 
     _on_AsyncFor = _on_For
 
+    def _on_Assert(self, node: ast.Assert) -> None:
+        self.test(node.test)
+        if node.msg is not None:
+            self.value(node.msg)
+
     def _on_While(self, node: ast.While) -> bool:
-        self.value(node.test)
+        self.test(node.test)
         self.loop(node, lambda: None)
         endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
         return endless and not any(isinstance(inner, (ast.Break, ast.Return)) for inner in ast.walk(node))
@@ -216,10 +224,11 @@ class _Tracer(Caller):
 
     def _on_Try(self, node: Any) -> bool:
         caught = [name for handler in node.handlers for name in self.caught(handler)]
-        start, path, guards = self.scope.names, self.path, self.guards
-        before = dict(start)
+        start, path, guards, undone = self.scope.names, self.path, self.guards, self.undone
+        before, begin = dict(start), self.order
         self.guards = (*guards, *caught)
         left = self.block(node.body)
+        failed = (*undone, (begin + 1, self.order))
         self.guards = guards
         left = left or self.block(node.orelse)
         ends = [] if left else [dict(self.scope.names)]
@@ -227,12 +236,12 @@ class _Tracer(Caller):
         for name, value in self.scope.names.items():
             half[name] = merge(before.get(name), value)
         for arm, handler in enumerate(node.handlers):
-            self.scope.names, self.path = dict(half), (*path, (id(node), arm))
+            self.scope.names, self.path, self.undone = dict(half), (*path, (id(node), arm)), failed
             if handler.name:
                 self.scope.set(handler.name, UNKNOWN)
             if not self.block(handler.body):
                 ends.append(self.scope.names)
-        self.path = path
+        self.path, self.undone = path, undone
         self.rejoin(start, ends)
         return self.block(node.finalbody) or not ends
 
@@ -306,4 +315,4 @@ class _Tracer(Caller):
     def place(self) -> Place:
         """Here and now."""
         self.order += 1
-        return Place(self.order, self.path, self.contexts, self.guards, self.loops)
+        return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)

@@ -18,6 +18,7 @@ class Place(NamedTuple):
     contexts: tuple["Value", ...]  # of the with statements around it
     guards: tuple[str, ...]  # exceptions that a try around it catches; "" catches all
     loops: int  # how many loops are around it
+    undone: tuple[tuple[int, int], ...] = ()  # first and last order of try bodies that failed on the way to here
 
 
 class Value:
@@ -43,6 +44,13 @@ class Items(Value):
     """A list or tuple whose length is known."""
 
     def __init__(self, items: tuple[Value, ...]) -> None:
+        self.items = items
+
+
+class Pairs(Value):
+    """A dictionary that is written out."""
+
+    def __init__(self, items: tuple[tuple[Value, Value], ...]) -> None:
         self.items = items
 
 
@@ -205,7 +213,15 @@ class Import(NamedTuple):
     names: tuple[str, ...]
 
 
-Event = Call | Store | Read | Import
+class Test(NamedTuple):
+    """A condition that the program looks at, in an if, an assert, a while or an expression."""
+
+    node: ast.expr
+    place: Place
+    value: Value
+
+
+Event = Call | Store | Read | Import | Test
 
 
 def options(value: Value | None) -> Iterator[Value]:
@@ -232,6 +248,8 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
             inner = one.parts
         elif isinstance(one, Items):
             inner = one.items
+        elif isinstance(one, Pairs):
+            inner = tuple(part for pair in one.items for part in pair)
         elif isinstance(one, (Element, Attribute)):
             inner = (one.of,)
         left += [option for part in (*inner, *more(one)) for option in options(part)]
@@ -244,7 +262,9 @@ def constant(value: Value | None) -> Any:
 
 def before(first: Place, second: Place) -> bool:
     """Whether the first has certainly happened when the second does."""
-    return first.order < second.order and first.path == second.path[: len(first.path)]
+    if first.order >= second.order or first.path != second.path[: len(first.path)]:
+        return False
+    return not any(begin <= first.order <= end for begin, end in second.undone)
 
 
 def merge(first: Value | None, second: Value | None) -> Value:

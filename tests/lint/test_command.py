@@ -85,3 +85,11 @@ def test_pages_and_table():
 def test_the_other_commands_do_not_pay_for_it():
     code = "import sys; sys.argv = ['gpucheck', '--version']\nfrom gpucheck.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\nprint([name for name in sys.modules if name.startswith('gpucheck.lint')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stdout.endswith("[]\n")
+
+
+def test_standard_input():
+    done = subprocess.run(
+        [sys.executable, "-m", "gpucheck", "lint", "-"], input=BAD, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith("-:2:1: legacy-session")

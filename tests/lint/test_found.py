@@ -173,7 +173,7 @@ FOUND = {
     "a generator": (
         "no-prefetch",
         [3],
-        TF + "m = tf.keras.Sequential([])\nd = tf.data.Dataset.from_generator(gen, output_signature=s).batch(8)\nm.fit(d)",
+        TF + "m = tf.keras.Sequential([])\nd = tf.data.Dataset.from_generator(gen, output_signature=s).map(f).batch(8)\nm.fit(d)",
     ),
     "files in steps": (
         "no-prefetch",

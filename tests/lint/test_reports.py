@@ -71,3 +71,8 @@ def test_github_annotations_are_escaped():
 @pytest.mark.parametrize(("result", "code"), [(ALL, 2), (Result(1, (FOUND,), ()), 1), (Result(1, (), ()), 0)])
 def test_exit_codes(result, code):
     assert result.exit_code == code
+
+
+def test_github_knows_files_by_their_name_in_the_repository():
+    result = Result(1, (FOUND._replace(file="./a//train.py"),), ())
+    assert render(result, "github").startswith("::warning file=a/train.py,line=3")

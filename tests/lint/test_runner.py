@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import pytest
 
 import gpucheck
+from gpucheck.lint import runner
 from gpucheck.lint.pages import load_rules, words
 from gpucheck.lint.runner import lint, lint_text
 from gpucheck.lint.script import Script
@@ -131,3 +132,23 @@ def test_tensorflow_itself_is_quiet():
     result = lint([str(library("tensorflow") / "python" / "distribute"), str(library("tensorflow") / "python" / "keras")], RULES)
     assert result.files > 100
     assert (result.problems, result.failures) == ((), ())
+
+
+def test_data_is_no_program(monkeypatch):
+    monkeypatch.setattr(runner, "MOST_CHARACTERS", 100)
+    data = "x = [" + "1," * 100 + "]\n"
+    assert lint_text(data, RULES) == []
+    with pytest.raises(Unreadable, match="too large to be a training script"):
+        lint_text("import tensorflow\n" + data, RULES)
+
+
+def test_a_long_list_is_not_followed():
+    script = Script(ast.parse("x = [" + "f()," * 5000 + "]\ny = {" + "1: f()," * 5000 + "}\nz = f()"))
+    assert len(script.calls) == 1
+
+
+def test_a_handler_runs_where_the_body_failed():
+    text = "import os\ntry:\n    import keras\nexcept ImportError:\n    {}\n"
+    assert lint_text(text.format('os.environ["KERAS_BACKEND"] = "jax"'), RULES) == []
+    late = text.format("raise") + 'os.environ["KERAS_BACKEND"] = "jax"\n'
+    assert [problem.line for problem in lint_text(late, RULES)] == [6]

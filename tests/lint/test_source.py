@@ -1,5 +1,7 @@
 """Files as users have them: encodings, marks, Python 2, data with a .py at the end, notebooks, folders."""
 
+import io
+import os
 import sys
 
 import nbformat
@@ -150,6 +152,7 @@ def test_notebook_cells_and_lines(tmp_path):
         ("%%time\na = 1", "\na = 1"),
         ("tf.keras?\n?tf\na = 1", "\n\na = 1"),
         ("a = (7\n     % 2)", "a = (7\n     % 2)"),
+        ("!ls\na = (7\n     % 2\n     != b)", "\na = (7\n     % 2\n     != b)"),
         ("a = '''\n!not a command\n'''", "a = '''\n!not a command\n'''"),
     ],
 )
@@ -183,3 +186,30 @@ def test_without_nbformat(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "nbformat", None)
     with pytest.raises(Unreadable, match=r"pip install \"keras-gpucheck\[notebook\]\""):
         source.read(path)
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
+    write(tmp_path, "a.py", "")
+    write(tmp_path, "locked/b.py", "")
+    listed = os.scandir
+
+    def scandir(path):
+        if os.path.basename(path) == "locked":
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert [os.path.basename(path) for path in source.files([str(tmp_path)])] == ["a.py", "locked"]
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbfa = 1\r\n")))
+    assert source.read("-").text == "a = 1\n"
+
+
+def test_variables_that_a_notebook_sets(tmp_path):
+    cell = "%env KERAS_BACKEND=jax\n%set_env CUDA_VISIBLE_DEVICES 0\nif a:\n    %env A={b}"
+    assert source.read(notebook(tmp_path, cell)).text == (
+        "import os; os.environ[\"KERAS_BACKEND\"] = 'jax'\nimport os; os.environ[\"CUDA_VISIBLE_DEVICES\"] = '0'\n"
+        "if a:\n    import os; os.environ[\"A\"] = str('{b}')\n"
+    )

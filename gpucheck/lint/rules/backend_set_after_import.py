@@ -28,27 +28,31 @@ References:
 
 from collections.abc import Iterator
 
+from gpucheck.lint.environment import settings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Import, Store, Value, before, constant
+from gpucheck.lint.values import Import, Value, before, constant
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("KERAS_BACKEND",)
 VARIABLE = "KERAS_BACKEND"
+CORE = "keras_core"  # reads the variable itself, whichever Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
-LATER = {"subprocess", "multiprocessing", "concurrent", "importlib"}  # may start or reload something that reads the variable
+LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
 
 
 def check(script: Script) -> Iterator[Finding]:
     """An assignment that certainly comes after an import, and not already before it."""
-    if script.modules() & LATER or script.mentions("sys.modules"):
+    if script.modules() & LATER or script.mentions("sys.modules", "six.moves.reload_module"):
         return
-    settings = [found for event in script.events if (found := _setting(event))]
-    if not settings:
-        return
-    for event, value in settings:
+    chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
+    for event, _, value in chosen:
         late = next((one for one in script.imports if before(one.place, event.place) and _reads(one, value)), None)
-        if late is None or any(other.place.order < late.place.order for other, _ in settings):
+        if late is None or any(other.event.place.order < late.place.order for other in chosen):
+            continue
+        if not late.module.startswith(CORE) and any(
+            one.module.startswith(CORE) and one.place.order > event.place.order for one in script.imports
+        ):
             continue
         what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
         yield at(
@@ -56,14 +60,6 @@ def check(script: Script) -> Iterator[Finding]:
             f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already.",
             "Move the assignment above every import of Keras and TensorFlow.",
         )
-
-
-def _setting(event: object) -> tuple[Store | Call, Value] | None:
-    if isinstance(event, Store) and constant(event.key) == VARIABLE and getattr(event.of, "path", "") == "os.environ":
-        return event, event.value
-    if isinstance(event, Call) and event.name in ("os.environ.setdefault", "os.putenv") and len(event.args) == 2:
-        return (event, event.args[1]) if constant(event.args[0]) == VARIABLE else None
-    return None
 
 
 def _reads(event: Import, value: Value) -> bool:

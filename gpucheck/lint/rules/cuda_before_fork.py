@@ -38,15 +38,18 @@ References:
 import ast
 from collections.abc import Iterator
 
-from gpucheck.lint.devices import started
+from gpucheck.lint.devices import COMPUTES, started
+from gpucheck.lint.models import is_model
+from gpucheck.lint.names import canonical
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Function, Name, Value, constant, options
+from gpucheck.lint.values import Call, Class, Function, Name, Scope, Value, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
+DEEPEST = 8  # functions that call functions
 HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
 
 
@@ -54,8 +57,9 @@ def check(script: Script) -> Iterator[Finding]:
     """A fork that certainly comes after a start, of a child that uses TensorFlow."""
     if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
         return
+    execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
     for call in script.calls:
-        forks = call.name == "os.fork" or (_forks(call) and any(map(_uses_tensorflow, _targets(script, call))))
+        forks = (call.name == "os.fork" and not execs) or (_forks(call) and any(map(_uses_gpu, _targets(script, call))))
         start = started(script, call.place) if forks else None
         if start is not None:
             what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
@@ -67,6 +71,8 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _forks(call: Call) -> bool:
+    if isinstance(call.function, Class):
+        return call.function.descends(lambda base: base in PROCESS)
     if call.name in PROCESS | POOL:
         return "mp_context" not in call.keywords and "context" not in call.keywords and not call.starred
     chosen = call.receiver
@@ -81,6 +87,9 @@ def _forks(call: Call) -> bool:
 
 def _targets(script: Script, call: Call) -> Iterator[Value]:
     """The functions that the children run."""
+    if isinstance(call.function, Class):
+        yield from options(call.function.member("run"))
+        return
     if call.name in PROCESS or call.method == "Process":
         yield from options(call.argument("target", 1))
         return
@@ -90,12 +99,33 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
             yield from options(other.args[0])
 
 
-def _uses_tensorflow(target: Value) -> bool:
-    if not isinstance(target, Function):
+def _uses_gpu(target: Value, seen: tuple[int, ...] = ()) -> bool:
+    """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
+    if not isinstance(target, Function) or id(target.node) in seen or len(seen) > DEEPEST:
         return False
     for node in ast.walk(target.node):
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute):
+            path = _path(node, target.closure)
+        elif isinstance(node, ast.Name):
             known = target.closure.get(node.id)
-            if isinstance(known, Name) and known.path.startswith(("tensorflow", "keras.")):
+            if isinstance(known, Call) and (is_model(known) or known.name == "keras.models.load_model"):
                 return True
+            if isinstance(known, Function) and _uses_gpu(known, (*seen, id(target.node))):
+                return True
+            path = known.path if isinstance(known, Name) else ""
+        else:
+            continue
+        if COMPUTES.fullmatch(path):
+            return True
     return False
+
+
+def _path(node: ast.Attribute, closure: Scope) -> str:
+    """The canonical name of ``tf.math.add`` as written, or ""."""
+    names: list[str] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        names.append(inner.attr)
+        inner = inner.value
+    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
+    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""

@@ -12,8 +12,8 @@ Fix:
 Verify:
     nvidia-smi shows all GPUs at work at the same time.
 Unless:
-    The copies are different models that are not meant to agree, or different layers: such loops are not reported unless they
-    compute gradients.
+    The copies are different models that are not meant to agree, or different layers: loops that build and train a model of
+    their own on each GPU are not reported.
 Example:
     bad:
         import tensorflow as tf
@@ -42,6 +42,7 @@ References:
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Constant, Element, Value, parts
@@ -50,23 +51,21 @@ from gpucheck.model import Severity
 SEVERITY = Severity.WARNING
 WORDS = ("device(",)
 GRADIENTS = {"tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
+GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
 OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
 
 def check(script: Script) -> Iterator[Finding]:
     """A device that depends on a loop's variable, with gradients, or with models whose weights are copied, under it."""
     copied = any(True for _ in script.methods("set_weights"))
-    found: dict[int, Call] = {}
+    inside: dict[int, tuple[Call, list[Call]]] = {}
     for call in script.calls:
-        if call.name in GRADIENTS or call.method == "compute_gradients" or (copied and is_model(call)):
-            for context in call.place.contexts:
-                if (
-                    isinstance(context, Call)
-                    and context.name == "tensorflow.device"
-                    and _each_gpu(context.argument("device_name", 0))
-                ):
-                    found[id(context)] = context
-    for context in found.values():
+        for context in call.place.contexts:
+            if isinstance(context, Call) and context.name == "tensorflow.device":
+                inside.setdefault(id(context), (context, []))[1].append(call)
+    for context, calls in inside.values():
+        if not _each_gpu(context.argument("device_name", 0)) or not _replicates(calls, copied=copied):
+            continue
         yield at(
             context.node,
             "This loop builds replicas by hand: the GPUs work one after the other, and nothing keeps them the same.",
@@ -74,11 +73,21 @@ def check(script: Script) -> Iterator[Finding]:
         )
 
 
+def _replicates(calls: list[Call], *, copied: bool) -> bool:
+    """Whether what is done on each GPU is a part of one training; a model that is built and trained there is its own."""
+    builds = any(map(is_model, calls))
+    gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
+    if builds:
+        return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)
+    return gradients
+
+
 def _each_gpu(device: Value | None) -> bool:
     every = list(parts(device, _written))
     words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
     looped = any(isinstance(one, Element) and one.index is None for one in every)
-    return looped and not OTHER.search(words)
+    gpus = bool(GPU.search(words)) or any(isinstance(one, Call) and one.name in LISTS for one in every)
+    return looped and gpus and not OTHER.search(words)
 
 
 def _written(value: Value) -> tuple[Value, ...]:

@@ -15,7 +15,8 @@ Fix:
 Verify:
     The script runs, and tf.config.list_logical_devices() lists what you asked for.
 Unless:
-    It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported.
+    It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported. Nor is a script
+    that asks for TensorFlow's version in any condition: it knows of both.
 Example:
     bad:
         import tensorflow as tf
@@ -34,12 +35,13 @@ References:
 import ast
 from collections.abc import Iterator
 
+from gpucheck.lint.environment import asks_for_versions
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call
+from gpucheck.lint.values import Call, Name, constant
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
-WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session")
+WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
 REMOVED = {
     "tensorflow.Session": "tf.Session",
     "tensorflow.InteractiveSession": "tf.InteractiveSession",
@@ -47,6 +49,8 @@ REMOVED = {
     "tensorflow.GPUOptions": "tf.GPUOptions",
     "keras.backend.set_session": "keras.backend.set_session",
     "keras.backend.tensorflow_backend.set_session": "keras.backend.set_session",
+    "keras.backend.get_session": "keras.backend.get_session",
+    "keras.backend.tensorflow_backend.get_session": "keras.backend.get_session",
 }
 GRAPHS = (
     "disable_eager_execution",
@@ -70,9 +74,12 @@ VERSIONED = {
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """A call of what is gone, unless the script asks for the version first; device_count where Keras trains."""
+    """A call of what is gone, unless the script knows of several versions; device_count where Keras trains."""
+    put_back = {f"{store.of.path}.{constant(store.key)}" for store in script.stores if isinstance(store.of, Name)}
+    versions = asks_for_versions(script)
     for call in script.calls:
-        if call.name in REMOVED and not CAUGHT & set(call.place.guards) and not _asks(script, call):
+        gone = call.name in REMOVED and call.name not in put_back and not versions
+        if gone and not CAUGHT & set(call.place.guards) and not _asks(script, call):
             yield at(
                 call.node,
                 f"{REMOVED[call.name]} was removed in TensorFlow 2.",

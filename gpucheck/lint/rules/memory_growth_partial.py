@@ -30,7 +30,8 @@ References:
 import ast
 from collections.abc import Iterator
 
-from gpucheck.lint.devices import listed
+from gpucheck.lint.devices import counts, listed
+from gpucheck.lint.environment import settings as variables
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Place, constant
 from gpucheck.model import Severity
@@ -48,7 +49,7 @@ def check(script: Script) -> Iterator[Finding]:
     positions = {device.index for device in devices if device is not None}
     if not settings or None in devices or len(positions) != 1 or positions == {None}:
         return
-    if script.mentions(*RESTRICTED) or any(constant(store.key) in VARIABLES for store in script.stores):
+    if script.mentions(*RESTRICTED) or any(setting.name in VARIABLES for setting in variables(script)):
         return
     if any(constant(value) in VARIABLES for call in script.calls for value in call.args):
         return
@@ -64,7 +65,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _single(script: Script, place: Place) -> bool:
     """Whether it only happens where the script has counted one GPU."""
-    return any(
+    return counts(script) or any(
         isinstance(test, ast.Compare) and any(isinstance(one, ast.Constant) and one.value in (1, 2) for one in ast.walk(test))
         for test in script.tests(place)
     )

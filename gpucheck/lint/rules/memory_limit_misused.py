@@ -28,9 +28,10 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.devices import listed
+from gpucheck.lint.devices import is_list, listed
+from gpucheck.lint.environment import has_attribute
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, constant
+from gpucheck.lint.values import Attribute, Operation, Value, constant
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
@@ -41,11 +42,13 @@ NAME = "memory_limit"
 
 def check(script: Script) -> Iterator[Finding]:
     """Read or set on an element of TensorFlow's own list of devices."""
-    used = [(store.node, store.place) for store in script.stores if constant(store.key) == NAME and listed(store.of)]
+    if has_attribute(script, NAME):
+        return
+    used = [(store.node, store.place) for store in script.stores if constant(store.key) == NAME and _device(store.of)]
     used += [
         (read.node, read.place)
         for read in script.reads
-        if isinstance(read.value, Attribute) and read.value.name == NAME and listed(read.value.of)
+        if isinstance(read.value, Attribute) and read.value.name == NAME and _device(read.value.of)
     ]
     for node, place in used:
         if not CAUGHT & set(place.guards):
@@ -54,3 +57,9 @@ def check(script: Script) -> Iterator[Finding]:
                 "A device from TensorFlow's list has no memory_limit.",
                 "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)]).",
             )
+
+
+def _device(value: Value) -> bool:
+    if isinstance(value, Operation) and len(value.parts) == 2:  # gpus[i]
+        return is_list(value.parts[0])
+    return listed(value) is not None

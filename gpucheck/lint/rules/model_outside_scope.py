@@ -41,6 +41,7 @@ from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("Strategy",)
+VERBS = {"compile": "it is compiled", "fit": "it is trained"}
 FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 
@@ -49,13 +50,15 @@ def check(script: Script) -> Iterator[Finding]:
     made = list(strategies(script))
     if not made or hidden_scope(script):
         return
-    for call in script.methods("compile"):
+    for call in script.methods("compile", "fit"):
         models = built(call.receiver)
         around = [scope for context in call.place.contexts for scope in scope_of(context) or []]
         if models and around and all(one in made for one in around) and _all_outside(models):
             for model in models:
                 yield at(
-                    model.node, f"The model is built outside the scope in which it is compiled ({script.where(call.node)}).", FIX
+                    model.node,
+                    f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)}).",
+                    FIX,
                 )
     unused = [one for one in made if not _used(script, one)]
     for call, models in trainings(script):

@@ -31,6 +31,7 @@ References:
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.environment import asks_for_versions
 from gpucheck.lint.names import canonical
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Import
@@ -46,7 +47,7 @@ def check(script: Script) -> Iterator[Finding]:
     """Every call of it; the import where nothing calls it. What catches that it is gone, knows."""
     imports = [one for one in script.imports if any(REMOVED.fullmatch(canonical(f"{one.module}.{name}")) for name in one.names)]
     calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
-    if any(CAUGHT & set(event.place.guards) for event in imports):
+    if any(CAUGHT & set(event.place.guards) for event in imports) or asks_for_versions(script):
         return
     found: list[Call | Import] = [*calls] if calls else [*imports]
     for event in found:

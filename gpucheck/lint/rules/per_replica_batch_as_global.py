@@ -37,39 +37,47 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.datasets import chains
+from gpucheck.lint.devices import is_list
 from gpucheck.lint.models import MIRRORED, scope_of, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Constant, Items, Value, options
+from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
 WORDS = ("Strategy",)
-PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core|worker)|(replica|gpu|device)_?batch", re.IGNORECASE)
+PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
+PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # which may be the global one where there is one worker
+Words = tuple[re.Pattern[str], ...]
+WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
 
 
 def check(script: Script) -> Iterator[Finding]:
     """The name of the number says per replica, and nothing has been multiplied with it."""
     for call in script.methods("experimental_distribute_dataset"):
-        if _several(list(options(call.receiver))):
-            yield from _batched(call.argument("dataset", 0))
+        chosen = list(options(call.receiver))
+        if _several(chosen):
+            yield from _batched(call.argument("dataset", 0), _words(chosen))
     for call, models in trainings(script):
         around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
         if _several(around):
-            yield from _batched(call.argument("x", 0))
-            yield from _sized(call, call.keywords.get("batch_size"), "fit")
-    if any(True for call in script.calls if call.name in MIRRORED and _several([call])):
+            yield from _batched(call.argument("x", 0), _words(around))
+            yield from _sized(call, call.argument("batch_size", 2), "fit", _words(around))
+    made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
+    if made:
         for call in script.named("tensorflow.nn.compute_average_loss"):
-            yield from _sized(call, call.keywords.get("global_batch_size"), "compute_average_loss")
+            yield from _sized(call, call.keywords.get("global_batch_size"), "compute_average_loss", _words(list(made)))
 
 
-def _batched(dataset: Value | None) -> Iterator[Finding]:
+def _batched(dataset: Value | None, words: Words) -> Iterator[Finding]:
     for chain in chains(dataset):
         if chain.batch is not None:
-            yield from _sized(chain.batch, chain.batch.argument("batch_size", 0), "the dataset")
+            yield from _sized(chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
+        elif chain.source.name.endswith("_dataset_from_directory"):
+            yield from _sized(chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
 
 
-def _sized(call: Call, size: Value | None, what: str) -> Iterator[Finding]:
-    name = _per_replica(size)
+def _sized(call: Call, size: Value | None, what: str, words: Words) -> Iterator[Finding]:
+    name = _per_replica(size, words)
     if name:
         yield at(
             call.node,
@@ -78,25 +86,33 @@ def _sized(call: Call, size: Value | None, what: str) -> Iterator[Finding]:
         )
 
 
-def _per_replica(size: Value | None) -> str | None:
+def _per_replica(size: Value | None, words: Words) -> str | None:
     names: set[str] = set()
     if isinstance(size, Constant) and size.value != 1:
         names = size.names
     elif isinstance(size, Attribute):
         names = {size.name}
+    elif isinstance(size, Name):
+        names = {size.path.rpartition(".")[2]}  # FLAGS.batch_size_per_replica
     if any("global" in name.lower() or "total" in name.lower() for name in names):
         return None
-    return next((name for name in sorted(names) if PER_REPLICA.search(name)), None)
+    return next((name for name in sorted(names) if any(word.search(name) for word in words)), None)
+
+
+def _words(strategies: list[Value]) -> Words:
+    """The patterns of names that are not the global batch size under all of these strategies."""
+    workers = all(isinstance(one, Call) and one.name == WORKERS for one in strategies)
+    return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
 
 
 def _several(strategies: list[Value]) -> bool:
     """Whether they are strategies that may have more than one replica."""
-    if not strategies:
-        return False
-    for one in strategies:
-        if not (isinstance(one, Call) and one.name in MIRRORED):
-            return False
-        devices = one.argument("devices", 0)
-        if isinstance(devices, Items) and len(devices.items) == 1:
-            return False
-    return True
+    return bool(strategies) and all(isinstance(one, Call) and one.name in MIRRORED and _open(one) for one in strategies)
+
+
+def _open(strategy: Call) -> bool:
+    """Whether it takes every device there is, or several that are named."""
+    devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
+    if isinstance(devices, Items):
+        return len(devices.items) > 1
+    return devices is None or (isinstance(devices, Constant) and devices.value is None) or is_list(devices)

@@ -30,9 +30,10 @@ References:
 
 from collections.abc import Iterator
 
+from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import built
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Items, Name, Value, before, constant, options
+from gpucheck.lint.values import Call, Items, Name, Place, Value, before, constant, options, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -56,37 +57,38 @@ def check(script: Script) -> Iterator[Finding]:
     """The last layer of a model that is compiled, made while a mixed policy was certainly in force."""
     for call in script.methods("compile"):
         for model in built(call.receiver) or ():
-            last = _last(script, model)
-            policy = _policy(script, last) if last is not None else None
-            if last is not None and policy is not None and _softmax(last):
-                short = policy.removeprefix("mixed_")
-                yield at(
-                    last.node,
-                    f"The softmax at the end of the model computes in {short}, because the policy is {policy}.",
-                    'Give this layer dtype="float32".',
-                )
+            for last in _last(script, model):
+                policy = _policy(script, last)
+                if policy is not None and _softmax(last):
+                    short = policy.removeprefix("mixed_")
+                    yield at(
+                        last.node,
+                        f"The softmax at the end of the model computes in {short}, because the policy is {policy}.",
+                        'Give this layer dtype="float32".',
+                    )
 
 
-def _last(script: Script, model: Call) -> Call | None:
-    """The last layer, if it is certain which one it is."""
-    found: Value | None = None
+def _last(script: Script, model: Call) -> list[Call]:
+    """The last layer of every output, where it is certain which one it is."""
+    found: list[Value | None] = []
     if model.name == "keras.Sequential":
         layers = model.argument("layers", 0)
         if isinstance(layers, Items) and layers.items:
-            found = layers.items[-1]
-        elif layers is not None:
-            return None
+            found = [layers.items[-1]]
+        elif layers is not None and not isinstance(layers, Items):
+            return []
         for call in script.methods("add", "pop"):
             if any(option is model for option in options(call.receiver)):
                 if call.receiver is not model or call.method == "pop" or not before(model.place, call.place):
-                    return None
+                    return []
                 if call.place.path != model.place.path:
-                    return None
-                found = call.argument("layer", 0)
+                    return []
+                found = [call.argument("layer", 0)]
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
-        found = outputs.function if isinstance(outputs, Call) else None
-    return found if isinstance(found, Call) and found.name.startswith("keras.layers.") else None
+        every = outputs.items if isinstance(outputs, Items) else (outputs,)
+        found = [one.function for one in every if isinstance(one, Call)]
+    return [one for one in found if isinstance(one, Call) and one.name.startswith("keras.layers.")]
 
 
 def _softmax(layer: Call) -> bool:
@@ -99,10 +101,28 @@ def _softmax(layer: Call) -> bool:
     return constant(activation) == "softmax" or (isinstance(activation, Name) and activation.path in SOFTMAX)
 
 
+def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
+    """Whether the policy is in force at the layer on every machine that has a GPU: it only asks for those."""
+    shared = 0
+    while shared < min(len(policy.path), len(layer.path)) and policy.path[shared] == layer.path[shared]:
+        shared += 1
+    if policy.path[shared:] and layer.path[shared:] and policy.path[shared][0] == layer.path[shared][0]:
+        return False  # the other way of the same if
+    needed = script.conditions(policy.path[shared:])
+    return bool(needed) and all(
+        condition is not None and any(isinstance(one, Call) and one.name in LISTS for one in parts(condition, _counted))
+        for condition in needed
+    )
+
+
+def _counted(value: Value) -> tuple[Value, ...]:
+    return value.args if isinstance(value, Call) and value.name == "builtins.len" else ()
+
+
 def _policy(script: Script, layer: Call) -> str | None:
     """The mixed policy that is certainly in force where a layer is made."""
     earlier = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
-    if not earlier or not before(earlier[-1].place, layer.place):
+    if not earlier or not (before(earlier[-1].place, layer.place) or _where_gpus_are(script, earlier[-1].place, layer.place)):
         return None
     policy: Value | None = earlier[-1].argument("policy", 0) or earlier[-1].argument("dtype_policy", 0)
     if isinstance(policy, Call) and policy.name in POLICIES:

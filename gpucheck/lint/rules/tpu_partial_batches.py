@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from gpucheck.lint.datasets import Chain, chains
 from gpucheck.lint.models import scope_of, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Value, options
+from gpucheck.lint.values import Call, Value, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -80,4 +80,5 @@ def _unsure(chain: Chain) -> bool:
     batch = chain.batch
     if batch is None or batch.method != "batch" or batch.starred or chain.has("repeat", "take", "with_options"):
         return False
-    return batch.argument("drop_remainder", 1) is None
+    drops = batch.argument("drop_remainder", 1)
+    return drops is None or constant(drops) is False
