@@ -26,6 +26,7 @@ _PLAIN_WORD = re.compile(r"[\w@%+=:,./~-]+")
 _CUDA_ERROR_NO_DEVICE = 100
 
 NO_TENSORFLOW_LIBRARIES = Skip("no TensorFlow whose libraries could be looked for on this system")
+NO_WORD_ON_CUDA = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
 NO_VIEW_OF_GPUS = Skip("neither the driver nor the PCI bus could say whether a GPU is here")
 
 

@@ -11,6 +11,10 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
 
+# A pasted log does not tell the TensorFlow, nor its CUDA.
+INSTALL_TOOLS = Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"')
+WITHOUT_XLA = Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)")
+
 
 def missing_tool(
     here: bool | None,
@@ -57,7 +61,7 @@ def missing_tool(
         fix=(
             *reach,
             common.xla_tools(interpreter, packages, libraries.tensorflow),
-            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+            WITHOUT_XLA,
         ),
         # Keras 2 compiles with XLA only where it is told to.
         severity=None if known is None or versions.at_least(known.minor, "2.16") else Severity.WARNING,

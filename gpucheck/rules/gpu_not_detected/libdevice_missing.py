@@ -41,7 +41,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._xla import missing_tool
+from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA, missing_tool
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
@@ -84,12 +84,12 @@ def in_log(log: Log) -> Finding | None:
         summary="libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found.",
         evidence=cite(*missed),
         fix=(
-            Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),
+            INSTALL_TOOLS,
             Fix(
                 text="Or name an installed toolkit",
                 command='export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"',
             ),
-            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+            WITHOUT_XLA,
         ),
         severity=None if fatal else Severity.WARNING,
     )

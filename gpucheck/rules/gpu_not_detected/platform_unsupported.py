@@ -104,7 +104,7 @@ def check(
         return common.absent(here)
     built = common.built_with_cuda(system, interpreter, packages, tensorflow)
     if built is None:
-        return Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
+        return common.NO_WORD_ON_CUDA
     if built:
         return None
     return Finding(

@@ -40,7 +40,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules import _common as common
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._xla import missing_tool
+from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA, missing_tool
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
@@ -91,12 +91,12 @@ def in_log(log: Log) -> Finding | None:
         + ("" if missed is older else ": it is not found." if fatal or standing else "; the driver compiled in its place."),
         evidence=cite(*missed[:2], *fatal[:1]),
         fix=(
-            Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"'),
+            INSTALL_TOOLS,
             Fix(
                 text="Or name the folder of an installed toolkit, before Python starts",
                 command='export PATH="/usr/local/cuda/bin:$PATH"',
             ),
-            Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)"),
+            WITHOUT_XLA,
         ),
         severity=None if fatal else Severity.WARNING,
     )

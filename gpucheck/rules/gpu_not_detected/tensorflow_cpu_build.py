@@ -109,7 +109,7 @@ def _tensorflow(
         return None
     built = common.built_with_cuda(system, interpreter, packages, tensorflow)
     if built is None:
-        return Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
+        return common.NO_WORD_ON_CUDA
     if built or (tensorflow is not None and tensorflow.built_with_rocm):
         return None
     name = packages.tensorflow.name

@@ -25,13 +25,11 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
 """
 
-import re
-
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.model import Finding, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import alarms, failure
+from gpucheck.rules._handles import no_handle
 
 FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
 
@@ -39,20 +37,4 @@ FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is n
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
 def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
     """A run failed in cuDNN, or the log of a run that did not pass says so."""
-    seen = failure(training, log, FAILED, "cudnn-failed")
-    if seen is None or isinstance(seen, Skip):
-        return seen
-    told = [event.fields.get("status", "") for _, event in alarms(training, log, "cudnn-failed")]
-    match = re.search(r"CUDNN_STATUS_\w+", " ".join([seen.text, *told]))
-    return Finding(
-        summary=f"cuDNN could not start{f' ({match[0]})' if match else ''}, mostly because too little GPU memory is left for it.",
-        evidence=seen.evidence,
-        fix=(
-            Fix(text="Let TensorFlow leave memory to cuDNN", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
-            Fix(
-                text="See whether another process holds the GPU's memory",
-                command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
-            ),
-        ),
-        affects=seen.affects,
-    )
+    return no_handle(training, log, library="cuDNN", failed=FAILED, event="cudnn-failed", status=r"CUDNN_STATUS_\w+")

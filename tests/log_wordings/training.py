@@ -1,8 +1,5 @@
 """What stands in the way of training, as notes, tables and other languages put it: a code or a name amid words nobody can foresee."""
 
-import pytest
-from one_line import assert_meant, assert_not_meant
-
 # kind -> (line, fields that must be among the event's), ...
 MEANT = {
     # -- memory --
@@ -139,13 +136,3 @@ NOT_MEANT = {
     "cpu-fallback": ("no GPU was used",),
     "worker-unreachable": ("UNAVAILABLE: Socket closed, grpc://10.0.0.2:8470",),
 }
-
-
-@pytest.mark.parametrize(("kind", "text", "fields"), [(kind, *case) for kind, cases in MEANT.items() for case in cases])
-def test_meant(kind: str, text: str, fields: dict[str, str]) -> None:
-    assert_meant(kind, text, fields)
-
-
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in NOT_MEANT.items() for text in texts])
-def test_not_meant(kind: str, text: str) -> None:
-    assert_not_meant(kind, text)

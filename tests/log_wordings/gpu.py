@@ -1,8 +1,5 @@
 """What stands in the way of a GPU, as notes, tables and other languages put it: a code or a name amid words nobody can foresee."""
 
-import pytest
-from one_line import assert_meant, assert_not_meant
-
 # kind -> (line, fields that must be among the event's), ...
 MEANT = {
     "cuda-error": (("| `invalid device ordinal` | more ranks than GPUs |", {"code": "101"}),),
@@ -115,13 +112,3 @@ NOT_MEANT = {
     "kernel-image-missing": ("no kernel images are listed",),
     "xla-flag-unknown": ("XLA_FLAGS=--xla_dump_to=/tmp/x",),
 }
-
-
-@pytest.mark.parametrize(("kind", "text", "fields"), [(kind, *case) for kind, cases in MEANT.items() for case in cases])
-def test_meant(kind: str, text: str, fields: dict[str, str]) -> None:
-    assert_meant(kind, text, fields)
-
-
-@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, texts in NOT_MEANT.items() for text in texts])
-def test_not_meant(kind: str, text: str) -> None:
-    assert_not_meant(kind, text)
