@@ -35,7 +35,7 @@ def train(stages: Stages, tf: Any, keras: Any, items: list[dict[str, Any]], name
     on_gpu = not logical[0].startswith("CPU")
     cpu_first_loss = fit.cpu_first_loss(tf, keras, first["precision"], batch) if on_gpu else None
     try:
-        fit.fresh(keras, first["precision"])
+        keras.mixed_precision.set_global_policy(first["precision"])
         model = _model(tf, keras, first)
         step, captured = _traced(tf, model, batch, first["compiled"])
         shares = [_Share(tf, model, captured, device) for device in logical]
