@@ -24,7 +24,7 @@ check: compiled
 smoke-test: compiled
 	$(BIN)/gpucheck --allow-cpu --strategy one_device --strategy mirrored $(ARGS)
 
-test: $(VENV)/.$(EXTRA) $(VENV)/.test
+test: $(VENV)/.$(EXTRA) $(VENV)/.test $(VENV)/legacy/tf_keras
 	$(BIN)/python -m pytest $(ARGS)
 
 lab: compiled $(VENV)/.test
@@ -47,6 +47,10 @@ clean:
 $(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "make: no Python 3.10 to 3.13 was found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+# Keras 2, beside the environment: only the tests of it may see it.
+$(VENV)/legacy/tf_keras: | $(VENV)/.$(EXTRA)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/legacy tf-keras
 
 # One stamp per extra, remade when the requirements change.
 $(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python

@@ -34,10 +34,10 @@ def found_by(script: str) -> Any:
     return printed_by(BEGINNING + script + END)
 
 
-def printed_by(script: str) -> Any:
-    """What a whole script prints as its last line, in JSON; no GPU is visible to it."""
+def printed_by(script: str, *args: str) -> Any:
+    """What a whole script, called with these arguments, prints as its last line, in JSON; no GPU is visible to it."""
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    argv = [sys.executable, "-c", script]
+    argv = [sys.executable, "-c", script, *args]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=240, env=env, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -141,6 +141,13 @@ def test_keras_warning_in_a_log():
     assert severity(PRECISION, only_log(event)) is Severity.WARNING
 
 
+def test_keras_warning_about_a_precision_that_was_tried_here():
+    """Keras 2 warns of mixed_float16 wherever there is no GPU; only ``--full`` asked for it."""
+    said = [{"kind": "precision-unsupported", "line": 9, "text": "may run slowly", "fields": {"dtype": "mixed_float16"}}]
+    passed = {"training.runs[1].precision": "mixed_float16", "training.runs[1].status": "passed"}
+    assert status(PRECISION, changed({**passed, "log.events": said})) is Status.CLEAR
+
+
 def test_nan_in_a_log_is_not_taken_back_by_further_steps():
     events = (("loss-not-finite", "loss: nan", {"value": "nan", "step": "12"}), ("training-progress", "step 13"))
     assert found("loss-not-finite", only_log(*events)).summary == "The training loss became nan at step 12."

@@ -114,6 +114,6 @@ def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: An
         model = network.model(keras, xla, **options)
         model.optimizer.build(model.trainable_variables)
         # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
-        strategy.run(model.test_step, args=(network.arrays(1),))
+        strategy.run(model.test_step, args=(tuple(map(tf.constant, network.arrays(1))),))
     model.reset_metrics()
     return Trainer(tf, strategy, model, xla)

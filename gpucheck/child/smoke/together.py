@@ -127,9 +127,8 @@ class _Job:
         self.told.wait(PLACEMENT_SECONDS)
         self.result.update(proof.measured(seconds, means.losses, batch, means.accuracies))
         self.result.update(proof.weights(self.share.weights, before))
-        self.result.update(self.numerics)
-        if self.share.loss_scale is not None:
-            self.result["loss_scale"] = float(self.share.loss_scale.numpy())
+        scale = self.share.loss_scale
+        self.result.update(self.numerics, loss_scale=None if scale is None else float(scale.numpy()))
         self.result.update(placement.verified(self.placed, [device]))
         self.result["peak_memory_bytes"] = memory.peak(self.tf, [device])
         self.result.update(proof.judged(self.result))
@@ -154,14 +153,13 @@ def _traced(tf: Any, model: Any, batch: int, compiled: bool) -> tuple[Any, list[
 
     function = tf.function(step, jit_compile=True) if compiled else tf.function(step)
     concrete = function.get_concrete_function(tf.TensorSpec((batch, 32, 32, 3), tf.float32), tf.TensorSpec((batch,), tf.int32))
-    measures = [variable for metric in model.metrics for variable in metric.variables]
-    known = {id(_below(one).handle): _below(one) for one in [*model.variables, *model.optimizer.variables, *measures]}
+    known = {id(variable.handle): variable for variable in concrete.variables}
     captured = [known.get(id(handle)) for handle in concrete.captured_inputs]
     if any(variable is None for variable in captured):
-        raise Unshareable("the step has captured something that is no variable of the model")
+        raise Unshareable("the step has captured something that is no variable")
     return concrete, captured
 
 
 def _below(variable: Any) -> Any:
-    """TensorFlow's variable below Keras' one."""
-    return getattr(variable, "_value", variable)
+    """TensorFlow's variable below Keras' one; Keras 2 has one between them that casts."""
+    return getattr(variable, "_value", getattr(variable, "_variable", variable))
