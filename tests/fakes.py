@@ -21,10 +21,16 @@ class FakeChild:
     """A child that already ended: its stages, its ending and its log."""
 
     def __init__(
-        self, stages: Mapping[str, Any] | None = None, *, how: str = "finished", stage: str | None = None, log: str = ""
+        self,
+        stages: Mapping[str, Any] | None = None,
+        *,
+        how: str = "finished",
+        stage: str | None = None,
+        log: str = "",
+        starved: bool = False,
     ):
         self._stages = dict(stages or {})
-        self._ending = Ending(how == "finished", how, stage, () if stage is None else (stage,))
+        self._ending = Ending(how == "finished", how, stage, () if stage is None else (stage,), starved)
         self._log = log
         self.told: list[Any] = []
 

@@ -152,7 +152,7 @@ def _unsharded(account: dict[str, Any]) -> str | None:
 def _fit(tf: Any, model: Any, global_batch: int) -> dict[str, Any]:
     """Whether ``Model.fit`` trains under this strategy: Keras 2 does, Keras 3 does not."""
     try:
-        model.fit(network.dataset(tf, global_batch), steps_per_epoch=FIT_STEPS, epochs=1, verbose=0)
+        model.fit(network.dataset(tf, global_batch), steps_per_epoch=FIT_STEPS, epochs=1, verbose=0, shuffle=False)
     except Exception as error:
         return {"verified": False, "problem": said(error)}
     return {"verified": True, "problem": None}

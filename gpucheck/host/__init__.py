@@ -51,6 +51,7 @@ class Ending(NamedTuple):
     how: str  # "finished", "exited with status 3", "killed by SIGSEGV", "timed out", "could not be killed", "not started: ..."
     stage: str | None  # the last stage it began and did not finish
     open: tuple[str, ...] = ()  # every stage it began and did not finish, in order; several if it did them at the same time
+    starved: bool = False  # stopped while it waited for a processor, of which it had had less than half
 
 
 class Child(Protocol):

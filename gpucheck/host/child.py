@@ -57,6 +57,7 @@ class LocalChild:
         self._lock = threading.RLock()
         self._read = 0
         self._pending = b""
+        self._starved = False
         self._open: list[str] = []  # begun and not ended, in order; a stage that has steps stands as its last one
         self._stages: dict[str, Any] = {}
 
@@ -83,7 +84,7 @@ class LocalChild:
         elif how == "finished" and not done:
             how = "ended without a word"
         still = () if done else tuple(self._open)
-        return Ending(done, how, still[-1] if still else None, still)
+        return Ending(done, how, still[-1] if still else None, still, self._starved)
 
     def tell(self, message: Any) -> None:
         """Send the child one JSON message."""
@@ -130,4 +131,5 @@ class LocalChild:
         with self._lock:
             if self._process is not None and self._process.returncode is None:
                 self._process.late = True
+                self._starved = self._process.starved()
                 self._process.kill()

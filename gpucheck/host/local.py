@@ -13,8 +13,9 @@ from typing import Any
 
 from gpucheck.child.interpreter import describe
 from gpucheck.host import Child, Completed, Disk, FileStatus, Memory
-from gpucheck.host.child import LocalChild, child_argv, child_env
+from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env
 from gpucheck.host.process import Process
+from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
 
 UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN}
@@ -39,6 +40,7 @@ class LocalHost:
         self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
         self._children: dict[tuple[str, ...], LocalChild] = {}
         self._processes: list[Process] = []
+        self._scratch = Scratch(self.env)
         self._lock = threading.Lock()
         self._interpreter: dict[str, Any] | None = None
         self._interpreter_lock = threading.Lock()
@@ -60,6 +62,7 @@ class LocalHost:
         for process in processes:
             process.reap()
             process.close()
+        self._scratch.remove()
 
     def activity(self) -> str | None:
         """What the slowest child is doing now, for a progress line."""
@@ -268,6 +271,8 @@ class LocalHost:
     def _start_child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
         argv = child_argv(self.request, name, args)
         env = child_env(self.request, self.env, name)
+        if name in EXAMINING:
+            env.update(self._scratch.variables())
         try:
             process = self._start(argv, env, lifeline=True, locked=True)
         except OSError as error:

@@ -119,6 +119,16 @@ class Process:
                 poller.register(self._pidfd, select.POLLIN)
                 poller.poll(max(1, int(pause * 1000)))
 
+    def starved(self) -> bool:
+        """Whether it waits for a processor and has had less than half of one so far: then its silence is this machine's load."""
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()  # proc(5), from the third field on
+            used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            return False
+        return fields[0] == b"R" and used < (time.monotonic() - self.started) / 2
+
     def kill(self) -> None:
         """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for."""
         if self.returncode is None:

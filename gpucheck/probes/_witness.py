@@ -6,9 +6,10 @@ A child that could not be started, or that stumbled over a bug of ours, says not
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gpucheck.host import Child, Host
+from gpucheck.host import Child, Ending, Host
 
 LIMIT_SECONDS = 20.0
+PATIENCE_SECONDS = 4.0  # below which silence says nothing: without persistence mode, nvmlInit wakes every GPU first
 LATE = ("timed out", "could not be killed")
 
 
@@ -38,16 +39,18 @@ def listen(child: Child, doing: Mapping[str, str], seconds: float) -> Account:
         seconds: the time it was given.
 
     Raises:
-        RuntimeError: it could not be asked, through no fault of the driver.
+        RuntimeError: it could not be asked, or had too little time, through no fault of the driver.
     """
     ending, stages = child.end(), child.stages()
     if "crashed" in stages or ending.how.startswith("not started"):
         raise RuntimeError(f"the driver could not be asked: {ending.how}")
+    where = doing.get(ending.stage or "") or (f"in the stage {ending.stage}" if ending.stage else "between stages")
+    if (why := too_early(ending, seconds)) is not None:
+        raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")
     loaded = stages.get("load") or {}
     library = loaded.get("library")
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
-        where = doing.get(ending.stage or "") or (f"in the stage {ending.stage}" if ending.stage else "between stages")
         return Account(status, None, None, _ending(child, ending.how, where, seconds), library, stages, ending.stage)
     if loaded.get("status") != "loaded":
         return Account(loaded.get("status", "failed"), None, None, loaded.get("problem"), library, stages, None)
@@ -56,6 +59,15 @@ def listen(child: Child, doing: Mapping[str, str], seconds: float) -> Account:
             name, problem = value.get("result_name"), value.get("problem")
             return Account("failed", value["result"], name, problem, library, stages, None)
     return Account("ok", None, None, None, library, stages, None)
+
+
+def too_early(ending: Ending, seconds: float) -> str | None:
+    """Why the silence of a child that was stopped after that time says nothing about the driver; None: it does."""
+    if ending.how not in LATE:
+        return None
+    if ending.starved:
+        return "this machine gave it no time to run"
+    return "too short a time to blame the driver" if ending.stage is None or seconds < PATIENCE_SECONDS else None
 
 
 def cuda_version(number: Any) -> str | None:

@@ -5,6 +5,7 @@ import re
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
+from gpucheck.probes._witness import too_early
 from gpucheck.probes.kernel_module import minors
 
 CONTROL, UVM = "/dev/nvidiactl", "/dev/nvidia-uvm"
@@ -36,15 +37,22 @@ class DeviceNodes(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> DeviceNodes:
-    """List the nodes; open each in a child, because opening can block on a wedged driver."""
+    """List the nodes; open each in a child, because opening can block on a wedged driver.
+
+    Raises:
+        RuntimeError: there was too little time to say whether they open.
+    """
     control, uvm, *gpus = (_look(host, path) for path in (CONTROL, UVM, *_gpu_paths(host)))
     wanted = [node.path for node in (control, uvm, *gpus) if node.present and not node.regular_file]
     if not wanted:
         return DeviceNodes(control=control, uvm=uvm, gpus=tuple(gpus))
-    child = host.child("device_nodes", *wanted, limit=LIMIT_SECONDS)
+    limit = min(LIMIT_SECONDS, host.remaining())
+    child = host.child("device_nodes", *wanted, limit=limit)
     opened = {path: child.until(path) for path in wanted}
     # With every answer in, its end is not waited for: closing a GPU that was asleep takes as long as waking it.
     ending = child.end() if None in opened.values() else None
+    if ending is not None and (why := too_early(ending, limit)) is not None:
+        raise RuntimeError(f"{ending.stage or 'the device files'} did not open within {limit:.2g} s: {why}")
     return DeviceNodes(
         control=_tried(control, opened),
         uvm=_tried(uvm, opened),

@@ -22,7 +22,7 @@ class Driver(Fact, frozen=True, kw_only=True):
     """What NVML says about the driver.
 
     ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen refused it), "failed" (an NVML
-    error code), "crashed" (the child died) or "hung" (it was stopped at the limit).
+    error code), "crashed" (the child died) or "hung" (it was stopped at a limit that is long enough).
     """
 
     status: str

@@ -58,6 +58,13 @@ def test_ten_gpus_are_in_order():
     assert [node.path for node in found.gpus] == names
 
 
+def test_a_short_wait_is_no_hang():
+    child = FakeChild({"/dev/nvidiactl": OPEN}, how="timed out", stage="/dev/nvidia0")
+    host = FakeHost(nodes=NODES, children={"device_nodes": child}, remaining=2.0)
+    with pytest.raises(RuntimeError, match="nvidia0 did not open within 2 s: too short a time to blame the driver"):
+        read(host)
+
+
 def test_hang_names_the_node():
     child = FakeChild({"/dev/nvidiactl": OPEN, "/dev/nvidia-uvm": OPEN}, how="timed out", stage="/dev/nvidia0")
     found = read(FakeHost(nodes=NODES, children={"device_nodes": child}))

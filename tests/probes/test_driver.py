@@ -89,12 +89,12 @@ def test_nvml_takes_the_child_with_it(driver_host, deed, problem):
 @linux
 def test_nvml_hangs_and_is_stopped_in_time(driver_host):
     started = time.monotonic()
-    with driver_host({"nvmlInit_v2": "hang"}, timeout_seconds=3.0) as host:
+    with driver_host({"nvmlInit_v2": "hang"}, timeout_seconds=7.0) as host:
         fact = driver.read(host)
         assert host.remaining() > 0  # the fact was there before the run's time was up
         (process,) = host._processes
-    assert time.monotonic() - started < 3
-    assert (fact.status, fact.problem) == ("hung", "no answer within 1.8 s in nvmlInit")
+    assert time.monotonic() - started < 7
+    assert (fact.status, fact.problem) == ("hung", "no answer within 4.4 s in nvmlInit")
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
     assert process.returncode == -signal.SIGKILL
@@ -174,7 +174,7 @@ def test_nvidia_smi_fails_too(answer, words):
 
 
 def test_nvidia_smi_is_not_asked_when_time_is_up():
-    host = host_with(FakeChild({"load": LOADED}, how="timed out", stage="init"), remaining=1.0, **SMI)
+    host = host_with(FakeChild({"load": LOADED}, how="killed by SIGSEGV", stage="init"), remaining=1.0, **SMI)
     assert driver.read(host).nvidia_smi is None
     assert host.ran == []
 

@@ -23,3 +23,22 @@ def test_an_ending_between_stages():
     account = listen(FakeChild({}, how="exited with status 1", log="a\n\nb " + "x" * 300), {}, 1.0)
     assert account.problem == "the process that asked exited with status 1 between stages; its last words: b " + "x" * 198
     assert account.died_in is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "stage", "starved", "problem"),
+    [
+        (3.9, "init", False, "no answer within 3.9 s in the stage init: too short a time to blame the driver"),
+        (20.0, None, False, "no answer within 20 s between stages: too short a time to blame the driver"),  # it never came to ask
+        (20.0, "init", True, "no answer within 20 s in the stage init: this machine gave it no time to run"),
+    ],
+)
+def test_silence_that_is_no_fault_of_the_driver(seconds, stage, starved, problem):
+    with pytest.raises(RuntimeError) as error:
+        listen(FakeChild({}, how="timed out", stage=stage, starved=starved), {}, seconds)
+    assert str(error.value) == problem
+
+
+def test_silence_of_the_driver():
+    account = listen(FakeChild({}, how="timed out", stage="init"), {"init": "in nvmlInit"}, 5.2)
+    assert (account.status, account.problem) == ("hung", "no answer within 5.2 s in nvmlInit")

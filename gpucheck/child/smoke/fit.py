@@ -49,7 +49,8 @@ def train(
         result["stage"] = "first step"
         data = network.dataset(tf, per_replica * replicas)
         with _around(tf, item, logical):
-            model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, callbacks=[steps])
+            # Keras warns where a dataset is to be shuffled, which it would not do: PYTHONWARNINGS=error makes that an error.
+            model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, shuffle=False, callbacks=[steps])
         result["stage"] = "verify"
         stages.begin(stage + ": verify")
         result.update(proof.measured(steps.seconds, steps.means.losses, per_replica * replicas, steps.means.accuracies))
@@ -85,7 +86,7 @@ def shortly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> tuple[
     strategy = importlib.import_module("gpucheck.strategies.one_device").build(tf, (logical,))
     with strategy.scope():
         model = network.model(keras, compiled=False)
-    history = model.fit(network.dataset(tf, batch), steps_per_epoch=steps, epochs=1, verbose=0).history
+    history = model.fit(network.dataset(tf, batch), steps_per_epoch=steps, epochs=1, verbose=0, shuffle=False).history
     return model, float(history["loss"][-1])
 
 

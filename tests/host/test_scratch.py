@@ -1,0 +1,49 @@
+"""The folder for children's temporary files: where the user's programs have theirs, and gone afterwards."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.host.scratch import Scratch
+from gpucheck.model import Request
+
+
+def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path):
+    scratch = Scratch({"TMPDIR": str(tmp_path)})
+    assert os.listdir(tmp_path) == []
+    set_for_a_child = scratch.variables()
+    (name,) = os.listdir(tmp_path)
+    assert set_for_a_child == dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(tmp_path / name))
+    assert scratch.variables() == set_for_a_child
+    (tmp_path / name / "left.py").write_text("")
+    scratch.remove()
+    assert os.listdir(tmp_path) == []
+    scratch.remove()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")
+def test_where_none_can_be_made_the_childs_environment_stays():
+    assert Scratch({"TMPDIR": "/proc"}).variables() == {}
+
+
+def test_only_what_trains_gets_one(tmp_path):
+    with LocalHost(Request(timeout_seconds=20), env={**os.environ, "TMPDIR": str(tmp_path)}) as host:
+        host.child("libraries").end()
+        assert os.listdir(tmp_path) == []
+        host.child("interpreter").end()
+        assert len(os.listdir(tmp_path)) == 1
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.tensorflow
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+def test_a_training_leaves_nothing_even_where_warnings_are_errors(tmp_path):
+    env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error", "CUDA_VISIBLE_DEVICES": "-1"}
+    argv = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout
+    assert os.listdir(tmp_path) == []
