@@ -218,11 +218,14 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
     output_dtype: str | None = None  # type of the softmax' result
     loss_scale: float | None = None  # of mixed_float16, after the last step
-    tf32: bool | None = None  # whether float32 products may be rounded to TF32 on hardware that has it
+    tf32: bool | None = None  # float32 products may be rounded to TF32 on hardware that has it; None: on no GPU
     peak_memory_bytes: int | None = None  # device memory, as the framework's allocator counts it; None on a CPU
     cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
-    input_wait_share: float | None = None  # of the steps' time, spent waiting for the input pipeline: 0 to 1
+    # measured after the run by the experiment "input_pipeline", in a loop of its own; samples_per_second is another loop's
+    input_wait_share: float | None = None  # of a piped step's time, spent waiting for the input pipeline: 0 to 1
+    piped_samples_per_second: float | None = None  # steps on the input pipeline
     device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
+    # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
     # where its workers are named: "this machine" (two were started here), "TF_CONFIG", "Slurm", "Kubernetes"

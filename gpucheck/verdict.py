@@ -15,6 +15,7 @@ from gpucheck.model import (
     Status,
     Verdict,
 )
+from gpucheck.naming import devices
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -97,11 +98,13 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     if keras is not None and keras.imported is False:
         yield f"Keras could not be imported: {keras.error or keras.error_type or 'no reason was given'}"
     training = facts.get(Training)
+    if training is None and request.smoke and facts.reading("training") is None:
+        yield "nothing was trained: not observed"  # a report that names no training; a live run always has its reading
     if training is None or not request.smoke:
         return
     behind: dict[str, list[str]] = {}  # what was not reached any more, by the reason: one sentence for all
     for run in training.runs:
-        label = f"{run.strategy} on {', '.join(run.devices) or 'no device'}"
+        label = f"{run.strategy} on {devices(run.devices) or 'no device'}"
         if run.status == "timed_out" and run.stage is None:
             behind.setdefault(run.reason or "out of time", []).append(label)
         elif run.status == "timed_out":

@@ -14,7 +14,7 @@ LOOKING = {"os", "io", "pathlib", "subprocess", "socket", "time", "random", "shu
 # folder or file -> (what of ours it may import, what of the world it must not)
 WALLS = {
     "model.py": (("expectations",), LOOKING),  # only the nouns
-    "expectations": (("model", "facts", "plugin", "compat", "probes", "expectations"), LOOKING),
+    "expectations": (("model", "facts", "plugin", "compat", "probes", "expectations", "naming"), LOOKING),
     "facts.py": (("model",), LOOKING),
     "plugin.py": (("model",), {"subprocess", "socket"}),
     "compat": (("compat",), LOOKING),
@@ -22,7 +22,7 @@ WALLS = {
     "probes": (("model", "plugin", "host", "compat", "probes", "logs"), LOOKING - {"time"}),
     "logs": (("model", "plugin", "logs", "probes.log", "compat"), LOOKING),
     "rules": (("model", "plugin", "compat", "probes", "rules", "expectations"), LOOKING),
-    "reports": (("model", "plugin", "manual", "reports", "compat", "expectations"), LOOKING - {"time"}),
+    "reports": (("model", "plugin", "manual", "reports", "compat", "expectations", "naming"), LOOKING - {"time"}),
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "experiments": (("child", "experiments"), {"subprocess", "socket", "psutil", "msgspec"}),
     "child": (("child", "strategies", "experiments"), {"psutil", "msgspec", "click", "rich"}),
@@ -30,8 +30,10 @@ WALLS = {
     "api.py": (("model", "host.local", "pipeline", "reports"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
     "redact.py": (("model", "probes.environment"), LOOKING),
-    "replay.py": (("model", "plugin", "pipeline", "expectations"), LOOKING),
-    "verdict.py": (("model", "facts", "probes"), LOOKING),
+    "naming.py": ((), LOOKING),
+    "input.py": ((), LOOKING - {"os"}),
+    "replay.py": (("model", "plugin", "pipeline", "expectations", "input"), LOOKING),
+    "verdict.py": (("model", "facts", "probes", "naming"), LOOKING),
     "manual.py": (("model",), LOOKING),
     "schema.py": (("model", "plugin"), LOOKING),
     "lint": (("model", "plugin", "manual", "lint", "reports"), LOOKING - {"os", "io"}),
@@ -50,6 +52,7 @@ WALLS = {
             "cli",
             "pipeline",
             "replay",
+            "input",
             "explain",
             "host",
             "probes._framework",

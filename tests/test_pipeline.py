@@ -244,7 +244,7 @@ def test_probes_and_rules_about_tensorflow_are_left_out():
 def test_a_run_out_of_time_is_not_healthy():
     plain = machine("laptop-cpu")
     plain["training"]["runs"][1].update(status="timed_out", reason="out of time")
-    assert report(plain).unknown_because == ("training mirrored on CPU:0, CPU:1: out of time",)
+    assert report(plain).unknown_because == ("training mirrored on CPU:0-1: out of time",)
 
 
 def test_an_experiment_out_of_time_is_not_healthy():
@@ -278,3 +278,9 @@ def test_the_report_carries_the_facts_and_the_request():
     assert got.facts["request"]["allow_cpu"] is True
     assert got.facts["keras"]["version"] == "3.15.1"
     assert "request" not in [run.name for run in got.probes]
+
+
+def test_a_training_that_nobody_observed_is_not_healthy():
+    plain = {name: fact for name, fact in machine("laptop-cpu").items() if name != "training"}
+    assert report(plain).unknown_because == ("nothing was trained: not observed",)
+    assert report(plain, request=Request(allow_cpu=True, smoke=False)).exit_code == 0

@@ -6,7 +6,7 @@ import time
 import pytest
 from fakes import facts, machine, readings
 
-from gpucheck.model import SCHEMA_VERSION, Request
+from gpucheck.model import SCHEMA_VERSION, Request, Verdict
 from gpucheck.pipeline import assemble, judge
 from gpucheck.plugin import load_rows, load_rules
 from gpucheck.replay import Unreadable, replay
@@ -78,3 +78,55 @@ def test_a_probe_that_failed_stays_failed():
             run.update(status="failed", problem="OSError: no bus")
     again = replay(json.dumps(old).encode())
     assert again.unknown_because == ("pci: OSError: no bus",)
+
+
+def test_a_newer_minor_version_is_read_without_the_fields_it_added():
+    old = json.loads(written(BROKEN))
+    major, minor = SCHEMA_VERSION.split(".")
+    old.update(schema_version=f"{major}.{int(minor) + 7}", news={"a": [1]})
+    old["facts"]["gpus"]["news"] = 1
+    old["facts"]["a_probe_of_tomorrow"] = {"seen": True}
+    old["probes"] += [{"name": "a_probe_of_tomorrow", "status": "ok", "seconds": 1.0, "problem": None}]
+    again = replay(json.dumps(old).encode())
+    assert again.schema_version == SCHEMA_VERSION
+    assert [one.code for one in again.findings] == [one.code for one in replay(written(BROKEN)).findings]
+
+
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"a":' * 200_000, b'{"facts": {"x": ' + b"[" * 200_000])
+def test_what_is_nested_without_end_is_refused(text):
+    with pytest.raises(Unreadable, match="not JSON: nested too deeply"):
+        replay(text)
+
+
+@pytest.mark.parametrize("where", [lambda old: old, lambda old: old["probes"][0]], ids=["run", "probe"])
+@pytest.mark.parametrize("seconds", [-5, -0.001, True])
+def test_a_time_that_no_run_takes_is_refused(where, seconds):
+    old = json.loads(written())
+    where(old)["seconds"] = seconds
+    with pytest.raises(Unreadable, match=f"seconds: {seconds}"):
+        replay(json.dumps(old).encode())
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_json_is_read_as_powershell_writes_it(encoding):
+    text = written().decode().replace("NVIDIA H200", "NVIDIA H200 ü")
+    again = replay(text.replace("\n", "\r\n").encode(encoding))
+    assert again.facts["gpus"]["gpus"][0]["name"] == "NVIDIA H200 ü"
+
+
+@pytest.mark.parametrize("probe", ["training", "tensorflow", "pci"])
+def test_a_fact_that_is_not_there_was_not_looked_at(probe):
+    old = json.loads(written())
+    del old["facts"][probe]
+    again = replay(json.dumps(old).encode())
+    assert (again.verdict, again.exit_code) == (Verdict.UNKNOWN, 3)
+    assert again.unknown_because == (f"{probe}: the report says that it answered, and has no fact of it",)
+
+
+def test_a_training_that_the_report_does_not_even_name_is_missed():
+    old = json.loads(written())
+    del old["facts"]["training"]
+    old["probes"] = [run for run in old["probes"] if run["name"] != "training"]
+    assert replay(json.dumps(old).encode()).unknown_because == ("nothing was trained: not observed",)
+    old["facts"]["request"]["smoke"] = False
+    assert replay(json.dumps(old).encode()).exit_code == 0

@@ -4,12 +4,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from gpucheck.expectations import SPEED_TOLERANCE, Expectations
+from gpucheck.expectations import SPEED_TOLERANCE, Expectations, steady
 from gpucheck.expectations.items import Item, Seen, gpu_count, gpu_models, training, version
 from gpucheck.expectations.tracked import Tracked, tracked
 from gpucheck.facts import Facts
 from gpucheck.model import Report
 
+TRAINING = "training speed"
 GROUPS = {
     "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",
     "TensorFlow and Keras": "Another release trains with other code: results, speed and saved models may differ.",
@@ -18,7 +19,7 @@ GROUPS = {
     "hardware": "Other hardware has other limits: memory, kernels, and the way between the GPUs.",
     "environment variables": "These change what CUDA, TensorFlow, Keras and NCCL do, without a word.",
     "limits": "What a process is granted decides how fast it is fed, and when it is killed.",
-    "training speed": "The same job takes longer or ends differently: whatever else changed, this is what it costs.",
+    TRAINING: "The same job ends differently, or at quite another speed: what all other differences come to.",
 }
 
 
@@ -30,6 +31,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     old: str | None
     new: str | None
     why: str  # it matters
+    note: str | None = None  # of a speed, how much less or more it is: "2.5 times as fast"
 
 
 class Drift(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,8 +67,15 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
         known = was or now
         if known is None or not all(probe in old.facts and probe in new.facts for probe in known.probes):
             continue
-        if _differ(was, now):
-            changes.append(_change(key[0], key[1], was and was.words, now and now.words))
+        if key[0] == TRAINING and not (was and now):  # the levels, and --strategy, train different jobs
+            if known.number is None:
+                left.append(f"{key[1]}: trained in {baseline if was else current} only")
+        elif was and now and was.coarse == now.coarse and was.vague != now.vague:
+            left.append(f"{key[1]}: only one of the two knows its version")
+        elif _differ(was, now):
+            changes.append(_change(key[0], key[1], was and was.words, now and now.words, _direction(was, now)))
+    if _on_cpu(old) and _on_cpu(new):
+        left.append("training speed on the CPU: it is what other processes leave of it")
     return _drift(changes, left, baseline, current)
 
 
@@ -113,7 +122,7 @@ PROBES = {
     "gpus": "hardware",
     "environment": "environment variables",
     "limits": "limits",
-    "training": "training speed",
+    "training": TRAINING,
 }  # probe -> the group that suffers if it sees nothing any more
 
 
@@ -127,7 +136,7 @@ _LOOKS: tuple[tuple[Callable[[Seen], Iterator[Item]], Callable[[Item], str]], ..
     (gpu_count, lambda item: "hardware"),
     (gpu_models, lambda item: "hardware"),
     (version, _version_group),
-    (training, lambda item: "training speed"),
+    (training, lambda item: TRAINING),
 )
 
 
@@ -136,11 +145,30 @@ def _differ(was: Tracked | None, now: Tracked | None) -> bool:
         return was is not now
     if was.number is not None and now.number is not None:
         return abs(now.number - was.number) > SPEED_TOLERANCE * max(abs(was.number), abs(now.number))
+    if was.coarse is not None and now.coarse is not None and (was.vague or now.vague):
+        return was.coarse != now.coarse
     return was.words != now.words
 
 
-def _change(group: str, what: str, old: str | None, new: str | None) -> Change:
-    return Change(group=group, what=what, old=old, new=new, why=GROUPS[group])
+def _direction(was: Tracked | None, now: Tracked | None) -> str | None:
+    if was is None or now is None or now.number is None or not was.number:
+        return None
+    share = now.number / was.number
+    if share < 1:
+        return f"{100 * share:.0f} % of the speed"
+    return f"{share:.1f} times as fast" if share < 10 else f"{share:,.0f} times as fast"
+
+
+def _on_cpu(report: Report) -> bool:
+    """Whether it has a speed that is not compared."""
+    return any(
+        run.get("samples_per_second") is not None and not steady(run["devices"])
+        for run in (report.facts.get("training") or {}).get("runs") or ()
+    )
+
+
+def _change(group: str, what: str, old: str | None, new: str | None, note: str | None = None) -> Change:
+    return Change(group=group, what=what, old=old, new=new, why=GROUPS[group], note=note)
 
 
 def _drift(changes: list[Change], left: list[str], baseline: str, current: str) -> Drift:

@@ -20,7 +20,7 @@ def load(text: str, name: str) -> dict[str, Any]:
     """
     parser = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        return cast("dict[str, Any]", parser.loads(text))
+        return cast("dict[str, Any]", parser.loads(text.removeprefix("\ufeff")))  # as Windows' editors begin a file
     except (ValueError, RecursionError) as error:
         words = str(error) or "nested too deeply"
         place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", words)

@@ -7,6 +7,9 @@ process ids, folders, ranks.
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gpucheck.expectations import steady
+from gpucheck.naming import devices
+
 GIB = 1 << 30
 
 
@@ -16,6 +19,12 @@ class Tracked(NamedTuple):
     words: str
     probes: tuple[str, ...]  # it is compared only where both runs have these facts
     number: float | None = None
+    coarse: str | None = None  # the words without the version, which one of the two may not have looked at (``--quick``)
+
+    @property
+    def vague(self) -> bool:
+        """Whether its version was not looked at."""
+        return self.words == self.coarse
 
 
 Entry = tuple[str, str, Tracked]  # group, what, value
@@ -66,8 +75,8 @@ def _frameworks(facts: Plain) -> Iterator[Entry]:
     yield from _fields(
         group, "tensorflow", tensorflow, {"imported": "import tensorflow works", "built_with_cuda": "built with CUDA"}
     )
-    if (devices := tensorflow.get("devices")) is not None:
-        kinds = [device["kind"] for device in devices]
+    if (listed := tensorflow.get("devices")) is not None:
+        kinds = [device["kind"] for device in listed]
         words = ", ".join(f"{kinds.count(kind)} × {kind}" for kind in sorted(set(kinds))) or "none"
         yield group, "devices that TensorFlow lists", Tracked(words, ("tensorflow",))
     yield from _fields(
@@ -78,15 +87,20 @@ def _frameworks(facts: Plain) -> Iterator[Entry]:
 def _libraries(facts: Plain) -> Iterator[Entry]:
     group, fact = "libraries", facts.get("libraries") or {}
     for library in fact.get("libraries") or ():
-        words = library.get("version") or "found" if library.get("path") else "not found"
-        source = f" from {library['source']}" if library.get("path") and library.get("source") else ""
-        yield group, library["soname"], Tracked(words + source, ("libraries",))
+        source = f" from {library['source']}" if library.get("source") else ""
+        yield group, library["soname"], _found(library, source)
     for name in ("ptxas", "libdevice"):
         tool = fact.get(name) or {}
         if fact.get("tensorflow"):
-            yield group, name, Tracked((tool.get("version") or "found") if tool.get("path") else "not found", ("libraries",))
+            yield group, name, _found(tool)
     for wheel in (facts.get("packages") or {}).get("nvidia") or ():
         yield group, wheel["name"], Tracked(wheel["version"], ("packages",))
+
+
+def _found(file: Plain, source: str = "") -> Tracked:
+    if not file.get("path"):
+        return Tracked("not found", ("libraries",))
+    return Tracked(f"{file.get('version') or 'found'}{source}", ("libraries",), coarse=f"found{source}")
 
 
 def _python(facts: Plain) -> Iterator[Entry]:
@@ -168,17 +182,13 @@ def _limits(facts: Plain) -> Iterator[Entry]:
 def _training(facts: Plain) -> Iterator[Entry]:
     group = "training speed"
     for run in (facts.get("training") or {}).get("runs") or ():
-        place = _span(list(run.get("devices") or ()))
+        place = devices(run.get("devices") or ()) or "no device"
         if run.get("cross_device"):
             continue  # only tried to find out why another failed
         label = f"{run['strategy']} on {place} in {run['precision']}{', compiled by XLA' if run.get('compiled') else ''}"
         yield group, label, Tracked(run["status"].replace("_", " "), ("training",))
-        if (speed := run.get("samples_per_second")) is not None:
+        if (speed := run.get("samples_per_second")) is not None and steady(run.get("devices") or ()):
             yield group, f"{label}, samples/s", Tracked(f"{speed:,.4g}", ("training",), speed)
-
-
-def _span(devices: list[str]) -> str:
-    return f"{devices[0]} to {devices[-1]}" if len(devices) > 2 else " and ".join(devices) or "no device"
 
 
 def _fields(group: str, probe: str, fact: Plain, labels: dict[str, str]) -> Iterator[Entry]:

@@ -39,22 +39,25 @@ def run(setting: Setting) -> dict[str, Any]:
     drawn = step_seconds(partial(_draw, job.source(data)))
     # A step waits no longer than a batch takes: what differs beyond that is another load on the machine.
     waited = min(max(0.0, piped - resident), drawn)
-    found = {"device_samples_per_second": round(batch / resident, 1), "input_wait_share": round(min(1.0, waited / piped), 4)}
-    figures: dict[str, Any] = {"batch_size": batch, **found}
-    figures.update(piped_samples_per_second=round(batch / piped, 1), pipeline_samples_per_second=round(batch / drawn, 1))
+    rates = {"device": resident, "piped": piped, "smoke_pipeline": drawn}
+    figures: dict[str, Any] = {"batch_size": batch}
+    figures.update({f"{name}_samples_per_second": round(batch / seconds, 1) for name, seconds in rates.items()})
+    figures["input_wait_share"] = round(waited / piped, 4)
+    figures["other_slowdown_share"] = round((piped - resident - waited) / piped, 4)
+    told = {name: figures[name] for name in ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")}
     pipelines = ladder(tf, batch, network.arrays(network.BATCHES * batch))
     for name, data in pipelines.items():
         if name == "plain":
-            figures["map_seconds_per_sample"] = round(step_seconds(partial(_draw, iter(data))) / batch, 7)
+            figures["jpeg_decode_and_augment_seconds_per_sample"] = round(step_seconds(partial(_draw, iter(data))) / batch, 7)
         samples = batch
         if name == "larger_batch":
-            samples = figures["larger_batch_size"] = 2 * batch
+            samples = figures["jpeg_larger_batch_size"] = 2 * batch
         # The iterator is the dataset's own: a strategy's would prefetch to the device. The warm-up fills the cache.
         timed = partial(job.piped, iter(data))
-        figures[f"{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
+        figures[f"jpeg_{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
     del job
     forget(setting.keras)
-    return {"devices": [device], "figures": figures, "fields": {stage(account): found}}
+    return {"devices": [device], "figures": figures, "fields": {stage(account): told}}
 
 
 def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:

@@ -23,8 +23,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train a few steps in each precision, and compare with float32."""
     device = setting.devices()[0]
     batch = CPU_BATCH if device.startswith("CPU") else network.batch_size(device)
-    losses, figures = _trained(setting, device, "float32", batch)
-    figures["batch_size"], figures["steps"] = batch, STEPS
+    losses, more = _trained(setting, device, "float32", batch)
+    figures: dict[str, Any] = {"batch_size": batch, "steps": STEPS, **more}
     problems = []
     for precision, tolerance in TOLERANCE.items():
         found, more = _trained(setting, device, precision, batch)
@@ -32,7 +32,7 @@ def run(setting: Setting) -> dict[str, Any]:
         figures.update(more)
         figures[f"{precision}_first_loss_relative_difference"] = difference
         figures[f"{precision}_last_loss_relative_difference"] = apart(found[-1], losses[-1])
-        figures[f"{precision}_speedup"] = _speedup(setting, device, precision)
+        figures[f"{precision}_training_speedup"] = _speedup(setting, device, precision)
         skipped = more[f"{precision}_skipped_steps"]
         if not difference <= tolerance:
             problems.append(
@@ -52,7 +52,8 @@ def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple
     figures = {f"{precision}_first_loss": losses[0], f"{precision}_last_loss": losses[-1]}
     if precision != "float32":
         figures[f"{precision}_skipped_steps"] = STEPS - int(job.model.optimizer.iterations)
-        figures[f"{precision}_loss_scale"] = proof.numerics(job.model, None)["loss_scale"]
+        scale = proof.loss_scale(job.model.optimizer)
+        figures.update({} if scale is None else {f"{precision}_loss_scale": float(scale)})
     return losses, figures
 
 

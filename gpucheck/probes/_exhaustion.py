@@ -37,7 +37,7 @@ def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
         reason=reason,
         devices=(device,),
         figures={
-            "limit_bytes": build.get("limit_bytes"),
+            "limit_set_by_gpucheck_bytes": build.get("limit_bytes"),
             "asked_bytes": exhaust.get("asked_bytes"),
             "raised_after_seconds": exhaust.get("seconds"),
             "loss_before": build.get("loss"),
@@ -61,12 +61,13 @@ def _judged(stages: dict[str, Any], ending: Ending, on_gpu: bool, out_of_time: b
     if stages["build"]["problem"]:
         return "skipped", stages["build"]["problem"]
     exhaust, before, after = stages["exhaust"], stages["build"]["loss"], stages["recover"]["loss"]
-    asked, limit = f"{exhaust['asked_bytes'] / 2**30:.1f} GiB", f"{stages['build']['limit_bytes'] / 2**30:.1f} GiB"
+    asked = f"{exhaust['asked_bytes'] / 2**30:.1f} GiB"
+    limit = f"gpucheck's own limit of {stages['build']['limit_bytes'] / 2**30:.1f} GiB"
     if exhaust["error"] is None:
-        given = f"{asked} were given within a limit of {limit}"
+        given = f"{asked} were given within {limit}"
         return ("failed", given) if on_gpu else ("skipped", f"{given}: this system does not enforce it")
     if exhaust["error"] != CAUGHT:
-        return "failed", f"asking for {asked} within a limit of {limit} does not raise {CAUGHT}, but {exhaust['words']}"
+        return "failed", f"asking for {asked} within {limit} does not raise {CAUGHT}, but {exhaust['words']}"
     if not abs(after - before) <= TOLERANCE * abs(before):
         return (
             "failed",

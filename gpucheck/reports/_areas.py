@@ -1,6 +1,6 @@
 """One line per area of the machine: ok, WARN, FAIL, or "–" for what was not looked at. Blame comes from the findings only."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from gpucheck.compat.keras import OTHERS, TITLES
@@ -179,20 +179,26 @@ def _training(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
     runs = fact.get("runs") or ()
     if not runs:
         return None, f"nothing was trained: {fact.get('ending') or 'no run was possible'}"
-    told: dict[str, dict[str, dict[str, None]]] = {status: {} for status in _ENDINGS}  # status -> strategy -> devices
+    told: dict[str, dict[str, dict[tuple[str, ...], None]]] = {status: {} for status in _ENDINGS}  # status -> strategy -> devices
     for run in runs:
-        told.setdefault(run["status"], {}).setdefault(run["strategy"], {}).update(dict.fromkeys(run["devices"]))
+        told.setdefault(run["status"], {}).setdefault(run["strategy"], {}).setdefault(tuple(run["devices"]))
     words = "; ".join(
-        f"{', '.join(f'{strategy} {devices(tuple(names))}'.rstrip() for strategy, names in strategies.items())}"
+        f"{', '.join(f'{strategy} {_all(jobs)}'.rstrip() for strategy, jobs in strategies.items())}"
         f" {_ENDINGS.get(status, status)}"
         for status, strategies in told.items()
         if strategies
     )
     if told["failed"]:
         return False, words
-    on_gpu = any(not name.startswith("CPU") for names in told["passed"].values() for name in names)
+    on_gpu = any(not name.startswith("CPU") for jobs in told["passed"].values() for names in jobs for name in names)
     proved = told["passed"] and not told["timed_out"] and (on_gpu or not gpu_count(facts))
     return True if proved else None, words
+
+
+def _all(jobs: Iterable[tuple[str, ...]]) -> str:
+    """The devices of one job as in every table; of several, each device once."""
+    listed = list(jobs)
+    return devices(listed[0] if len(listed) == 1 else dict.fromkeys(name for names in listed for name in names))
 
 
 def _tpu(fact: dict[str, Any], facts: dict[str, Any]) -> Told:

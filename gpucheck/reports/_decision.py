@@ -122,7 +122,10 @@ def _multi(report: Report, alone: list[TrainingRun]) -> tuple[str | None, str]:
     count, share = len(run.devices), run.scaling_efficiency
     slow = any(finding.code == "scaling-inefficient" for finding in report.findings)
     verdict = "does not pay" if slow else "fits"
-    return f"{100 * share:.0f} % on {devices(run.devices)}", f"{verdict}: {count} GPUs do the work of {share * count:.1f}"
+    return (
+        f"{100 * share:.0f} % on {devices(run.devices)} (experiment scaling)",
+        f"{verdict}: {count} GPUs do the work of {share * count:.1f}",
+    )
 
 
 def _workers(report: Report) -> tuple[str | None, str]:

@@ -1,9 +1,10 @@
 """The answer of a run in one sentence, and in the words of the systems that ask for it."""
 
 from gpucheck.compat.keras import TITLES
-from gpucheck.model import Diagnosis, Level, Report, Severity, Verdict
+from gpucheck.expectations import NONE_GIVEN
+from gpucheck.model import Diagnosis, Level, Outcome, Report, Severity, Status, Verdict
 from gpucheck.reports._areas import gpu_count, gpu_names
-from gpucheck.reports._words import devices
+from gpucheck.reports._words import devices, plural
 
 # Exit codes by style, then by state. Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. node-problem-detector: 0 the condition
 # is false, 1 it is true, 2 unknown. Docker: 0 healthy, 1 unhealthy, 2 reserved: what was not looked at is not healthy.
@@ -49,6 +50,24 @@ def muted(report: Report) -> list[Diagnosis]:
 def followers(report: Report, root: Diagnosis) -> list[Diagnosis]:
     """The findings that a root cause explains."""
     return [finding for finding in report.findings if finding.explained_by == root.code]
+
+
+def outcomes(report: Report) -> list[Outcome]:
+    """What became of the rules that this run had a question for: those of expectations only where some were given."""
+    return [outcome for outcome in report.outcomes if outcome.reason != NONE_GIVEN]
+
+
+def unchecked(report: Report) -> list[Outcome]:
+    """The rules that could not look, and those that crashed."""
+    return [outcome for outcome in outcomes(report) if outcome.status in (Status.SKIPPED, Status.CRASHED)]
+
+
+def gaps(report: Report) -> list[str]:
+    """How many those are: "3 not checked", "1 check crashed"; empty where every rule could look."""
+    skipped, crashed = (
+        sum(outcome.status is status for outcome in unchecked(report)) for status in (Status.SKIPPED, Status.CRASHED)
+    )
+    return [f"{skipped:,} not checked"] * bool(skipped) + [f"{plural(crashed, 'check')} crashed"] * bool(crashed)
 
 
 def headline(report: Report) -> str:

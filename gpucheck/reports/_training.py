@@ -51,16 +51,22 @@ def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
             sheet.add(run.note, indent=INDENT + 4)
         if run.misplaced_ops:
             sheet.add(f"not on the named device: {', '.join(run.misplaced_ops[:6])}", indent=INDENT + 4)
-    if beside := tuple(dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)):
-        sheet.add(f"{devices(beside)} trained at the same time, each under the others' load", indent=INDENT)
+    if caveat := beside(runs):
+        sheet.add(caveat, indent=INDENT)
     sheet.blank()
+
+
+def beside(runs: tuple[TrainingRun, ...]) -> str | None:
+    """Which devices' rates are less than they can do, in a sentence; None where nothing trained beside another."""
+    names = dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)
+    return f"{devices(names)} trained at the same time, each under the others' load" if names else None
 
 
 def _cells(run: TrainingRun) -> dict[str, str]:
     first, last = (significant(value) if value is not None else "–" for value in (run.loss.first, run.loss.last))
     return {
         "strategy": strategy(run),
-        "devices": _devices(run) or "–",
+        "devices": devices(run.devices) or "–",
         "precision": f"{run.precision} XLA" if run.compiled else run.precision,
         "rate": "–" if run.samples_per_second is None else significant(run.samples_per_second),
         "step": _fixed(run.step_seconds, 1000, 1),
@@ -69,14 +75,6 @@ def _cells(run: TrainingRun) -> dict[str, str]:
         "loss": "–" if (first, last) == ("–", "–") else f"{first} → {last}",
         "result": WORDS.get(run.status, run.status),
     }
-
-
-def _devices(run: TrainingRun) -> str:
-    """'GPU:0-7'; '2 × GPU:0-3' where each of two workers has the same."""
-    each = run.devices[: len(run.devices) // run.workers] if run.workers else run.devices
-    if run.workers and each * run.workers == run.devices:
-        return f"{run.workers} × {devices(each)}" if each else ""
-    return devices(tuple(dict.fromkeys(run.devices)))
 
 
 def _fixed(value: float | None, factor: float, decimals: int) -> str:
@@ -126,10 +124,11 @@ def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str:
     if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
         return ""
     share = run.scaling_efficiency
+    source = "" if share is None else ", both as measured by the experiment scaling"
     if share is None and run.samples_per_second and len(set(run.devices)) == run.replicas:
         single = [rate for one in singles(run, runs) if (rate := one.samples_per_second)]
         share = run.samples_per_second / (sum(single) / len(single) * run.replicas) if single else None
-    return "" if share is None else f"{share * 100:.0f} % of {run.replicas} × one GPU's samples/s"
+    return "" if share is None else f"{share * 100:.0f} % of {run.replicas} × one GPU's samples/s{source}"
 
 
 def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, TrainingRun
+from gpucheck.naming import devices as devices
 
 # C0 and C1 controls, bidirectional overrides, zero-width characters and lone surrogates: what a terminal would obey or choke on.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]")
@@ -48,6 +49,7 @@ SPELLING = {
     "tpu": "TPU",
     "wsl": "WSL",
     "xla": "XLA",
+    "jpeg": "JPEG",
     "tf32": "TF32",
     "tensorflow": "TensorFlow",
     "keras": "Keras",
@@ -98,24 +100,6 @@ def duration(seconds: float) -> str:
 def plural(count: int, noun: str) -> str:
     """ "1 error", "2 errors"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def devices(names: tuple[str, ...]) -> str:
-    """Device names in short: GPU:0, GPU:1, GPU:2, GPU:5 -> "GPU:0-2,5"."""
-    runs: list[tuple[str, int, int]] = []
-    for name in names:
-        kind, _, number = name.rpartition(":")
-        if not number.isdigit():
-            return ", ".join(names)
-        if runs and runs[-1][0] == kind and runs[-1][2] + 1 == int(number):
-            runs[-1] = (kind, runs[-1][1], int(number))
-        else:
-            runs.append((kind, int(number), int(number)))
-    short = ""
-    for place, (kind, first, last) in enumerate(runs):
-        same = place > 0 and runs[place - 1][0] == kind
-        short += ("," if same else f"{', ' if short else ''}{kind}:") + (f"{first}-{last}" if last > first else str(first))
-    return short
 
 
 def strategy(run: TrainingRun) -> str:

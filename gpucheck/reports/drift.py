@@ -56,7 +56,8 @@ def _old(change: Change) -> str:
 
 
 def _new(change: Change) -> str:
-    return change.new if change.new is not None else "absent"
+    note = f", {change.note}" if change.note else ""
+    return change.new + note if change.new is not None else "absent"
 
 
 def _cell(text: str) -> str:

@@ -14,8 +14,9 @@ import jinja2
 from gpucheck.model import Report, Status, TrainingRun
 from gpucheck.reports import _charts, _decision, _experiments
 from gpucheck.reports._areas import areas
-from gpucheck.reports._headline import followers, headline, muted, roots
+from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked
 from gpucheck.reports._text import plain
+from gpucheck.reports._training import beside
 from gpucheck.reports._words import devices, duration, evidence, significant, size, strategy
 
 TEMPLATE = "report.html.jinja"
@@ -46,6 +47,7 @@ def render(report: Report) -> str:
         saw=lambda item: evidence(item, report.facts, verbose=True),
         areas=areas(report),
         runs=[_run(run) for run in report.training],
+        beside=beside(report.training),
         charts=[chart._replace(svg=_Safe(plain(chart.svg))) for chart in charts],
         no_charts=reason,
         experiments=[
@@ -56,7 +58,8 @@ def render(report: Report) -> str:
         not_measured=_decision.NOT_MEASURED,
         facts=_facts(report.facts),
         cited=cited,
-        unchecked=[outcome for outcome in report.outcomes if outcome.status in (Status.SKIPPED, Status.CRASHED)],
+        unchecked=unchecked(report),
+        gaps=", ".join(gaps(report)),
         clear=[outcome.code for outcome in report.outcomes if outcome.status is Status.CLEAR],
         seconds=duration,
     )

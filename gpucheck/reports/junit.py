@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 
 from gpucheck.model import Diagnosis, Outcome, Report, Severity, Status, TrainingRun
-from gpucheck.reports._headline import warnings_fail
+from gpucheck.reports._headline import outcomes, warnings_fail
 from gpucheck.reports._text import line, plain
 from gpucheck.reports._words import evidence, training_run
 
@@ -52,7 +52,7 @@ def _suite(name: str, cases: list[ElementTree.Element], seconds: float, report: 
 def _rules(report: Report) -> Iterator[ElementTree.Element]:
     found = {finding.code: finding for finding in report.findings}
     strict = warnings_fail(report)
-    for outcome in report.outcomes:
+    for outcome in outcomes(report):
         case = _case("gpucheck.rules", outcome.code)
         if outcome.status is Status.FOUND and outcome.code in found:
             _tell(case, found[outcome.code], report, strict)

@@ -9,9 +9,10 @@ import re
 from gpucheck.model import Diagnosis, Experiment, Report, Severity, Status, TrainingRun, Verdict
 from gpucheck.reports import _decision, _experiments
 from gpucheck.reports._areas import areas
-from gpucheck.reports._headline import followers, headline, muted, roots
+from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked
 from gpucheck.reports._text import line, plain
-from gpucheck.reports._words import devices, duration, evidence, significant, size, strategy
+from gpucheck.reports._training import beside
+from gpucheck.reports._words import devices, duration, evidence, plural, significant, size, strategy
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
 MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
@@ -95,6 +96,8 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
             run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}",
         ]
         lines.append(f"| {' | '.join(escape(cell) for cell in cells)} |")
+    if caveat := beside(runs):
+        lines += ["", escape(caveat)]
     return [*lines, ""]
 
 
@@ -128,9 +131,12 @@ def _number(value: float | None) -> str:
 
 def _rules(report: Report) -> list[str]:
     clear = [outcome.code for outcome in report.outcomes if outcome.status is Status.CLEAR]
-    rest = [outcome for outcome in report.outcomes if outcome.status in (Status.SKIPPED, Status.CRASHED)]
-    lines = ["<details>", f"<summary>{len(clear)} causes ruled out, {len(rest)} not checked</summary>", ""]
-    lines += [f"- `{outcome.code}` {outcome.status.value}: {escape(outcome.reason or 'no reason given')}" for outcome in rest]
+    counts = ", ".join([f"{plural(len(clear), 'cause')} ruled out", *gaps(report)])
+    lines = ["<details>", f"<summary>{counts}</summary>", ""]
+    lines += [
+        f"- `{outcome.code}` {outcome.status.value}: {escape(outcome.reason or 'no reason given')}"
+        for outcome in unchecked(report)
+    ]
     lines += ["", f"Ruled out: {', '.join(f'`{code}`' for code in clear) or 'none'}", "", "</details>", ""]
     return lines
 

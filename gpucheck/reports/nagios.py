@@ -5,8 +5,9 @@ Source: nagios-plugins.org, "Nagios Plugin Development Guidelines". Its exit cod
 
 from gpucheck.model import Report, Severity, Status, Verdict
 from gpucheck.reports._areas import gpu_count
-from gpucheck.reports._headline import followers, headline, roots, state
+from gpucheck.reports._headline import followers, headline, outcomes, roots, state
 from gpucheck.reports._text import cut, fit, line
+from gpucheck.reports._words import devices
 
 STATES = {"pass": "OK", "warn": "WARNING", "fail": "CRITICAL", "unknown": "UNKNOWN"}
 LIMIT_BYTES = 4000
@@ -43,12 +44,14 @@ def _performance(report: Report) -> list[str]:
     """``'label'=value[UOM];warn;crit;min;max``, the most telling first: what doesn't fit is left out."""
     found = roots(report)
     errors = sum(finding.severity is Severity.ERROR for finding in found)
-    skipped = sum(outcome.status is not Status.CLEAR and outcome.status is not Status.FOUND for outcome in report.outcomes)
+    asked = outcomes(report)
+    skipped, crashed = (sum(outcome.status is status for outcome in asked) for status in (Status.SKIPPED, Status.CRASHED))
     data = [
         f"'time'={report.seconds:.3f}s;;;0",
         f"'errors'={errors};;0;0",
         f"'warnings'={len(found) - errors};0;;0",
-        f"'not_checked'={skipped};;;0;{len(report.outcomes)}",
+        f"'not_checked'={skipped};;;0;{len(asked)}",
+        f"'crashed'={crashed};;;0;{len(asked)}",
         f"'gpus'={gpu_count(report.facts)};;;0",
     ]
     for gpu in (report.facts.get("gpus") or {}).get("gpus") or ():
@@ -59,8 +62,9 @@ def _performance(report: Report) -> list[str]:
             data.append(f"'{name}_temperature'={gpu['temperature_celsius']}")
     labels: set[str] = set()
     for run in report.training:
-        names = ",".join(run.devices) if len(run.devices) < 3 else f"{run.devices[0]}...{run.devices[-1]}"
-        label = _label(f"{run.strategy} {names} {run.precision}{' XLA' if run.compiled else ''} samples_per_second")
+        # A rate under the load of others that trained at the same time is not one to compare with theirs who trained alone.
+        how = f"{run.precision}{' XLA' if run.compiled else ''}{' together' if run.trained_with else ''}"
+        label = _label(f"{run.strategy} {devices(run.devices, ascii=True)} {how} samples_per_second")
         if run.samples_per_second is not None and label not in labels:
             labels.add(label)
             data.append(f"'{label}'={run.samples_per_second:.6g};;;0")

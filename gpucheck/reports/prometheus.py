@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
 from gpucheck.reports._areas import gpu_count
-from gpucheck.reports._headline import roots, state
+from gpucheck.reports._headline import outcomes, roots, state
 from gpucheck.reports._text import line
 from gpucheck.reports._words import devices
 
@@ -28,6 +28,7 @@ TRAINING_GAUGES = {  # field of a training run -> what it is
     "step_seconds": "Median duration of the steps after the first",
     "first_step_seconds": "Duration of the first step, compilation included",
     "peak_memory_bytes": "Peak device memory as TensorFlow counts it",
+    "trained_with": "Other devices that trained at the same time, each under the others' load",
 }
 Labels = dict[str, str]
 
@@ -88,7 +89,7 @@ class _Collector:
         yield _gauge(
             "rules",
             "Rules by what became of them",
-            [({"status": each.value}, sum(outcome.status is each for outcome in report.outcomes)) for each in Status],
+            [({"status": each.value}, sum(outcome.status is each for outcome in outcomes(report))) for each in Status],
         )
 
     def _probes(self) -> Iterator[GaugeMetricFamily]:
@@ -113,7 +114,9 @@ class _Collector:
             (
                 dict(
                     zip(
-                        self.TRAINING, (run.strategy, devices(run.devices), run.precision, str(run.compiled).lower()), strict=True
+                        self.TRAINING,
+                        (run.strategy, devices(run.devices, ascii=True), run.precision, str(run.compiled).lower()),
+                        strict=True,
                     )
                 ),
                 run,

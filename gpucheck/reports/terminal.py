@@ -1,11 +1,10 @@
 """The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
 
 from gpucheck.compat.keras import OTHERS, TITLES
-from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Level, Report, Severity, Status, Verdict
 from gpucheck.reports import _decision, _experiments, _findings, _training
 from gpucheck.reports._areas import Area, areas, place
-from gpucheck.reports._headline import proved
+from gpucheck.reports._headline import gaps, proved, unchecked
 from gpucheck.reports._sheet import Part, Sheet
 from gpucheck.reports._words import duration, plural
 
@@ -83,10 +82,9 @@ def _area(sheet: Sheet, area: Area) -> None:
 
 def _not_checked(sheet: Sheet, report: Report) -> None:
     reasons: dict[str, list[str]] = {}
-    for outcome in report.outcomes:
-        if outcome.status in (Status.SKIPPED, Status.CRASHED):
-            crashed = "crashed, please report it: " if outcome.status is Status.CRASHED else ""
-            reasons.setdefault(f"{crashed}{outcome.reason or 'no reason given'}", []).append(outcome.code)
+    for outcome in unchecked(report):
+        crashed = "crashed, please report it: " if outcome.status is Status.CRASHED else ""
+        reasons.setdefault(f"{crashed}{outcome.reason or 'no reason given'}", []).append(outcome.code)
     if reasons:
         sheet.blank()
         sheet.add(("not checked", "title"), indent=2)
@@ -139,11 +137,6 @@ def _unknown(sheet: Sheet, reasons: tuple[str, ...]) -> None:
 
 
 def _ruled_out(report: Report, verbose: bool) -> str:
-    asked = [outcome for outcome in report.outcomes if outcome.reason != NONE_GIVEN]
-    count = {status: sum(outcome.status is status for outcome in asked) for status in Status}
-    words = [f"{plural(count[Status.CLEAR], 'cause')} ruled out"]
-    if count[Status.SKIPPED]:
-        words.append(f"{count[Status.SKIPPED]:,} not checked")
-    if count[Status.CRASHED]:
-        words.append(f"{plural(count[Status.CRASHED], 'check')} crashed")
+    clear = sum(outcome.status is Status.CLEAR for outcome in report.outcomes)
+    words = [f"{plural(clear, 'cause')} ruled out", *gaps(report)]
     return ", ".join(words) + (" (-v says why)" if len(words) > 1 and not verbose else "")

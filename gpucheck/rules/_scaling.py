@@ -60,21 +60,27 @@ class Lost(NamedTuple):
         return "exchange" if self.exchange >= self.seconds / 2 else None
 
 
-FIGURES = ("step_seconds", "fed_step_seconds", "one_device_step_seconds", "one_device_fed_step_seconds", "all_reduce_seconds")
+FIGURES = (
+    "all_devices_step_seconds",
+    "all_devices_repeated_batch_step_seconds",
+    "one_device_step_seconds",
+    "one_device_repeated_batch_step_seconds",
+    "gradient_all_reduce_seconds",
+)
 
 
 def lost(training: Training, run: TrainingRun) -> Lost | None:
     """Where the time of that run's steps goes, as the experiment "scaling" measured it; None: it did not, or none is lost."""
     place, found = figures(training, "scaling", run.devices)
-    step, fed, one, one_fed, exchange = (found.get(name) for name in FIGURES)
-    if step is None or fed is None or one is None or one_fed is None or exchange is None or step <= one:
+    step, repeated, one, one_repeated, exchange = (found.get(name) for name in FIGURES)
+    if step is None or repeated is None or one is None or one_repeated is None or exchange is None or step <= one:
         return None
-    waiting = min(max(0.0, (step - fed) - (one - one_fed)), step - one)
+    waiting = min(max(0.0, (step - repeated) - (one - one_repeated)), step - one)
     return Lost(
         seconds=step - one,
         exchange=min(exchange, step - one),
         waiting=waiting,
-        bandwidth=found.get("all_reduce_bytes_per_second"),
+        bandwidth=found.get("large_all_reduce_bytes_per_second"),
         evidence=saw(training, *(f"experiments[{place}].figures.{name}" for name in FIGURES)),
     )
 

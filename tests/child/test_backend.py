@@ -102,7 +102,8 @@ def test_each_device_and_all_together_are_trained(tmp_path):
     one, both = proof.runs
     assert (one.global_batch_size, both.global_batch_size, both.per_replica_batch_size, both.replicas) == (16, 32, 16, 2)
     assert (one.replicas_equal, both.replicas_equal) == (None, True)
-    assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is one.tf32 is True
+    assert one.loss_fell is one.gradients_reach_weights is one.placement_verified is True
+    assert one.tf32 is None  # whatever JAX says: it ran on no GPU
     assert one.steps == 12
     assert proof.ending is None
 

@@ -30,7 +30,7 @@ def test_it_is_caught_and_training_goes_on():
     made = provoked()
     figures = made.figures
     assert (made.status, made.reason) == ("passed", None)
-    assert figures["asked_bytes"] == 2 * figures["limit_bytes"]
+    assert figures["asked_bytes"] == 2 * figures["limit_set_by_gpucheck_bytes"]
     assert figures["loss_after"] == pytest.approx(figures["loss_before"], rel=1e-4)
     assert made.note.startswith("ResourceExhaustedError: OOM when allocating tensor with shape")
 

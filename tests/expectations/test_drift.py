@@ -113,3 +113,63 @@ def test_expectations_as_a_baseline():
 
 def test_every_group_can_be_reached():
     assert {group for _, (group, *_) in CASES} == set(drift.GROUPS)
+
+
+PTXAS = ("libraries.ptxas", {"path": "/usr/local/cuda/bin/ptxas", "version": "12.5.82", "elsewhere": []})
+UNASKED = ("libraries.ptxas", {**PTXAS[1], "version": None})
+
+
+@pytest.mark.parametrize(("old", "new"), [(PTXAS, UNASKED), (UNASKED, PTXAS)], ids=["then", "now"])
+def test_a_version_that_only_one_looked_at_is_not_compared(old, new):
+    found = drift.between(report(dict([old])), report(dict([new])), "then", "now")
+    assert found.changes == ()
+    assert found.not_compared == ("ptxas: only one of the two knows its version",)
+    gone = {"libraries.ptxas": {"path": None, "version": None, "elsewhere": []}}
+    assert changes(report(gone), report(dict([old]))) == [
+        ("libraries", "ptxas", "12.5.82" if old is PTXAS else "found", "not found")
+    ]
+
+
+def test_a_librarys_unknown_version_is_not_compared_but_its_place_is():
+    unknown = {"libraries.libraries[0].version": None}
+    assert changes(report(unknown)) == []
+    moved = {**unknown, "libraries.libraries[0].source": "LD_LIBRARY_PATH"}
+    assert changes(report(moved)) == [
+        ("libraries", "libcudart.so.12", "12.5.82 from RUNPATH", "found from LD_LIBRARY_PATH"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("speed", "words"), [(9000.0, "2.5 times as fast"), (1000.0, "27 % of the speed"), (0.0, "0 % of the speed")]
+)
+def test_a_speed_says_its_direction(speed, words):
+    found = drift.between(report(), report({"training.runs[0].samples_per_second": speed}), "then", "now")
+    assert [one.note for one in found.changes] == [words]
+    assert "longer" not in drift.GROUPS["training speed"]
+
+
+def test_a_speed_within_a_factor_of_two_is_no_difference():
+    for speed in (1900.0, 7000.0):
+        assert changes(report({"training.runs[0].samples_per_second": speed})) == []
+
+
+def test_speeds_of_a_cpu_are_not_compared():
+    slow = report({"training.runs[0].samples_per_second": 1.0}, name="laptop-cpu")
+    found = drift.between(report(name="laptop-cpu"), slow, "then", "now")
+    assert found.changes == ()
+    assert found.not_compared == ("training speed on the CPU: it is what other processes leave of it",)
+
+
+def test_devices_of_a_job_are_named_as_in_every_report():
+    made = report({"training.runs[0].devices": ["CPU:0", "CPU:0"], "training.runs[0].status": "failed"})
+    new = report({"training.runs[0].devices": ["CPU:0", "CPU:0"]})
+    assert ("training speed", "one_device on 2 × CPU:0 in float32", "failed", "passed") in changes(new, made)
+
+
+def test_jobs_that_only_one_of_the_two_trained_are_not_compared():
+    more = {**machine("h200")["training"]["runs"][0], "precision": "mixed_float16"}
+    full = report({"training.runs": [*machine("h200")["training"]["runs"], more]})
+    for old, new, where in ((full, report(), "then"), (report(), full, "now")):
+        found = drift.between(old, new, "then", "now")
+        assert found.changes == ()
+        assert found.not_compared == (f"one_device on GPU:0 in mixed_float16: trained in {where} only",)

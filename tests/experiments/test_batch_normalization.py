@@ -1,6 +1,7 @@
 """Statistics of two replicas, local and synchronized, trained with the real TensorFlow on two logical CPU devices."""
 
 import pytest
+from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 pytestmark = MARKS
@@ -36,6 +37,10 @@ def test_the_loss_is_another_one(found):
     for loss in ("first_loss", "last_loss"):
         assert figures[f"synchronized_{loss}"] != figures[f"local_{loss}"]
         assert figures[f"synchronized_{loss}"] == pytest.approx(figures[f"local_{loss}"], rel=0.2)
+
+
+def test_every_figure_is_explained(found):
+    assert differences("batch_normalization", found["sound"]["figures"]) == []
 
 
 def test_statistics_that_are_not_exchanged_are_told(found):

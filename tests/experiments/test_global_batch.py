@@ -1,6 +1,7 @@
 """The same global batch on two replicas and on one device, trained with the real TensorFlow on two logical CPU devices."""
 
 import pytest
+from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 pytestmark = MARKS
@@ -47,6 +48,10 @@ def test_a_larger_global_batch_changes_the_loss(found):
 def test_a_loss_that_is_not_averaged_over_the_replicas_is_told(found):
     assert "not averaged over the global batch" in found["unscaled"]
     assert "32 samples" in found["unscaled"]
+
+
+def test_every_figure_is_explained(found):
+    assert differences("global_batch", found["sound"]["figures"]) == []
 
 
 def test_tf32_is_as_it_was(found):

@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from experiments.page import differences
 from fakes import readings
 from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
@@ -55,20 +56,40 @@ def measured():
 def test_figures_have_their_units_and_are_measured(measured):
     figures = measured["whole"]["figures"]
     assert measured["whole"]["devices"] == ["CPU:0"]
-    rates = ["device", "piped", "pipeline", "plain", "prefetch", "parallel_map", "cache", "larger_batch"]
+    remedies = ("plain", "prefetch", "parallel_map", "cache", "larger_batch")
+    rates = ["device", "piped", "smoke_pipeline", *(f"jpeg_{remedy}" for remedy in remedies)]
     assert [name for name in figures if name.endswith("_samples_per_second")] == [f"{name}_samples_per_second" for name in rates]
     assert all(figures[f"{name}_samples_per_second"] > 0 for name in rates)
-    assert figures["map_seconds_per_sample"] > 0
-    assert (figures["batch_size"], figures["larger_batch_size"]) == (16, 32)
+    assert figures["jpeg_decode_and_augment_seconds_per_sample"] > 0
+    assert (figures["batch_size"], figures["jpeg_larger_batch_size"]) == (16, 32)
     # The smoke job's pipeline only slices arrays; however busy the machine is, its steps don't wait for that.
     assert 0 <= figures["input_wait_share"] < 0.2
+
+
+@pytest.mark.parametrize("made", ["whole", "starved"])
+def test_the_gap_between_piped_and_resident_steps_is_told_whole(measured, made):
+    figures = measured[made]["figures"]
+    gap = 1 - figures["piped_samples_per_second"] / figures["device_samples_per_second"]
+    assert figures["input_wait_share"] + figures["other_slowdown_share"] == pytest.approx(gap, abs=5e-3)
+
+
+def test_a_step_waits_no_longer_than_the_pipeline_takes(measured):
+    """Another load on the machine is not the pipeline's."""
+    figures = measured["whole"]["figures"]
+    most = figures["piped_samples_per_second"] / figures["smoke_pipeline_samples_per_second"]
+    assert figures["input_wait_share"] <= most + 1e-3
+
+
+def test_every_figure_is_explained(measured):
+    assert differences("input_pipeline", measured["whole"]["figures"]) == []
 
 
 def test_the_run_of_that_device_is_told_what_was_found(measured):
     (fields,) = measured["whole"]["fields"].values()
     figures = measured["whole"]["figures"]
     assert list(measured["whole"]["fields"]) == ["train one_device CPU:0 float32"]
-    assert fields == {name: figures[name] for name in ("device_samples_per_second", "input_wait_share")}
+    told = ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")  # all three of the same steps
+    assert fields == {name: figures[name] for name in told}
     msgspec.convert({"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed",
                      **fields}, TrainingRun)  # fmt: skip
 
@@ -105,4 +126,4 @@ def test_it_is_made_on_an_accelerator_or_not_at_all(measured):
 
 def test_it_fits_the_report(measured):
     made = {"name": "input_pipeline", "status": "passed", **{key: measured["whole"][key] for key in ("devices", "figures")}}
-    assert msgspec.convert(made, Experiment).figures["plain_samples_per_second"] > 0
+    assert msgspec.convert(made, Experiment).figures["jpeg_plain_samples_per_second"] > 0

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 from gpucheck.child.experiments import NotHere
@@ -44,9 +45,18 @@ class TestTrained:
             assert figures[f"held_after_round_{number}_bytes"] > 100 * MIB
             assert figures[f"peak_of_round_{number}_bytes"] >= figures[f"held_after_round_{number}_bytes"] * 0.9
 
+    def test_what_is_judged_stands_beside_what_is_tolerated(self, found):
+        for made in found.values():
+            figures = made["figures"]
+            over = figures["least_growth_of_a_round_bytes"] > figures["tolerated_growth_of_a_round_bytes"]
+            assert over is (made["problem"] is not None)
+
+    def test_every_figure_is_explained(self, found):
+        assert differences("memory_after_clear", found["sound"]["figures"]) == []
+
     def test_what_piles_up_is_told(self, found):
         made = found["leaking"]
-        assert made["figures"]["growth_per_round_bytes"] == pytest.approx(200 * MIB, abs=60 * MIB)
+        assert made["figures"]["least_growth_of_a_round_bytes"] == pytest.approx(200 * MIB, abs=60 * MIB)
         assert made["problem"].startswith("memory is not given back on CPU:0: each model that is trained and cleared leaves ")
 
 

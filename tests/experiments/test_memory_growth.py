@@ -4,6 +4,7 @@ import contextlib
 from types import SimpleNamespace
 
 import pytest
+from experiments.page import differences
 
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.experiments import memory_growth
@@ -64,6 +65,7 @@ def test_most_is_left(machine):
         "problem": None,
     }
     assert tf.asked == []  # there is nothing to try
+    assert differences("memory_growth", made["figures"]) == []
 
 
 def test_tensorflow_has_taken_all(machine):

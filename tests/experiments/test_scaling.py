@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from experiments.page import differences
 from in_tensorflow import MARKS, printed_by
 
 from gpucheck.model import Experiment
@@ -41,11 +42,17 @@ for runs in ([], [account(1)], [account(2, status="failed")]):
     except NotHere as reason:
         refused.append(str(reason))
 
+two = [f"GPU:{place}" for place in range(2)]
+accelerated = scaling.run(
+    Setting(None, tf, keras, {"GPU:0": "CPU:0", "GPU:1": "CPU:1"}, [account(2, devices=two)])
+)["fields"]
+
 strategy = mirrored.build(tf, ("CPU:0", "CPU:1"))
 summed = scaling.exchange(tf, strategy)(strategy.run(lambda: [tf.ones((2, 3)), tf.ones((4,))]))
 sums = [[one.numpy().tolist() for one in strategy.experimental_local_results(value)] for value in summed]
 variables = sum(int(tf.size(one.value)) for one in network.model(keras, False).trainable_variables)
-print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables}))
+print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables,
+                  "accelerated": accelerated}))
 """
 
 
@@ -54,34 +61,52 @@ def measured():
     return printed_by(SCRIPT)
 
 
-def test_efficiency_is_by_its_definition(measured):
+def test_efficiency_can_be_computed_from_its_terms(measured):
     figures = measured["whole"]["figures"]
     for prefix in ("", "doubled_batch_"):
-        together, one = (figures[f"{prefix}{name}samples_per_second"] for name in ("", "one_device_"))
+        together, one = (figures[f"{prefix}{name}_samples_per_second"] for name in ("all_devices", "one_device"))
         assert figures[f"{prefix}scaling_efficiency"] == pytest.approx(together / (2 * one), rel=1e-3)
-    assert figures["samples_per_second"] == pytest.approx(2 * 16 / figures["step_seconds"], rel=1e-3)
+    for name, samples in (("one_device", 16), ("all_devices", 2 * 16)):
+        rate, seconds = figures[f"{name}_samples_per_second"], figures[f"{name}_step_seconds"]
+        assert rate == pytest.approx(samples / seconds, rel=1e-2)
     assert (figures["replicas"], figures["per_replica_batch_size"]) == (2, 16)
 
 
-def test_the_largest_run_that_passed_is_told(measured):
-    whole = measured["whole"]
-    assert whole["devices"] == ["CPU:0", "CPU:1"]
-    figures = whole["figures"]
-    assert whole["fields"] == {
-        "train mirrored CPU:0,CPU:1 float32": {
-            name: figures[name] for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")
-        }
-    }
+def test_the_largest_run_that_passed_is_measured(measured):
+    assert measured["whole"]["devices"] == ["CPU:0", "CPU:1"]
+
+
+def test_logical_cpu_devices_share_their_cores(measured):
+    """What they reach together is a figure of the experiment, and says nothing of the job's devices."""
+    assert "fields" not in measured["whole"]
+
+
+def test_the_job_on_accelerators_is_told_its_efficiency(measured):
+    (fields,) = measured["accelerated"].values()
+    assert list(measured["accelerated"]) == ["train mirrored GPU:0,GPU:1 float32"]
+    assert list(fields) == ["scaling_efficiency", "doubled_batch_scaling_efficiency"]
+    assert all(value > 0 for value in fields.values())
 
 
 def test_exchange_and_computing_are_measured_apart(measured):
     figures = measured["whole"]["figures"]
     assert figures["gradient_bytes"] == 4 * measured["variables"]
-    for name in ("all_reduce_seconds", "fed_step_seconds", "one_device_step_seconds", "one_device_fed_step_seconds"):
+    steps = [f"{name}_repeated_batch_step_seconds" for name in ("one_device", "all_devices")]
+    for name in ("gradient_all_reduce_seconds", *steps):
         assert figures[name] > 0
-    assert figures["all_reduce_bytes_per_second"] > 0
     made = {"name": "scaling", "status": "passed", "devices": measured["whole"]["devices"], "figures": figures}
     assert msgspec.convert(made, Experiment).figures == figures
+
+
+def test_a_rate_of_exchange_has_its_bytes_and_its_seconds(measured):
+    figures = measured["whole"]["figures"]
+    size, seconds, rate = (figures[f"large_all_reduce_{name}"] for name in ("bytes", "seconds", "bytes_per_second"))
+    assert size == 4 << 20
+    assert rate == pytest.approx(size / seconds, rel=1e-2)
+
+
+def test_every_figure_is_explained(measured):
+    assert differences("scaling", measured["whole"]["figures"]) == []
 
 
 def test_the_exchange_really_sums(measured):

@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 from gpucheck.child.experiments import NotHere, Setting
@@ -58,6 +59,14 @@ class TestMeasured:
     def test_it_is_on_and_off_while_measured_and_then_as_it_was(self, found):
         assert found["seen"] == [True, False]
         assert found["after"] is False
+
+
+def test_every_figure_is_explained(monkeypatch):
+    losses, seconds = {True: [2.5, 2.0], False: [2.5, 2.0]}, {True: 0.002, False: 0.003}
+    monkeypatch.setattr(tensor_float_32, "_measured", lambda *_: (losses, seconds))
+    monkeypatch.setattr(tensor_float_32, "forget", lambda keras: None)
+    here = Setting(None, gpus(1, 1, [(9, 0)]), None, {"GPU:0": "GPU:0"}, [])
+    assert differences("tensor_float_32", tensor_float_32.run(here)["figures"]) == []
 
 
 def test_a_cpu_has_no_tf32():

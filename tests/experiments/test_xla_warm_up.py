@@ -1,6 +1,7 @@
 """What compiling a job by XLA costs at its start and saves at each step, from the jobs that have run."""
 
 import pytest
+from experiments.page import differences
 
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.experiments import xla_warm_up
@@ -28,6 +29,11 @@ def test_the_steps_after_which_it_has_paid():
             "break_even_steps": 10_001,  # 60 s more at the start, 6 ms less at each step after it
         },
     }
+
+
+def test_every_figure_is_explained():
+    found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
+    assert differences("xla_warm_up", found["figures"]) == []
 
 
 def test_it_may_never_pay():

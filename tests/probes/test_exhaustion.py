@@ -1,6 +1,7 @@
 """An out-of-memory on purpose: what is concluded from how the child fared."""
 
 import pytest
+from experiments.page import differences
 from fakes import FakeChild, FakeHost
 
 from gpucheck.child.plan import planned
@@ -60,12 +61,13 @@ def test_caught_and_recovered():
     assert experiment.devices == ("GPU:0",)
     assert experiment.note == WORDS
     assert experiment.figures == {
-        "limit_bytes": GIB,
+        "limit_set_by_gpucheck_bytes": GIB,
         "asked_bytes": 2 * GIB,
         "raised_after_seconds": 10.1,
         "loss_before": 2.5,
         "loss_after": 2.5,
     }
+    assert differences("out_of_memory", experiment.figures) == []
 
 
 @pytest.mark.parametrize(
@@ -103,20 +105,18 @@ def test_a_framework_that_no_longer_imports():
 
 def test_another_exception_is_not_what_programs_catch():
     stages = changed(exhaust={"error": "InternalError", "words": "InternalError: out of memory"})
-    reason = (
-        "asking for 2.0 GiB within a limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
-    )
+    reason = "asking for 2.0 GiB within gpucheck's own limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
     assert judged(stages) == ("failed", reason)
 
 
 def test_a_gpu_whose_limit_does_not_hold():
     given = changed(exhaust={"error": None, "words": None})
-    assert judged(given) == ("failed", "2.0 GiB were given within a limit of 1.0 GiB")
+    assert judged(given) == ("failed", "2.0 GiB were given within gpucheck's own limit of 1.0 GiB")
 
 
 def test_a_system_that_enforces_no_limit():
     given = changed(exhaust={"error": None, "words": None})
-    reason = "2.0 GiB were given within a limit of 1.0 GiB: this system does not enforce it"
+    reason = "2.0 GiB were given within gpucheck's own limit of 1.0 GiB: this system does not enforce it"
     assert judged(given, [run("CPU:0")]) == ("skipped", reason)
 
 

@@ -51,10 +51,10 @@ def test_eight_gpus():
     assert unmeasured["single GPU"][1] == "fits: GPU:0 alone trains 58,600 samples/s"
     assert unmeasured["multi-GPU"] == (None, "works: GPU:0-7 train together")
     measured = eight(runs=[*ONES, {**MIRRORED, "scaling_efficiency": 0.92}])
-    assert table(measured)["multi-GPU"] == ("92 % on GPU:0-7", "fits: 8 GPUs do the work of 7.4")
+    assert table(measured)["multi-GPU"] == ("92 % on GPU:0-7 (experiment scaling)", "fits: 8 GPUs do the work of 7.4")
     slow = found(rule("scaling-inefficient", Severity.WARNING), summary="Slow.")
     measured = eight(runs=[*ONES, {**MIRRORED, "scaling_efficiency": 0.55}], judgements=[slow])
-    assert table(measured)["multi-GPU"] == ("55 % on GPU:0-7", "does not pay: 8 GPUs do the work of 4.4")
+    assert table(measured)["multi-GPU"] == ("55 % on GPU:0-7 (experiment scaling)", "does not pay: 8 GPUs do the work of 4.4")
     broken = eight(runs=[*ONES, {**MIRRORED, "status": "failed", "scaling_efficiency": None}])
     assert table(broken)["multi-GPU"] == (None, "not yet: GPU:0-7 together did not pass")
 

@@ -55,10 +55,19 @@ def test_ascii_is_ascii_and_nothing_reaches_the_terminal_as_a_command():
 def test_json():
     got = json.loads(drift.render_json(found(KERAS)))
     assert got["baseline"] == "good.json"
-    assert got["changes"] == [{"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "why": GROUPS[KERAS[0]]}]
+    assert got["changes"] == [
+        {"group": KERAS[0], "what": "Keras", "old": "3.15.1", "new": "3.4.1", "note": None, "why": GROUPS[KERAS[0]]}
+    ]
 
 
 def test_markdown_cells_stay_cells():
     text = drift.render_markdown(found(("environment variables", "XLA_FLAGS", '"a|b\n<x>"', None)))
     assert '| XLA_FLAGS | "a\\|b &lt;x>" | absent |' in text
     assert "### environment variables" in text
+
+
+def test_a_speed_is_told_with_its_direction():
+    speed = Change(group="training speed", what="s", old="300", new="900", note="3.0 times as fast", why="w")
+    made = Drift(baseline="a", current="b", changes=(speed,), not_compared=())
+    assert "  s: 300 → 900, 3.0 times as fast\n" in drift.render(made, **LOOK)
+    assert "| s | 300 | 900, 3.0 times as fast |" in drift.render_markdown(made)

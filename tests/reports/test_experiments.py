@@ -15,14 +15,14 @@ MADE = (
         status="passed",
         devices=("GPU:0",),
         figures={
-            "batch_size": 64, "device_samples_per_second": 3650.0, "input_wait_share": 0.0234, "map_seconds_per_sample": 0.00042,
-            "prefetch_samples_per_second": None,
+            "batch_size": 64, "device_samples_per_second": 3650.0, "input_wait_share": 0.0234, "jpeg_decode_and_augment_seconds_per_sample": 0.00042,
+            "jpeg_prefetch_samples_per_second": None,
         },
     ),
     Experiment(name="tensor_float_32", status="skipped", reason="TF32 begins with 8.0"),
     Experiment(
         name="memory_after_clear", status="failed", reason="memory is not given back", devices=("GPU:0",),
-        figures={"growth_per_round_bytes": 64.0 * 2**20},
+        figures={"least_growth_of_a_round_bytes": 64.0 * 2**20},
     ),
     Experiment(name="scaling", status="timed_out", reason="out of time", devices=("GPU:0", "GPU:1")),
 )  # fmt: skip
@@ -37,11 +37,16 @@ def made(experiments=MADE):
     [
         ("device_samples_per_second", 3650.4, "device 3,650 samples/s"),
         ("samples_per_second", 17.53, "17.5 samples/s"),
-        ("all_reduce_seconds", 0.0130, "all reduce 13 ms"),
+        ("gradient_all_reduce_seconds", 0.0130, "gradient all reduce 13 ms"),
         ("first_step_seconds", 4.4, "first step 4.4 s"),
         ("exchange_seconds", 0.0000421, "exchange 42.1 µs"),
-        ("map_seconds_per_sample", 0.00042, "map 420 µs per sample"),
-        ("all_reduce_bytes_per_second", 2.0 * 2**30, "all reduce 2 GiB/s"),
+        ("jpeg_decode_and_augment_seconds_per_sample", 0.00042, "JPEG decode and augment 420 µs per sample"),
+        ("large_all_reduce_bytes", 4 << 20, "large all reduce 4 MiB"),
+        ("large_all_reduce_bytes_per_second", 2.0 * 2**30, "large all reduce 2 GiB/s"),
+        ("all_devices_repeated_batch_step_seconds", 0.188, "all devices repeated batch step 188 ms"),
+        ("limit_set_by_gpucheck_bytes", 1 << 30, "limit set by gpucheck 1 GiB"),
+        ("other_slowdown_share", -0.031, "other slowdown -3.1 %"),
+        ("gpu_0_free_bytes", 11 << 30, "GPU 0 free 11 GiB"),
         ("gradient_bytes", 1495080, "gradient 1.43 MiB"),
         ("input_wait_share", 0.0234, "input wait 2.3 %"),
         ("doubled_batch_scaling_efficiency", 0.784, "doubled batch scaling efficiency 78 %"),
@@ -62,12 +67,14 @@ def test_in_the_terminal():
     assert (
         "  experiments\n"
         "    input pipeline on GPU:0: ok\n"
-        "      batch size 64 · device 3,650 samples/s · input wait 2.3 % · map 420 µs per sample\n"
-        "      prefetch unknown\n"
+        "      batch size 64 · device 3,650 samples/s · input wait 2.3 %\n"
+        "      JPEG decode and augment 420 µs per sample · JPEG prefetch unknown\n"
     ) in text  # a figure's name and its value stay together
-    assert "map 420 us per sample" in terminal.render(made(), width=100, color=False, ascii=True, verbose=True)
+    assert "JPEG decode and augment 420 us per sample" in terminal.render(
+        made(), width=100, color=False, ascii=True, verbose=True
+    )
     assert "    tensor float 32: not tried: TF32 begins with 8.0\n" in text
-    assert "    memory after clear on GPU:0: FAIL: memory is not given back\n      growth per round 64 MiB\n" in text
+    assert "    memory after clear on GPU:0: FAIL: memory is not given back\n      least growth of a round 64 MiB\n" in text
     assert "    scaling on GPU:0-1: out of time\n" in text
 
 
@@ -84,10 +91,10 @@ def test_in_markdown():
     assert text[start:].splitlines()[2:8] == [
         "| experiment | devices | result | measured |",
         "| --- | --- | --- | --- |",
-        "| input pipeline | GPU:0 | passed | batch size 64, device 3,650 samples/s, input wait 2.3 %, map 420 µs per sample,"
-        " prefetch unknown |",
+        "| input pipeline | GPU:0 | passed | batch size 64, device 3,650 samples/s, input wait 2.3 %, JPEG decode and augment 420 µs per sample,"
+        " JPEG prefetch unknown |",
         "| tensor float 32 | – | skipped: TF32 begins with 8.0 | – |",
-        "| memory after clear | GPU:0 | failed: memory is not given back | growth per round 64 MiB |",
+        "| memory after clear | GPU:0 | failed: memory is not given back | least growth of a round 64 MiB |",
         "| scaling | GPU:0-1 | timed_out: out of time | – |",
     ]
 
@@ -96,7 +103,7 @@ def test_in_html():
     tree = html5lib.HTMLParser(strict=True).parse(html.render(made()))
     rows = [" ".join("".join(row.itertext()).split()) for row in tree.iter("{http://www.w3.org/1999/xhtml}tr")]
     assert any(row.startswith("input pipelineGPU:0passed") for row in rows)
-    assert any("memory is not given back" in row and "growth per round 64 MiB" in row for row in rows)
+    assert any("memory is not given back" in row and "least growth of a round 64 MiB" in row for row in rows)
 
 
 def test_what_an_experiment_says_is_no_markup():
@@ -112,5 +119,5 @@ def test_what_an_experiment_says_is_no_markup():
 
 def test_a_figure_that_a_finding_rests_on():
     facts = {"training": {"experiments": [msgspec.to_builtins(MADE[0])]}}
-    seen = Evidence(fact="training", field="experiments[0].figures.map_seconds_per_sample", value=0.00042)
-    assert evidence(seen, facts).startswith("experiment input pipeline map seconds per sample: ")
+    seen = Evidence(fact="training", field="experiments[0].figures.jpeg_decode_and_augment_seconds_per_sample", value=0.00042)
+    assert evidence(seen, facts).startswith("experiment input pipeline JPEG decode and augment seconds per sample: ")

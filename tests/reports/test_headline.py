@@ -1,11 +1,16 @@
+import re
+import xml.etree.ElementTree as ElementTree
+
 import msgspec
 import pytest
 from fakes import machine, readings
-from reports.cases import CASES, cusolver
+from reports.cases import CASES, cusolver, others, report
 
-from gpucheck.model import Request, Verdict
+from gpucheck.expectations import NONE_GIVEN
+from gpucheck.model import Level, Request, Status, Verdict
 from gpucheck.pipeline import assemble
 from gpucheck.plugin import load_rows
+from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
 from gpucheck.reports._headline import EXIT_STYLES, exit_code, headline, proved, roots, state
 
 
@@ -62,3 +67,33 @@ def test_errors_before_warnings():
     turned = msgspec.structs.replace(made, findings=made.findings[::-1])
     assert [root.severity.value for root in roots(turned)] == ["error", "warning"]
     assert headline(turned) == made.findings[0].summary
+
+
+@pytest.mark.parametrize("level", [Level.QUICK, Level.FULL])
+def test_every_format_counts_what_was_not_checked_alike(level):
+    """What nobody asked for, because no expectations were given, is not among it."""
+    made = report(
+        "h200",
+        judgements=[
+            *others(Status.SKIPPED, 4, NONE_GIVEN, name="expected"),
+            *others(Status.SKIPPED, 3, "why", name="unseen"),
+            *others(Status.CRASHED, 2, "oh", name="broken"),
+        ],
+        request=Request(level=level),
+    )
+    short, long = (
+        terminal.render(made, width=300, color=False, ascii=False, verbose=verbose).splitlines()[-1] for verbose in (False, True)
+    )
+    assert short.startswith("74 causes ruled out, 3 not checked, 2 checks crashed (-v says why) · ")
+    assert long.startswith("74 causes ruled out, 3 not checked, 2 checks crashed · ")
+    assert "<summary>74 causes ruled out, 3 not checked, 2 checks crashed</summary>" in markdown.render(made)
+    assert "<summary>3 not checked, 2 checks crashed</summary>" in html.render(made)
+    assert "'not_checked'=3;;;0;79 'crashed'=2;;;0;79" in nagios.render(made)
+    counts = dict(re.findall(r'^gpucheck_rules\{status="(\w+)"\} (\S+)$', prometheus.render(made), re.MULTILINE))
+    assert counts == {"found": "0.0", "clear": "74.0", "skipped": "3.0", "crashed": "2.0"}
+    suite = ElementTree.fromstring(junit.render(made))[0]
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("errors")) == ("79", "3", "2")
+    verbose = terminal.render(made, width=300, color=False, ascii=False, verbose=True)
+    for text in (verbose, markdown.render(made), html.render(made), junit.render(made)):
+        assert "unseen-2" in text
+        assert "expected-0" not in text

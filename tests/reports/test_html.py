@@ -215,3 +215,11 @@ def test_in_a_browser(tmp_path, case, width, scheme, paper):
     assert told["count"] == ("1 value" if gpus == 1 else f"{gpus} values")
     assert told["overflow"] <= 0  # no sideways scrolling
     assert (told["width"], told["paper"]) == (width, paper)
+
+
+def test_devices_that_trained_at_the_same_time_are_told():
+    made = CASES["pass-h200"]()
+    beside = msgspec.structs.replace(made.training[0], devices=("GPU:1",), trained_with=3)
+    tree = parse(page.render(msgspec.structs.replace(made, training=(made.training[0], beside))))
+    assert "GPU:1 trained at the same time, each under the others' load" in texts(tree, "p")
+    assert "at the same time" not in page.render(made)

@@ -1,5 +1,6 @@
 import re
 
+import msgspec
 import pytest
 from reports.cases import CASES, cusolver
 from reports.hostile import INJECTION, dirty, leaks, long, many, named, redacted
@@ -67,3 +68,14 @@ def test_escapes_only_what_is_markup():
 def test_facts_by_flag():
     assert "## Facts" in markdown.render(cusolver())
     assert "## Facts" not in markdown.render(cusolver(), facts=False)
+
+
+def test_devices_that_trained_at_the_same_time_are_told():
+    made = CASES["pass-h200"]()
+    runs = tuple(msgspec.structs.replace(made.training[0], devices=(f"GPU:{n}",), trained_with=3) for n in (1, 2, 3))
+    caveat = "GPU:1-3 trained at the same time, each under the others' load"
+    text = markdown.render(msgspec.structs.replace(made, training=(made.training[0], *runs)), facts=False)
+    table, _, rest = text.partition(f"\n\n{caveat}\n\n")
+    assert table.rpartition("\n")[2].startswith("| one_device | GPU:3 |")
+    assert rest.startswith("## ")
+    assert "at the same time" not in markdown.render(made, facts=False)

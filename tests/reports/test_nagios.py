@@ -46,10 +46,20 @@ def test_performance():
     data = parse(nagios.render(eight_passed()))[2]
     assert "'gpus'=8;;;0" in data
     assert "'gpu0_memory_used'=0B;;;0;150754820096" in data
-    assert "'mirrored GPU:0...GPU:7 float32 samples_per_second'=431000;;;0" in data
+    assert "'mirrored GPU:0-7 float32 samples_per_second'=431000;;;0" in data
 
 
 def test_strict_warnings_are_critical():
     made = msgspec.structs.replace(CASES["warnings"](), exit_code=1)
     assert parse(nagios.render(CASES["warnings"]()))[0] == "WARNING"
     assert parse(nagios.render(made))[0] == "CRITICAL"
+
+
+def test_rates_under_the_others_load_are_marked():
+    made = CASES["pass-h200"]()
+    beside = msgspec.structs.replace(made.training[0], devices=("GPU:1",), trained_with=3)
+    data = parse(nagios.render(msgspec.structs.replace(made, training=(made.training[0], beside))))[2]
+    assert [datum.partition("=")[0] for datum in data[-2:]] == [
+        "'one_device GPU:0 float32 samples_per_second'",
+        "'one_device GPU:1 float32 together samples_per_second'",
+    ]

@@ -74,3 +74,12 @@ def test_no_label_grows_without_bound():
 def test_a_start_that_is_no_time_is_left_out():
     made = msgspec.structs.replace(CASES["quick"](), started_at="yesterday")
     assert not any(name == "gpucheck_run_start_timestamp_seconds" for name, _ in parse(made))
+
+
+def test_rates_under_the_others_load_can_be_told_apart():
+    made = CASES["pass-h200"]()
+    beside = msgspec.structs.replace(made.training[0], devices=("GPU:1",), trained_with=3)
+    samples = parse(msgspec.structs.replace(made, training=(made.training[0], beside)))
+    labels = {"strategy": "one_device", "precision": "float32", "compiled": "false"}
+    assert value(samples, "training_trained_with", devices="GPU:0", **labels) == 0
+    assert value(samples, "training_trained_with", devices="GPU:1", **labels) == 3

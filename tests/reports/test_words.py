@@ -1,9 +1,13 @@
 """Values in words."""
 
+import re
+
 import pytest
 from fakes import machine
+from reports.cases import PASSED, report
 
-from gpucheck.model import Evidence
+from gpucheck.model import Evidence, Request
+from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
 from gpucheck.reports._words import clean, devices, duration, evidence, significant, size
 
 FACTS = machine("h200")
@@ -38,12 +42,40 @@ def test_duration(seconds, text):
         (("GPU:0", "GPU:1", "GPU:2", "GPU:5"), "GPU:0-2,5"),
         (("GPU:0", "GPU:1", "CPU:0"), "GPU:0-1, CPU:0"),
         (("GPU:2", "GPU:1"), "GPU:2,1"),
+        (("CPU:0", "CPU:0"), "2 × CPU:0"),
+        (("GPU:0", "GPU:1", "GPU:0", "GPU:1", "GPU:0", "GPU:1"), "3 × GPU:0-1"),
+        (("GPU:0", "GPU:1", "GPU:0"), "GPU:0-1,0"),
+        (("worker 0", "worker 0"), "2 × worker 0"),
         (("worker 0", "GPU:1"), "worker 0, GPU:1"),
         (("/job:worker/replica:0/task:1/device:GPU:0",), "/job:worker/replica:0/task:1/device:GPU:0"),
     ],
 )
 def test_devices(names, text):
     assert devices(names) == text
+    assert devices(names, ascii=True) == text.replace("×", "x")
+
+
+def test_one_run_has_one_name_in_every_format():
+    """Two workers with a device each, and eight logical devices."""
+    two = {**PASSED, "strategy": "multi_worker_mirrored", "devices": ["CPU:0"] * 2, "replicas": 2, "workers": 2}
+    eight = {**PASSED, "strategy": "mirrored", "devices": [f"CPU:{number}" for number in range(8)], "replicas": 8}
+    late = {"status": "timed_out", "reason": "late"}
+    made = report("laptop-cpu", [("training.runs", [two, eight, {**two, **late}])], request=Request(allow_cpu=True))
+    look = {"width": 120, "color": False, "ascii": False, "verbose": True}
+    texts = {
+        "terminal": terminal.render(made, **look),
+        "markdown": markdown.render(made, facts=False),
+        "html": html.render(made).partition('id="facts"')[0],
+        "prometheus": prometheus.render(made),
+        "nagios": nagios.render(made),
+        "junit": junit.render(made),
+        "reasons": " ".join(made.unknown_because),
+    }
+    for name, text in texts.items():
+        assert ("2 x CPU:0" if name == "prometheus" else "2 × CPU:0") in text, name
+        assert "CPU:0-7" in text or name == "reasons"
+        assert not re.search(r"CPU:0, ?(?:CPU:)?0|CPU:0\.\.\.|CPU:0 to", text), name
+    assert "'multi_worker_mirrored 2 x CPU:0 float32 samples_per_second'" in texts["nagios"]
 
 
 @pytest.mark.parametrize(

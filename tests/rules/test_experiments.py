@@ -14,10 +14,22 @@ SCALING, PEERS, INPUT, BATCH = (
 QUOTA, COMPILED = "cpu-quota-too-low", "kernels-jit-compiled"
 EIGHT = [f"GPU:{ordinal}" for ordinal in range(8)]
 # Seconds of a step: eight GPUs on the pipeline, on repeated batches, one GPU likewise, and the exchange alone.
-SYNCHRONIZED = {"step_seconds": 0.032, "fed_step_seconds": 0.0315, "all_reduce_seconds": 0.013}
-STARVED = {"step_seconds": 0.032, "fed_step_seconds": 0.019, "all_reduce_seconds": 0.001}
-NEITHER = {"step_seconds": 0.032, "fed_step_seconds": 0.0315, "all_reduce_seconds": 0.002}
-ALONE = {"one_device_step_seconds": 0.0175, "one_device_fed_step_seconds": 0.0174, "per_replica_batch_size": 64}
+SYNCHRONIZED = {
+    "all_devices_step_seconds": 0.032,
+    "all_devices_repeated_batch_step_seconds": 0.0315,
+    "gradient_all_reduce_seconds": 0.013,
+}
+STARVED = {
+    "all_devices_step_seconds": 0.032,
+    "all_devices_repeated_batch_step_seconds": 0.019,
+    "gradient_all_reduce_seconds": 0.001,
+}
+NEITHER = {
+    "all_devices_step_seconds": 0.032,
+    "all_devices_repeated_batch_step_seconds": 0.0315,
+    "gradient_all_reduce_seconds": 0.002,
+}
+ALONE = {"one_device_step_seconds": 0.0175, "one_device_repeated_batch_step_seconds": 0.0174, "per_replica_batch_size": 64}
 
 
 def measured(figures, efficiency=0.55, devices=EIGHT, made="passed", **more):
@@ -33,14 +45,14 @@ def without_nvlink(plain):
 
 
 def test_the_exchange_of_gradients_is_told_apart():
-    finding = found(SCALING, measured({**SYNCHRONIZED, "all_reduce_bytes_per_second": 41e9}))
+    finding = found(SCALING, measured({**SYNCHRONIZED, "large_all_reduce_bytes_per_second": 41e9}))
     assert finding.summary == (
         "mirrored on GPU:0 to GPU:7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer,"
         " summing gradients over NVLink takes 13 ms."
     )
     assert "larger batch per replica" in finding.fix[0].text
     fields = {(item.fact, item.field) for item in finding.evidence}
-    assert ("training", "experiments[0].figures.all_reduce_seconds") in fields
+    assert ("training", "experiments[0].figures.gradient_all_reduce_seconds") in fields
     assert any(fact == "gpus" and "nvlinks" in field for fact, field in fields)
     assert "41 GB/s" in finding.fix[1].text
 
@@ -86,8 +98,8 @@ def test_no_single_cause():
     [
         measured(SYNCHRONIZED, made="failed"),
         measured(SYNCHRONIZED, devices=EIGHT[:4]),
-        measured({**SYNCHRONIZED, "step_seconds": None}),
-        measured({**SYNCHRONIZED, "step_seconds": 0.01}),  # no longer than one device's
+        measured({**SYNCHRONIZED, "all_devices_step_seconds": None}),
+        measured({**SYNCHRONIZED, "all_devices_step_seconds": 0.01}),  # no longer than one device's
     ],
 )
 def test_what_was_not_measured_is_not_told_apart(plain):
@@ -116,15 +128,16 @@ def test_logical_cpu_devices_are_never_judged():
 
 
 LADDER = {
-    "batch_size": 64, "map_seconds_per_sample": 0.00042, "device_samples_per_second": 3650.0, "piped_samples_per_second": 1460.0,
-    "plain_samples_per_second": 410.0, "prefetch_samples_per_second": 612.0, "parallel_map_samples_per_second": 1930.0,
-    "cache_samples_per_second": 3200.0, "larger_batch_size": 128, "larger_batch_samples_per_second": 3900.0,
+    "batch_size": 64, "jpeg_decode_and_augment_seconds_per_sample": 0.00042, "device_samples_per_second": 3650.0, "piped_samples_per_second": 1460.0,
+    "jpeg_plain_samples_per_second": 410.0, "jpeg_prefetch_samples_per_second": 612.0, "jpeg_parallel_map_samples_per_second": 1930.0,
+    "jpeg_cache_samples_per_second": 3200.0, "jpeg_larger_batch_size": 128, "jpeg_larger_batch_samples_per_second": 3900.0,
 }  # fmt: skip
 
 
 def starved(figures, **more):
     experiment = {"name": "input_pipeline", "status": "passed", "devices": ["GPU:0"], "figures": figures}
-    waiting = {"training.runs[0].input_wait_share": 0.6, "training.runs[0].device_samples_per_second": 3650.0}
+    rates = {"input_wait_share": 0.6, "device_samples_per_second": 3650.0, "piped_samples_per_second": 1460.0}
+    waiting = {f"training.runs[0].{name}": value for name, value in rates.items()}
     return changed({**waiting, "training.experiments": [experiment], **more})
 
 
@@ -132,6 +145,7 @@ def test_the_fix_says_what_each_remedy_gave():
     finding = found(INPUT, starved(LADDER))
     # From the experiment's own steps, as the share is; Model.fit's rate is another loop's.
     assert finding.summary.endswith("in 60 % of its time: 1460 samples per second instead of 3650.")
+    assert "runs[0].samples_per_second" not in {item.field for item in finding.evidence}
     ahead, keep, larger, _ = [fix.text for fix in finding.fix]
     assert ahead.endswith(
         ".prefetch(tf.data.AUTOTUNE); tried on GPU:0 with samples that take 0.42 ms each to decode and augment, prefetch gave 612"
@@ -151,14 +165,14 @@ def test_a_remedy_that_was_not_tried_has_no_figure():
 
 def test_too_few_processors_are_judged_by_what_they_achieved():
     few = {"limits.cpu_quota": 1.0}
-    enough = {**LADDER, "parallel_map_samples_per_second": 3300.0}
+    enough = {**LADDER, "jpeg_parallel_map_samples_per_second": 3300.0}
     assert status(QUOTA, starved(enough, **few)) is Status.CLEAR
     finding = found(QUOTA, starved(LADDER, **few))
     assert finding.summary == (
         "This container or job may use 1 of 16 processors for 1 GPU; decoding and augmenting on all of them, it fed GPU:0 1930"
         " samples per second, of the 3650 that the GPU can train."
     )
-    assert ("training", "experiments[0].figures.parallel_map_samples_per_second") in {
+    assert ("training", "experiments[0].figures.jpeg_parallel_map_samples_per_second") in {
         (item.fact, item.field) for item in finding.evidence
     }
     assert "at least 2 per GPU" in found(QUOTA, changed(few)).summary

@@ -98,9 +98,7 @@ def test_refused_peers_in_a_log():
     [
         ({"input_wait_share": 0.19}, Status.CLEAR),
         ({"input_wait_share": 0.2}, Status.FOUND),
-        ({"samples_per_second": 1000.0, "device_samples_per_second": 1100.0}, Status.CLEAR),
-        ({"samples_per_second": 1000.0, "device_samples_per_second": 2000.0}, Status.FOUND),
-        ({"samples_per_second": 2000.0, "device_samples_per_second": 1000.0}, Status.CLEAR),
+        ({"samples_per_second": 1000.0, "device_samples_per_second": 2000.0}, Status.SKIPPED),  # of different loops
         ({"input_wait_share": 0.9, "status": "failed"}, Status.SKIPPED),
     ],
 )

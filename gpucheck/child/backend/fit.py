@@ -45,7 +45,7 @@ def train(stages: Stages, framework: Any, keras: Any, item: dict[str, Any]) -> N
         result.update(
             proof.measured(steps.seconds, steps.means.losses, result["global_batch_size"], steps.means.accuracies),
             **proof.weights(model.trainable_weights, before),
-            **proof.numerics(model, framework.tf32()),
+            **proof.numerics(model, framework.tf32(), names),
             **_placed(framework, model, names),
             peak_memory_bytes=framework.peak(names),
         )

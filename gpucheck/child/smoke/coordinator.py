@@ -58,7 +58,7 @@ def train(tf: Any, keras: Any, strategy: Any, workers: int, begin: Callable[[str
         **_placed(model),
         **proof.measured([first, each], [loss for loss, _ in results], batch, [right / batch for _, right in results]),
         **proof.weights(model.trainable_weights, before),
-        **proof.numerics(model, None),
+        **proof.numerics(model, None, []),
     }
     return account, model
 

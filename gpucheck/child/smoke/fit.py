@@ -55,7 +55,7 @@ def train(
         stages.begin(stage + ": verify")
         result.update(proof.measured(steps.seconds, steps.means.losses, per_replica * replicas, steps.means.accuracies))
         result.update(proof.weights(model.trainable_weights, before))
-        result.update(proof.numerics(model, proof.tf32(tf)))
+        result.update(proof.numerics(model, proof.tf32(tf), logical))
         result.update(placement.verified(steps.told, logical))
         result["peak_memory_bytes"] = memory.peak(tf, logical)
         result.update(proof.judged(result))

@@ -65,7 +65,7 @@ def train(tf: Any, keras: Any, strategy: Any, begin: Callable[[str], None]) -> t
         "placement_verified": None,
         **proof.measured(seconds, losses, global_batch, accuracies),
         **proof.weights(model.trainable_weights, before),
-        **proof.numerics(model, proof.tf32(tf)),
+        **proof.numerics(model, proof.tf32(tf), devices),
         "digest": hashlib.sha256(weights).hexdigest()[:16],
         "samples": samples,
     }

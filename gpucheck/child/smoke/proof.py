@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Iterable
 from typing import Any
 
 from gpucheck.child.smoke.network import CLASSES
@@ -68,13 +69,19 @@ def tf32(tf: Any) -> bool | None:
         return None
 
 
-def numerics(network: Any, tf32: bool | None) -> dict[str, Any]:
-    """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not."""
+def numerics(network: Any, tf32: bool | None, devices: Iterable[str]) -> dict[str, Any]:
+    """How the network computed: the type of its answers, the loss scale that float16 ended with, TF32 or not.
+
+    Args:
+        network: compiled.
+        tf32: whether the framework lets GPUs use it.
+        devices: names of those that it ran on, short ("GPU:0") or whole; without a GPU among them TF32 means nothing.
+    """
     scale = loss_scale(network.optimizer)
     return {
         "output_dtype": str(network.layers[-1].compute_dtype),
         "loss_scale": None if scale is None else finite_or_none(float(scale)),
-        "tf32": tf32,
+        "tf32": tf32 if any("GPU:" in device for device in devices) else None,
     }
 
 

@@ -43,7 +43,7 @@ def train(stages: Stages, tf: Any, keras: Any, items: list[dict[str, Any]], name
         raise Unshareable(proof.first_sentence(error)) from error
     finally:
         keras.mixed_precision.set_global_policy("float32")
-    numerics = proof.numerics(model, proof.tf32(tf))
+    numerics = proof.numerics(model, proof.tf32(tf), logical)
     batches = list(itertools.islice(network.dataset(tf, batch), network.BATCHES))  # the input pipeline belongs to the CPU
     jobs = [_Job(tf, stages, item, share, step, batches, numerics) for item, share in zip(items, shares)]
     memory.reset(tf, logical)

@@ -13,8 +13,9 @@ Fix:
 Verify:
     An epoch takes less time; gpucheck bench shows what the pipeline and what the device can do.
 Unless:
-    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it. Recent TensorFlow adds a prefetch behind a batch by itself, unless the optimisation inject_prefetch is
-    switched off; saying it costs nothing and does not depend on the version.
+    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it. Recent TensorFlow
+    adds a prefetch behind a batch by itself, unless the optimisation inject_prefetch is switched off; saying it costs nothing
+    and does not depend on the version.
 Example:
     bad:
         import tensorflow as tf

@@ -16,17 +16,17 @@ Verify:
 Unless:
     The run was so short that the pipeline had not filled its buffers yet.
 Example:
-    training.runs[0].samples_per_second = 1460.0
+    training.runs[0].piped_samples_per_second = 1460.0
     training.runs[0].device_samples_per_second = 3650.0
     training.runs[0].input_wait_share = 0.6
-    training.experiments = [{"name": "input_pipeline", "status": "passed", "devices": ["GPU:0"], "figures": {"piped_samples_per_second": 1460.0, "batch_size": 64, "map_seconds_per_sample": 0.00042, "plain_samples_per_second": 410.0, "prefetch_samples_per_second": 612.0, "parallel_map_samples_per_second": 1930.0, "cache_samples_per_second": 3200.0, "larger_batch_size": 128, "larger_batch_samples_per_second": 3900.0}}]
+    training.experiments = [{"name": "input_pipeline", "status": "passed", "devices": ["GPU:0"], "figures": {"piped_samples_per_second": 1460.0, "batch_size": 64, "jpeg_decode_and_augment_seconds_per_sample": 0.00042, "jpeg_plain_samples_per_second": 410.0, "jpeg_prefetch_samples_per_second": 612.0, "jpeg_parallel_map_samples_per_second": 1930.0, "jpeg_cache_samples_per_second": 3200.0, "jpeg_larger_batch_size": 128, "jpeg_larger_batch_samples_per_second": 3900.0}}]
     -> one_device on GPU:0 waits for its input pipeline in 60 % of its time: 1460 samples per second instead of 3650.
 References:
     https://www.tensorflow.org/guide/data_performance
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
@@ -42,6 +42,9 @@ FIX = (
     Fix(text="Keep what was read: dataset.cache() before the random augmentation"),
     Fix(text="Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers in the model"),
 )
+_FILL_REPORT_SECONDS = 10  # how often shuffle_dataset_op.cc (tensorflow/core/kernels/data) tells how far it is
+_FILL_SECONDS = 30
+_REFILLS = 2
 REMEDIES = ("plain", "prefetch", "parallel_map", "cache", "larger_batch")  # of the experiment, each with those before it
 
 
@@ -56,20 +59,24 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
                 fix=FIX,
             )
     if training is None:
-        return Skip("no training job to measure it in") if log is None else None
-    known = [(place, run, share) for place, run in enumerate(training.runs) if (share := _waiting(run)) is not None]
+        return Skip("no training job to measure it in") if log is None else _filling(log)
+    known = [
+        (place, run, run.input_wait_share)
+        for place, run in enumerate(training.runs)
+        if run.status == "passed" and run.input_wait_share is not None
+    ]
     if not known:
         return Skip("how long training waits for its input was not measured") if passed(training) else None
     place, run, share = max(known, key=lambda item: item[2])
     if share < HIGH:
         return None
     experiment, found = figures(training, "input_pipeline", run.devices)
-    fields = ("input_wait_share", "samples_per_second", "device_samples_per_second")
+    fields = ("input_wait_share", "piped_samples_per_second", "device_samples_per_second")
     evidence = saw(training, *(f"runs[{place}].{name}" for name in fields))
-    piped, alone = found.get("piped_samples_per_second") or run.samples_per_second, run.device_samples_per_second
+    piped, alone = run.piped_samples_per_second, run.device_samples_per_second
     rates = f": {piped:.0f} samples per second instead of {alone:.0f}" if piped and alone else ""
     if found:
-        tried = [f"{name}_samples_per_second" for name in ("piped", *REMEDIES)]
+        tried = [f"jpeg_{name}_samples_per_second" for name in REMEDIES]
         evidence += saw(training, *(f"experiments[{experiment}].figures.{name}" for name in tried if name in found))
     return Finding(
         summary=f"{label(run)} waits for its input pipeline in {100 * share:.0f} % of its time{rates}.",
@@ -79,10 +86,44 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
     )
 
 
+def _filling(log: Log) -> Finding | None:
+    """A shuffle buffer that takes long to fill, or is filled anew in every epoch: training stands still meanwhile."""
+    fills: list[list[tuple[int, int, int]]] = []  # of each fill: place of the event, elements so far, size
+    for place, event in enumerate(log.events):
+        if event.kind == "shuffle-buffer-filling":
+            filled, size = int(event.fields["filled"]), int(event.fields["size"])
+            goes_on = fills and fills[-1][-1][2] == size and fills[-1][-1][1] < filled
+            if goes_on and not any(between.kind == "training-progress" for between in log.events[fills[-1][-1][0] : place]):
+                fills[-1].append((place, filled, size))
+            else:
+                fills.append([(place, filled, size)])
+    longest = max(fills, key=len, default=[])
+    again = [fill[0] for fill in fills if sum(fill[0][2] == other[0][2] for other in fills) >= _REFILLS]
+    seconds = _FILL_REPORT_SECONDS * len(longest)
+    if seconds >= _FILL_SECONDS:
+        told, summary = (
+            longest,
+            f"Training stands still for {seconds} s or more while its shuffle buffer of {longest[0][2]} elements is filled.",
+        )
+    elif again:
+        told, summary = (
+            again,
+            f"Training stands still in every epoch while its shuffle buffer of {again[0][2]} elements is filled anew.",
+        )
+    else:
+        return None
+    return Finding(
+        summary=summary,
+        evidence=tuple(item for place, _, _ in (told[0], told[-1]) for item in saw(log, f"events[{place}].text")),
+        fix=(Fix(text="Shuffle names of files or indices before they are read, and keep the buffer of samples small"), *FIX),
+    )
+
+
 def _tried(found: dict[str, float | None], device: str) -> tuple[Fix, ...]:
     """The remedies, with what each gave on this machine, where that was tried."""
-    plain, prefetch, parallel, cache, larger = (found.get(f"{name}_samples_per_second") for name in REMEDIES)
-    cost, batch, twice = (found.get(name) for name in ("map_seconds_per_sample", "batch_size", "larger_batch_size"))
+    plain, prefetch, parallel, cache, larger = (found.get(f"jpeg_{name}_samples_per_second") for name in REMEDIES)
+    cost = found.get("jpeg_decode_and_augment_seconds_per_sample")
+    batch, twice = found.get("batch_size"), found.get("jpeg_larger_batch_size")
     if not (plain and prefetch and parallel and cache and larger and cost and batch and twice):
         return FIX
     ahead, keep, files = FIX
@@ -95,14 +136,3 @@ def _tried(found: dict[str, float | None], device: str) -> tuple[Fix, ...]:
         Fix(text=f"Take larger batches; {twice:.0f} instead of {batch:.0f} samples as well gave {larger:.0f} samples per second"),
         files,
     )
-
-
-def _waiting(run: TrainingRun) -> float | None:
-    """Measured directly, else from the same steps without a pipeline."""
-    if run.status != "passed":
-        return None
-    if run.input_wait_share is not None:
-        return run.input_wait_share
-    if run.samples_per_second and run.device_samples_per_second:
-        return max(0.0, 1 - run.samples_per_second / run.device_samples_per_second)
-    return None

@@ -1,0 +1,33 @@
+"""How devices and workers are called: one spelling for every report, label and reason."""
+
+from collections.abc import Iterable
+
+
+def devices(names: Iterable[str], ascii: bool = False) -> str:
+    """Device names in short: GPU:0, GPU:1, GPU:2, GPU:5 -> "GPU:0-2,5".
+
+    What several workers have alike stands once: CPU:0, CPU:0 -> "2 × CPU:0" (in ASCII "2 x CPU:0").
+    """
+    listed = tuple(names)
+    for count in range(len(listed), 1, -1):
+        each = listed[: len(listed) // count]
+        if each * count == listed:
+            return f"{count} {'x' if ascii else '×'} {_short(each)}"
+    return _short(listed)
+
+
+def _short(names: tuple[str, ...]) -> str:
+    runs: list[tuple[str, int, int]] = []
+    for name in names:
+        kind, _, number = name.rpartition(":")
+        if not number.isdigit():
+            return ", ".join(names)
+        if runs and runs[-1][0] == kind and runs[-1][2] + 1 == int(number):
+            runs[-1] = (kind, runs[-1][1], int(number))
+        else:
+            runs.append((kind, int(number), int(number)))
+    short = ""
+    for place, (kind, first, last) in enumerate(runs):
+        same = place > 0 and runs[place - 1][0] == kind
+        short += ("," if same else f"{', ' if short else ''}{kind}:") + (f"{first}-{last}" if last > first else str(first))
+    return short

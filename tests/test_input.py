@@ -1,0 +1,90 @@
+"""What is read from a file that the user names: a regular file of a sane size, in UTF-8 in the end."""
+
+import io
+import os
+
+import pytest
+
+from gpucheck.input import Refused, read, utf8
+
+
+def test_a_file_is_read_whole(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * 10)
+    assert read(str(tmp_path / "a"), limit=10) == b"x" * 10
+    (tmp_path / "link").symlink_to("a")
+    assert read(str(tmp_path / "link"), limit=10) == b"x" * 10
+
+
+def test_a_file_beyond_the_limit_is_refused_and_never_cut(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * (2 << 20))
+    with pytest.raises(Refused, match=r"^cannot read .*/a: larger than 1 MiB, which is no file of this kind$"):
+        read(str(tmp_path / "a"), limit=1 << 20)
+
+
+def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(Refused, match=r"^cannot read .*/fifo: a pipe, not a regular file$"):
+        read(str(tmp_path / "fifo"), limit=10)
+    with pytest.raises(Refused, match=r"not a regular file \(standard input is read as -\)$"):
+        read(str(tmp_path / "fifo"), limit=10, dash=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"), [("/dev/zero", "a device, not"), ("/", "a folder, not"), ("/no/such", "No such file")]
+)
+def test_what_is_no_file_is_refused(path, words):
+    with pytest.raises(Refused, match=f"^cannot read {path}: {words}"):
+        read(path, limit=10)
+
+
+@pytest.mark.parametrize("path", ["a\0b", ""])
+def test_a_name_that_no_file_has_is_refused(path):
+    with pytest.raises(Refused, match=r"^cannot read"):
+        read(path, limit=10)
+
+
+def test_a_socket_is_refused(tmp_path):
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(tmp_path / "socket"))
+        with pytest.raises(Refused, match="a socket, not a regular file"):
+            read(str(tmp_path / "socket"), limit=10)
+
+
+class Stdin:
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
+
+
+def test_standard_input_is_read_up_to_the_limit(monkeypatch):
+    monkeypatch.setattr("sys.stdin", Stdin(b"x" * 10))
+    assert read("-", limit=10, dash=True) == b"x" * 10
+    monkeypatch.setattr("sys.stdin", Stdin(b"x" * 11))
+    with pytest.raises(Refused, match="cannot read standard input: larger than 10 bytes"):
+        read("-", limit=10, dash=True)
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(Refused, match="standard input is closed, so nothing can be read from it"):
+        read("-", limit=10, dash=True)
+
+
+def test_without_dash_it_is_a_file_of_that_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(b"file")
+    assert read("-", limit=10) == b"file"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+def test_every_unicode_that_json_and_powershell_know_becomes_utf_8(encoding):
+    assert utf8('{"ü": 1}'.encode(encoding)) == '{"ü": 1}'.encode()
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"\xff\xfe\x00", b"\xff\xfe\x00\xd8", b"\x00\x00", b"a\x00b"])
+def test_what_is_no_text_stays_as_it_is_or_empty(data):
+    assert utf8(data) == data
+
+
+def test_toml_of_powershell_too(tmp_path):
+    text = "# what\nschema_version = 1\n".encode("utf-16")
+    (tmp_path / "e.toml").write_bytes(text)
+    assert read(str(tmp_path / "e.toml"), limit=100) == b"# what\nschema_version = 1\n"
