@@ -7,10 +7,10 @@ lines mean. What follows from an event is for rules to judge.
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Any
 
-from gpucheck.logs import harmless, signatures, suspects
+from gpucheck.logs import harmless, places, signatures, suspects, wrapping
 from gpucheck.logs import lines as raw
+from gpucheck.logs.search import Words
 from gpucheck.logs.signatures import Signature
 from gpucheck.probes.log import Event, Log
 
@@ -46,10 +46,10 @@ def parse(lines: Iterable[str], source: str) -> Log:
 
 
 class _Batch:
-    """Consecutive lines; those from ``end`` on are only looked ahead at."""
+    """Consecutive lines; those from ``end`` on are only looked ahead at. Or one line, put together from broken ones."""
 
-    def __init__(self, texts: list[str], numbers: list[int], end: int) -> None:
-        self.texts, self.numbers, self.end = texts, numbers, end
+    def __init__(self, texts: list[str], numbers: list[int], end: int, broken: range = range(0)) -> None:
+        self.texts, self.numbers, self.end, self.broken = texts, numbers, end, broken
 
 
 def _batches(lines: Iterable[str]) -> Iterator[_Batch]:
@@ -68,6 +68,9 @@ def _batches(lines: Iterable[str]) -> Iterator[_Batch]:
             texts, numbers, fresh, size = texts[end:], numbers[end:], [], 0
     _take(fresh, number, texts, numbers)
     yield _Batch(texts, numbers, len(texts))
+    if len(fresh) == number:  # the whole text
+        for first, last, whole in wrapping.rejoined(texts):
+            yield _Batch([whole], [numbers[first]], 1, broken=range(numbers[first], numbers[last] + 1))
 
 
 def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> None:
@@ -75,9 +78,15 @@ def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> 
     stripped = [line.rstrip("\r\n") for line in fresh]
     blob = "".join(stripped)
     first = last - len(fresh) + 1
-    if any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
+    encoded = wrapping.is_encoded(blob)
+    if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in enumerate(stripped, first):
-            parts = raw.split(line.replace("\n", " "), _LONGEST)
+            line = line.replace("\n", " ")
+            parts = (
+                [part for whole in wrapping.decoded(line) for part in raw.split(whole, _LONGEST)]
+                if encoded
+                else raw.split(line, _LONGEST)
+            )
             texts += parts
             numbers += [number] * len(parts)
     else:
@@ -113,13 +122,14 @@ class _Reader:
         self._harmless: dict[str, Event] = {}
         self._harmless_lines = 0
         self._suspects = suspects.Suspects()
+        self._place = places.Place()
         self._lines = 0
 
     def read(self, batch: _Batch) -> None:
         """Understand every line of the batch that holds a signature's word."""
         if not batch.end:
             return
-        self._lines = batch.numbers[batch.end - 1]
+        self._lines = max(self._lines, batch.numbers[batch.end - 1])
         for index, lowered in self._words.hits("\n".join(batch.texts[: batch.end]).lower()):
             # A thousand lines of a progress bar say no more than the first ones and the last. Xid numbers do.
             shape = hash(lowered if "xid" in lowered else lowered.translate(_IDENTIFIERS))
@@ -161,7 +171,7 @@ class _Reader:
         window = _Window(batch, index)
         found: set[str] = set()
         for signature in self._words.candidates(lowered):
-            if signature.kind in found:
+            if signature.kind in found or (batch.broken and self._knows(signature.kind, batch.broken)):
                 continue
             match = window.search(signature)
             fields = signature.fields(match) if match is not None else None
@@ -170,6 +180,10 @@ class _Reader:
             if signature.kind == suspects.KIND and harmless.KIND in found:
                 continue
             found.add(signature.kind)
+            if signature.kind == places.KIND:
+                self._place.see(fields)
+                continue
+            fields = self._place.stamp(signature.kind, fields)
             text = raw.plain(batch.texts[index])[:_TEXT]
             event = Event(kind=signature.kind, line=batch.numbers[index], text=text, fields=fields)
             if signature.kind == harmless.KIND:
@@ -182,47 +196,22 @@ class _Reader:
                 self._kinds.setdefault(signature.kind, _Kind()).add(event)
         return harmless.KIND in found
 
-
-class _Words:
-    """Every word that a signature asks for, as one pattern."""
-
-    def __init__(self, known: tuple[Signature, ...]) -> None:
-        self._pattern = re.compile(_spell(_tree(signature.must for signature in known)))
-        self._known: dict[str, list[tuple[int, Signature]]] = {}  # by the shortest word that its word begins with
-        for order, signature in enumerate(known):
-            found = self._pattern.match(signature.must)
-            self._known.setdefault(found[0] if found else signature.must, []).append((order, signature))
-
-    def hits(self, lowered: str) -> Iterator[tuple[int, str]]:
-        """Index and text of every line that holds a word."""
-        index = position = 0
-        while found := self._pattern.search(lowered, position):
-            index += lowered.count("\n", position, found.start())
-            start = lowered.rfind("\n", 0, found.start()) + 1
-            end = lowered.find("\n", found.end())
-            if end < 0:
-                yield index, lowered[start:]
-                return
-            yield index, lowered[start:end]
-            index, position = index + 1, end + 1
-
-    def candidates(self, line: str) -> list[Signature]:
-        """The signatures whose word the line holds, in their order."""
-        heads, position = set(), 0
-        while found := self._pattern.search(line, position):
-            heads.add(found[0])
-            position = found.start() + 1  # words may overlap
-        ordered = sorted((entry for head in heads for entry in self._known[head]), key=lambda entry: entry[0])
-        return [signature for _, signature in ordered if signature.must in line]
+    def _knows(self, kind: str, lines: range) -> bool:
+        """Whether one of these lines said so by itself. Together they are a guess, of which no more is made."""
+        if kind in (harmless.KIND, suspects.KIND):
+            return True
+        known = self._kinds.get(kind)
+        return known is not None and any(event.line in lines for event in (*known.first, known.last) if event is not None)
 
 
 class _Window:
     """A line's message, and as much of what follows as a pattern asks for."""
 
     def __init__(self, batch: _Batch, index: int) -> None:
-        self._batch, self._next = batch, index + 1
+        self._batch, self._index, self._next = batch, index, index + 1
         self._text = raw.clean(batch.texts[index]).text
         self._ends = [len(self._text)]
+        self._cells: list[str] | None = None
 
     @property
     def line(self) -> str:
@@ -237,35 +226,26 @@ class _Window:
                 self._next = len(self._batch.texts)
                 break
             self._next += 1
-            self._text += " " + message.text
+            self._text += f" {message.text}" if message.text else ""
             self._ends.append(len(self._text))
         end = self._ends[min(signature.reach, len(self._ends) - 1)]
         match = _compiled(signature.pattern).search(self._text, 0, end)
+        if match is None and signature.pattern.startswith("^"):
+            return self._in_cell(signature)
         return match if match is not None and match.start() <= self._ends[0] else None
+
+    def _in_cell(self, signature: Signature) -> "re.Match[str] | None":
+        """A match of what has to begin a line, in a cell of a table."""
+        if self._cells is None:
+            row = raw.plain(self._batch.texts[self._index])
+            self._cells = [raw.clean(cell).text for cell in row.split("|")] if row[:1] == row[-1:] == "|" else []
+        found = (_compiled(signature.pattern).search(cell) for cell in self._cells)
+        return next((match for match in found if match is not None), None)
 
 
 @cache
-def _words() -> _Words:
-    return _Words((*signatures.load(), *harmless.SIGNATURES, *suspects.SIGNATURES))
-
-
-def _tree(words: Iterable[str]) -> dict[str, Any]:
-    """The words as a tree of their letters; "" marks an end."""
-    tree: dict[str, Any] = {}
-    for word in words:
-        node = tree
-        for letter in word:
-            node = node.setdefault(letter, {})
-        node[""] = {}
-    return tree
-
-
-def _spell(tree: dict[str, Any]) -> str:
-    """The tree as a pattern: much faster than a list of the words, and it stops at the shortest."""
-    if "" in tree:
-        return ""
-    branches = [re.escape(letter) + _spell(rest) for letter, rest in sorted(tree.items())]
-    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+def _words() -> Words:
+    return Words((*places.SIGNATURES, *signatures.load(), *harmless.SIGNATURES, *suspects.SIGNATURES))
 
 
 @cache

@@ -45,12 +45,16 @@ _SOURCE = re.compile(
 _SEARCHES = re.compile(
     r"\b(?:[ez]?grep|rg|awk|sed) (?:-\w+ )*['\"]|\bre\.(?:search|compile|findall|match|sub)\(|\.(?:includes|contains)\("
 )
+_SESSION = re.compile(r">>> |In ?\[\d*\]:|[\w *>-]+\(e\.g\.[^()]*\)[*_]*:")  # an interpreter's, and a form's question
 _PROSE = re.compile(r"(?:[^\W\d_]+ ){3}[^\W\d_]+")
 _NOTEBOOK = re.compile(r"\\n\",?$")
 _OPEN_END = re.compile(r"(?:[;\\{(\[]|\"\"(?:\.\w+\(\))? ?[)\]}]*,|\"\" ?[)\]}]+:?)$")  # where strings are empty
 _PAIR = re.compile(r"[{\[ ]*\"\" *:")  # a record in JSON is somebody's output
 # so is what Python or a logger writes
-_REPRESENTED = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\(\"\"|^\w+=\S|\w=\"\"(?: |$)")
+_REPRESENTED = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception|Warning)\(\"\"|^\w+=\S|\w=\"\"(?: |$)|\breturncode=-?\d|\bstd(?:err|out)=b\"\""
+    r"|^\S+\.(?:c|cc|cpp|cu|h|hpp):\d+: (?:\w+\(|.*\bAssertion\b)"  # of C's assertions
+)
 
 _PRINTED = re.compile(r"\[?(?:\w+\.)?(?:[Tt]ensor|Size|array|(?:Physical|Logical)Device)\(")  # values, as Python shows them
 _CODE = re.compile(
@@ -73,7 +77,7 @@ def spoken_of(line: str) -> bool:
     line = line.strip()
     if _ROW.match(line) or _LINK.search(line) or _SOURCE.match(line) or _SEARCHES.search(line):
         return True
-    if raw.clean(line).headed:
+    if raw.clean(line).headed or _SESSION.match(line):
         return False
     if _SUPPOSED.search(_SAID.split(_until_failure(line), maxsplit=1)[0]):
         return True

@@ -8,6 +8,7 @@ _CONTROL = re.compile(
     r"|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # window titles and hyperlinks
     r"|\x1b[@-Z\\-_]"
     r"|[\x00-\x08\x0b-\x1f\x7f\ufeff\ufffe]"  # NUL too: UTF-16 read as UTF-8 leaves one behind every letter
+    r"|(?<!001b)(?<!x1b)(?<!033)\[(?:0|0?1|22|39|[39][0-7]|(?:0|0?1);[39][0-7])m"  # colours that lost their escape
 )
 
 # Docker's json-file driver, one record per line.
@@ -20,24 +21,34 @@ _SPELLED_COLOUR = re.compile(r"\\u001b\[[\d;]*m")
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|CRITICAL|FATAL)"
+_TAG = (
+    r"</?(?:pre|code|samp|kbd|tt|p|div|span|font|ul|ol|li|table|tbody|tr|td|th|blockquote|details|summary|b|i|em|strong|br)\b"
+    r"[^<>\n]{0,200}>"
+    r"|\[/?(?i:code|quote|pre|spoiler|details|icode|php|bash)\b[^\]\n]{0,100}\]"  # BBCode, Discourse
+    r"|\{(?:code|noformat|quote|panel)(?::[^}\n]{0,80})?\}"  # Jira
+)
 
 # A prefix that starts a record: what follows cannot be the continuation of the line before.
 _HEAD = re.compile(
     "|".join(
         (
-            r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[ ]?[+-]\d\d:?\d\d)?\]?:?[ ]*",
-            r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?(?:[ ]+|$)",
+            r"\[?\d{4}[-/]\d\d[-/]\d\d(?:T|,?[ ])\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[ ]?[+-]\d\d:?\d\d|[ ]UTC)?\]?:?[ ]*",
+            r"[\[(]?\d\d:\d\d:\d\d(?:[.,]\d+)?[\])]?(?:[ ]+|$)",
             rf"{_MONTH}[ ]+\d\d?[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.-]+[ ](?:[\w./@-]+(?:\[\d+\])?:[ ]+)?",  # syslog, journal
             rf"\[{_DAY}[ ]{_MONTH}[ ]+\d+[ ]\d\d:\d\d:\d\d[ ]\d{{4}}\][ ]*",  # dmesg -T
             r"\[[ ]*\d+\.\d{6}\][ ]*",  # dmesg
             r"kernel:[ ]+",
             # absl and glog, with or without date, time and thread; also where a wrapped paste lost the first part
-            r"(?:[IWEF](?:\d{8}|\d{4})[ ]+)?(?:\d\d:\d\d:[\d.]+[ ]+)?(?:\d+[ ]+)?[\w./+-]+\.(?:cc|cpp|h|hpp|inc|cu"
+            r"(?:[IWEF](?:\d{8}|\d{4})[ ]+)?(?:\d\d:\d\d:[\d.]+[ ]+)?(?:\d+[ ]+)?[\w./+-]+\.(?:cc|cpp|c|h|hpp|inc|cu"
             r"|py|go):\d+\][ ]*",
             r"[IWEF][ ][^\s\]]+:\d+\][ ]*",  # TensorFlow 1 and 2
             rf"{_LEVEL}:[A-Za-z_][\w.]*:[ ]*",  # Python's logging
             rf"\[{_LEVEL}\][ ]*",
             rf"{_LEVEL}[ ]+-[ ]+",
+            rf"{_LEVEL}[ ]+(?=\d{{4}}-\d\d-\d\dT)",  # Google Cloud
+            rf"{_LEVEL}[ ]+\|[ ]+[\w.<>]+:[\w.<>]+:\d+[ ]-[ ]",  # loguru
+            r"\{\w[\w.]*:\d+\}[ ]",  # Airflow
+            r"(?:(?:time|ts|t|level|lvl|logger|caller|source)=(?:\"[^\"]*\"|\S+)[ ]+)+(?:msg|message|err|error)=\"?",  # logfmt
             r"[\w.-]+:\d+:\d+[ ]\[\d+\][ ]+",  # NCCL: host:pid:thread [device]
         )
     )
@@ -47,11 +58,24 @@ _HEAD = re.compile(
 _MARK = re.compile(
     "|".join(
         (
+            r"\#\d+[ ]\d+\.\d+[ ]",  # docker build
             r"[\s#>|]+",  # indentation, comments, quotations, table cells
-            r"-[ ]",
+            r"(?:[-*+]|//+|\d{1,3}[.)]|[\u2022\u25e6\u00b7\u2013\u2014\u25cf])[ ]+",  # lists, comments
+            r"[A-Z]{2,3}>[ ]?",  # a quotation with somebody's initials
+            r"\+(?=[A-Za-z\[])",  # a line of a diff
+            _TAG,
+            r"[\[{ ]{0,8}\\{0,4}\"[\w.@/-]{1,40}\\{0,4}\" ?: ?[\[{ ]{0,8}\\{0,4}\"",  # a key of JSON, and its value's beginning
             r"\[(?:rank|default|worker|ps|chief)[ _-]?\d+\]:?[ ]*",
             r"\[\d+(?:,\d+)*\](?:<std(?:out|err|diag)>)?:[ ]*",  # mpirun
-            r"\d+:[ ]+",  # srun --label, grep -n
+            r"\d{1,7}(?::[ ]+|:(?=[^\d\s])|[ ]*[|\u2192\u2502][ ]*|\t|-(?=[A-Z\[ ]))",  # srun --label, grep -n, editors
+            r"[\w./-]{1,80}\.(?:log|txt|out|err)(?::\d+:|-\d+-|:[ ])",  # grep on files
+            r"[^\t\n]{1,80}\t[^\t\n]{1,80}\t(?=\d{4}-\d\d-\d\dT)",  # gh run view --log
+            r"##\[\w+\]|::(?:error|warning|notice|debug)(?:[ ][^:\n]{0,80})?::",  # GitHub Actions, Azure
+            r"\d\d[OE][+ ]",  # GitLab, behind its time
+            r"\[(?:std(?:out|err)|err|out|error|info|warn(?:ing)?)\][ ]*|(?:stdout|stderr)[:|][ ]*",
+            r"\[resource\.[^\]\n]{0,80}\][ ]*",  # Google Cloud
+            r"[a-z][a-z\d-]*-\d+[ ][a-z][a-z\d-]*[ ](?=[A-Z\d\[ ])",  # stern: pod and container
+            r"E[ ]{3}",  # pytest
             r"\[pod/[^\]\s]+\][ ]*",  # kubectl logs --prefix
             r"[\w.-]+-\d+[ ]+\|[ ]",  # docker compose
             r"\([\w ]*pid=\d+(?:, ip=[\d.]+)?\)[ ]*",  # Ray
@@ -60,6 +84,11 @@ _MARK = re.compile(
         )
     )
 )
+
+
+_TAIL = re.compile(rf"(?:[ ]*(?:{_TAG}))+$")
+_END = 200  # characters, where marks are closed
+_CLOSED = re.compile(r"(?:\\{0,4}\"[ \]}),]*)+$")  # the end of a string, of the list and the record that it is in
 
 
 class Message(NamedTuple):
@@ -84,11 +113,24 @@ def clean(line: str) -> Message:
         text = record[1].replace('\\"', '"').replace("\\t", " ").replace("\\u003c", "<").replace("\\u003e", ">")
         text = text.replace("\\r", "").replace("\\\\", "\\")
     elif text.startswith('"') and (cell := _CELL.match(text)):
-        text = _SPELLED_COLOUR.sub("", cell[1]).replace('\\"', '"').replace("\\\\", "\\").strip()
+        text = _SPELLED_COLOUR.sub("", cell[1]).replace('\\"', '"').replace("\\t", " ").replace("\\\\", "\\").strip()
     if "\\_" in text:  # Markdown's way to write a plain underscore
         text = text.replace("\\_", "_")
-    position, headed = 0, False
-    for _ in range(12):
+    headed = False
+    for _ in range(4):  # a quotation may hold a list, and that code
+        text, more = _behind(text)
+        headed = headed or more
+        inner = _inside(text)
+        if inner == text:
+            break
+        text = inner
+    return Message(text, headed)
+
+
+def _behind(text: str) -> tuple[str, bool]:
+    """What stands behind all prefixes, and whether one of them starts a record."""
+    position, headed, quoted = 0, False, False
+    for _ in range(16):
         if head := _HEAD.match(text, position):
             headed = True
         elif not (head := _MARK.match(text, position)):
@@ -96,7 +138,22 @@ def clean(line: str) -> Message:
         if head.end() == position:
             break
         position = head.end()
-    return Message(text[position:].rstrip(" |"), headed)
+        quoted = quoted or head[0].endswith('"')
+    text = text[position:].rstrip(" |")
+    return (text[:-_END] + _CLOSED.sub("", text[-_END:]) if quoted else text), headed
+
+
+def _inside(text: str) -> str:
+    """The text without the marks around it: code, bold, closing tags."""
+    if text.endswith((">", "]", "}")):
+        text = text[:-_END] + _TAIL.sub("", text[-_END:])
+    if text.startswith("```") or text.endswith("```"):
+        return text.strip("`").strip()
+    for mark in ("**", "__", "``", "`", "*"):
+        size = len(mark)
+        if len(text) > 2 * size and text.startswith(mark) and text.endswith(mark) and mark not in text[size:-size]:
+            return text[size:-size].strip()
+    return text
 
 
 def split(line: str, limit: int) -> list[str]:

@@ -7,6 +7,9 @@ from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
 from gpucheck.probes._framework import child, elsewhere, other
 
+PLACE = "place"  # the field that says where an event's line was printed: "container", "host", "host NAME"; absent: not said
+CONTAINER, HOST = "container", "host"
+
 
 class Event(Fact, frozen=True, kw_only=True):
     """One line, understood."""
@@ -15,6 +18,14 @@ class Event(Fact, frozen=True, kw_only=True):
     line: int  # line number in its log, from 1
     text: str  # the line, trimmed
     fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
+
+
+def apart(one: Event, other: Event) -> bool:
+    """Whether two events are known to come from different places: a container and a host, or two hosts."""
+    here, there = one.fields.get(PLACE, ""), other.fields.get(PLACE, "")
+    if not here or not there or here == there:
+        return False
+    return here.split()[0] != there.split()[0] or (" " in here and " " in there)
 
 
 class Log(Fact, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gpucheck.compat.xid import Xid
 from gpucheck.model import Fix
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import CONTAINER, HOST, PLACE, Event, Log, apart
 from gpucheck.rules._xid import decoded
 
 NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; 303 is what TensorFlow says without libcuda.so.1
@@ -67,8 +67,8 @@ class Ending(NamedTuple):
 
 def unserved(log: Log, *kinds: str) -> list[Event]:
     """The events of these kinds after which no GPU was used. That training went on proves nothing here: the CPU may do it."""
-    used = max((event.line for event in log.events if _uses_gpu(event)), default=0)
-    return [event for event in log.events if event.kind in kinds and event.line > used]
+    used = [event for event in log.events if _uses_gpu(event)]
+    return [event for event in log.events if event.kind in kinds and not _withdrawn(event, used)]
 
 
 def starts(log: Log, *codes: str) -> list[Event]:
@@ -79,8 +79,23 @@ def starts(log: Log, *codes: str) -> list[Event]:
 
 def nvml(log: Log, *codes: str) -> list[Event]:
     """The times NVML gave one of these results, and no table of nvidia-smi followed."""
-    shown = max((event.line for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")), default=0)
-    return [event for event in unserved(log, "nvml-failed") if event.line > shown and event.fields.get("code") in codes]
+    shown = [event for event in log.events if _lists_gpus(event)]
+    told = unserved(log, "nvml-failed")
+    return [event for event in told if event.fields.get("code") in codes and not _withdrawn(event, shown)]
+
+
+def cut_off(log: Log) -> list[Event]:
+    """What fails in a container because its GPUs were taken away, or not given: NVML's "unknown error" there, which means that its
+    control group was written anew, any refusal while the host uses its GPUs, or a stub that answers.
+    """
+    inside = [event for event in log.events if event.fields.get(PLACE) == CONTAINER]
+    works = any((_lists_gpus(event) or _uses_gpu(event)) and event.fields.get(PLACE, "").startswith(HOST) for event in log.events)
+    refused = [*nvml(log, UNKNOWN), *(nvml(log, "9", NVML_NO_LIBRARY, NVML_NO_GPU) if works else ())]
+    refused += starts(log, NO_DEVICE, NO_LIBRARY, UNKNOWN) if works else []
+    # images carry a stub of libcuda.so.1, which is what answers where the driver's was not passed in
+    refused += [] if any(_lists_gpus(event) for event in inside) else starts(log, STUB)
+    refused = [event for event in refused if event in inside and not event.fields.get("device")]
+    return [] if unserved(log, *_NAMED) else sorted(refused, key=lambda event: event.line)
 
 
 def place(event: Event) -> str | None:
@@ -124,6 +139,8 @@ def ending(log: Log) -> Ending | None:
     ):
         return None
 
+    lines = cut_off(log) or lines
+
     def end(code: str, *more: Event) -> Ending:
         told = [*lines[:3], *absent[:1], *more[:1]]
         host = hosts[0].fields.get("host") if hosts else None
@@ -131,6 +148,8 @@ def ending(log: Log) -> Ending | None:
             code, told, _wanted(log), kernel, host, result, bool(lines) and all(event.line in passing for event in lines)
         )
 
+    if cut_off(log):
+        return end("container-without-gpu")
     if kernel is not None and (result == NO_LIBRARY or unfound):
         # a container sees its host's /proc, and nvidia-smi may have run on the host
         inside = hosts and not any(event.line > hosts[0].line and event.fields.get("cuda") for event in versions)
@@ -183,6 +202,16 @@ def _named(log: Log, indirect: tuple[Event, ...]) -> bool:
         if event.fields.get("reason") != "hidden" and event not in indirect
     ]
     return bool(named) or any(event.fields.get("code") not in _NVML_INFERRED for event in unserved(log, "nvml-failed"))
+
+
+def _withdrawn(event: Event, successes: list[Event]) -> bool:
+    """Whether one of the successes comes later, and not in another place."""
+    return any(event.line <= success.line and not apart(event, success) for success in successes)
+
+
+def _lists_gpus(event: Event) -> bool:
+    """A table or a list of nvidia-smi."""
+    return event.kind == "driver-lists-gpu" or (event.kind == "driver-version" and bool(event.fields.get("cuda")))
 
 
 def _uses_gpu(event: Event) -> bool:

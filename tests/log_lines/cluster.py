@@ -53,6 +53,10 @@ MEANT = {
             {"address": "/job:worker/replica:0/task:0"},
         ),
     ),
+    "cluster-named": (
+        ("I grpc_channel.cc:215] Initialize GrpcChannelCache for job worker -> {0 -> localhost:2222}", {}),
+        ("$ python train.py --ps_hosts=10.0.0.1:2222 --job_name=worker --task_index=0", {}),
+    ),
 }
 
 NOT_MEANT = {
@@ -66,4 +70,5 @@ NOT_MEANT = {
         "Coordination agent has successfully connected.",
         "failed to connect to all addresses; last error: ipv4:10.240.1.2:8470: Connection refused",
     ),
+    "cluster-named": ("a cluster of points", "the job failed"),
 }

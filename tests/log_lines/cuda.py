@@ -44,6 +44,7 @@ MEANT = {
         ("nvidia-container-cli: initialization error: cuda error: unknown error", {"code": "999"}),
     ),
     "driver-absent": (
+        ("Command 'nvidia-smi' not found, but can be installed with:", {}),
         ("RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU", {}),
         ("bash: nvidia-smi: command not found", {}),
         ("'nvidia-smi' is not recognized as an internal or external command,", {}),
@@ -71,6 +72,21 @@ MEANT = {
         ("nvidia-fabricmanager.service: Failed with result 'exit-code'.", {}),
         ("Error 802: system not yet initialized (Triggered internally at CUDAFunctions.cpp:109.)", {}),
     ),
+    "stub-loaded": (
+        (
+            "        libcuda.so.1 => /usr/local/cuda/lib64/stubs/libcuda.so.1 (0x00007f1a2c000000)",
+            {"path": "/usr/local/cuda/lib64/stubs/libcuda.so.1"},
+        ),
+        (
+            "7f3b5c000000-7f3b5c012000 r-xp 00000000 08:02 1315322  /opt/cuda/lib64/stubs/libcuda.so",
+            {"path": "/opt/cuda/lib64/stubs/libcuda.so"},
+        ),
+        ("python3 4121 ada mem REG 8,2 59208 1315322 /opt/cuda/lib64/stubs/libcuda.so.1", {}),
+        ("        Mapped libcuda.so paths:\n                /opt/cuda/lib64/stubs/libcuda.so", {}),
+        ("     Loaded from /opt/cuda/lib64/stubs/libcuda.so", {}),
+        ('openat(AT_FDCWD, "/opt/cuda/lib64/stubs/libcuda.so.1", O_RDONLY|O_CLOEXEC) = 3', {}),
+        ("0x00007fff 0x00007ffe  Yes (*)     /opt/cuda/lib64/stubs/libcuda.so.1", {}),
+    ),
 }
 
 NOT_MEANT = {
@@ -85,4 +101,11 @@ NOT_MEANT = {
     "driver-older-than-ptxas": ("The NVIDIA driver's CUDA version is 12.5",),
     "driver-too-old": ("CUDA driver version is 12.5", "Your pip is too old"),
     "fabric-not-ready": ("nvidia-fabricmanager.service: active (running)", "Fabric Manager started"),
+    "stub-loaded": (
+        "g++ main.o -L/usr/local/cuda/lib64/stubs -lcuda",
+        "-- Found CUDA driver: /usr/local/cuda/lib64/stubs/libcuda.so",
+        'openat(AT_FDCWD, "/opt/cuda/lib64/stubs/libcuda.so.1", O_RDONLY|O_CLOEXEC) = -1 ENOENT (No such file or directory)',
+        "libcuda.so.1 => /usr/lib/x86_64-linux-gnu/libcuda.so.1 (0x00007f1a2c000000)",
+        "-rw-r--r-- 1 root root 59208 Oct  1  2025 /usr/local/cuda/lib64/stubs/libcuda.so",
+    ),
 }

@@ -43,6 +43,10 @@ MEANT = {
         ("n1:1:2 [0] bootstrap.cc:55 NCCL WARN Bootstrap : mismatch in NCCL version between ranks", {}),
         ("n1:1:2 [0] NCCL WARN Mismatched NCCL version detected : rank 0 version 21605 rank 1 version 21403", {}),
     ),
+    "peer-access-disabled": (
+        ("gpu01:4121:4188 [0] NCCL INFO P2P is disabled between connected GPUs 1 and 0. You can repress this message with", {}),
+        ("NCCL INFO Could not enable P2P between dev 1(=2000) and dev 0(=1000)", {}),
+    ),
 }
 
 NOT_MEANT = {
@@ -55,4 +59,5 @@ NOT_MEANT = {
     "gpu-shared-by-ranks": ("rank 0 and rank 1 are on CUDA devices 1000 and 2000",),
     "peer-access-unavailable": ("peer access enabled between devices 0 and 1",),
     "worker-version-skew": ("NCCL version 2.21.5+cuda12.4",),
+    "peer-access-disabled": ("gpu01:4121:4188 [0] NCCL INFO NCCL_P2P_LEVEL set by environment to NVL", "P2P is enabled"),
 }

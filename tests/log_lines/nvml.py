@@ -43,6 +43,10 @@ MEANT = {
         ("nvmlInit failed: NVML_ERROR_DRIVER_NOT_LOADED", {"code": "9"}),
         ("No devices were found", {"code": "28"}),
     ),
+    "driver-lists-gpu": (
+        ("GPU 0: NVIDIA H200 (UUID: GPU-5f1c9f2e-1111-2222-3333-444455556666)", {"index": "0", "name": "NVIDIA H200"}),
+        ("> GPU 11: Tesla T4 (UUID: GPU-0c0c0c0c-0000-1111-2222-333333333333)", {"name": "Tesla T4"}),
+    ),
 }
 
 NOT_MEANT = {
@@ -55,4 +59,5 @@ NOT_MEANT = {
         "pynvml.NVMLError_NotSupported: Not Supported",
         "NVML library doesn't have required functions.",
     ),
+    "driver-lists-gpu": ("  MIG 1g.10gb Device 0: (UUID: MIG-5f1c9f2e)", "GPU 0: fails (UUID: unknown)"),
 }

@@ -69,6 +69,16 @@ MEANT = {
         (" 12%|█▏        | 12/100 [00:10<01:20,  1.10it/s]", {"step": "12"}),
         ("8/8 - 1s - 165ms/step - loss: 0.5", {"loss": "0.5"}),
     ),
+    "shuffle-buffer-filling": (
+        (
+            "shuffle_dataset_op.cc:390] Filling up shuffle buffer (this may take a while): 1201 of 10000",
+            {"filled": "1201", "size": "10000"},
+        ),
+        (
+            "shuffle_dataset_op.cc:450] ShuffleDatasetV3:12: Filling up shuffle buffer (this may take a while): 3 of 9",
+            {"filled": "3", "size": "9"},
+        ),
+    ),
 }
 
 NOT_MEANT = {
@@ -104,4 +114,5 @@ NOT_MEANT = {
         "12/12 - 1s - 165ms/step - loss: nan",
         "  0%|          | 0/100 [00:00<?, ?it/s]",
     ),
+    "shuffle-buffer-filling": ("shuffle_dataset_op.cc:480] Shuffle buffer filled.", "dataset.shuffle(buffer_size=1000)"),
 }

@@ -8,6 +8,8 @@ from gpucheck.logs.words import UNSUPPORTED, ascii_words
 
 
 def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
+    if re.search(r"(?i)\bHIP (?:runtime )?error\b", match.string):
+        return None  # AMD's
     result = codes.cuda(match["name"]) if match["name"] else None
     fields = named(match) or {}
     if result is not None:

@@ -32,7 +32,36 @@ SIGNATURES = (
         r"|No (?:task|job|cluster)[^\n]{0,40}(?:in|defined in) (?:the )?cluster(?:_spec| spec)?)",
         reach=1,
     ),
+    *each(
+        "cluster-named",
+        (
+            "grpcchannelcache",
+            "job_name",
+            "ps_hosts",
+            "worker_hosts",
+            "clusterspec",
+            "tf_config",
+            "/job:worker",
+            "/job:ps",
+            "parameterserver",
+            "parameter server",
+        ),
+        r"GrpcChannelCache for job|\bjob_name\b|\b(?:ps|worker)_hosts\b|\bClusterSpec\b|\bTF_CONFIG\b|/job:(?:worker|ps|chief)\b"
+        r"|(?i:\bparameter ?server)",
+        fixed(),
+        reach=0,
+    ),
     # -- nobody answers --
+    # gRPC's words up to 2018, of whatever it is used for
+    *each(
+        "worker-unreachable",
+        ("connect failed:", "failed to connect to channel"),
+        r"[Cc]onnect failed: \{.{0,600}?\"(?:os_error|description)\":\"(?P<message>[^\"{]+)\"(?!.{0,400}:84[37]\d)"
+        r"(?:.{0,300}?\"target_address\":\"(?:ipv[46]:)?(?P<address>[^\"]+)\")?"
+        r"|(?P<retrying>Failed to connect to channel, retrying)",
+        fixed(needs="cluster"),
+        reach=1,
+    ),
     Signature(
         "worker-unreachable", "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
     ),

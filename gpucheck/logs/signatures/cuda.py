@@ -136,6 +136,19 @@ SIGNATURES = (
     ),
     # nvidia-container-cli initialises CUDA before the container starts
     Signature("cuinit-failed", "cuda error:", r"initialization error: cuda error: (?P<message>[\w /]+)", _init),
+    # a stub that a process, or its loader, really has: ldd, a table of mappings, lsof, a debugger, a tracer, and whoever says so
+    *each(
+        "stub-loaded",
+        ("stubs/libcuda",),
+        r"(?P<path>(?:=> ?|^[0-9a-f]{6,16}-[0-9a-f]{6,16} [rwxps-]{4} .{0,120}?|\b(?:mem|txt|DEL) +REG .{0,80}?|\bYes\b.{0,20}? "
+        r"|(?i:\b(?:loaded|opened|mapped|using)\b(?: library)?(?: from)?[: ]*['\"]?)|open(?:at)?\([^)\n]{0,40}\"|calling init: )"
+        r"\S*/stubs/libcuda\.so[.\d]*(?![^\n]{0,60}= ?-1\b))",
+        lambda match: {"path": match["path"].split()[-1].rpartition('"')[2]},
+        reach=0,
+    ),
+    Signature(  # Numba
+        "stub-loaded", "mapped libcuda.so paths", r"Mapped libcuda\.so paths: *(?P<path>/\S*/stubs/libcuda\.so[.\d]*)", reach=1
+    ),
     # -- the driver --
     *each(
         "driver-too-old",
@@ -169,7 +182,7 @@ SIGNATURES = (
     Signature(
         "driver-absent",
         "nvidia-smi",
-        rf"nvidia-smi\W{{0,3}}(?:{NO_COMMAND})|command not found: nvidia-smi",
+        rf"nvidia-smi\W{{0,3}}(?:{NO_COMMAND})|command not found: nvidia-smi|Command 'nvidia-smi' not found",
         reach=0,
     ),
     # a program that goes on without says so in passing

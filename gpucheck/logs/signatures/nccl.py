@@ -124,11 +124,22 @@ SIGNATURES = (
         fixed(),
         reach=0,
     ),
+    # a way that is there and not used, of which NCCL only informs
+    *each(
+        "peer-access-disabled",
+        ("p2p is disabled", "enable p2p between"),
+        r"P2P is disabled between (?:NVLINK )?connected GPUs|Could not enable P2P between dev",
+        fixed(),
+        reach=0,
+    ),
     # nvidia-smi topo -p2p: not supported by the chipset, the GPU, the topology, or at all
     *each(
         "peer-access-unavailable",
-        (" cns", " gns", " tns", " ns"),
-        r"^GPU\d+(?= .*\b(?:[CGT]?NS)\b)(?: +(?:X|OK|[CGT]?NS|U))+ *$",
+        (
+            *(f" {kind}" for kind in ("cns", "gns", "tns", "ns")),
+            *(f"{kind}{tab}" for kind in ("cns", "gns", "tns") for tab in ("\t", "\\t")),
+        ),
+        r"^GPU\d+(?=\s.*\b(?:[CGT]?NS)\b)(?:\s+(?:X|OK|[CGT]?NS|U))+\s*$",
         fixed(),
         reach=0,
     ),

@@ -69,7 +69,8 @@ SIGNATURES = (
     Signature(
         "nvml-failed",
         "no devices were found",
-        r"^No devices were found\.?$|nvidia-smi\b\W{0,6}(?:\w+\W{1,3}){0,3}No devices were found",
+        r"^No devices were found\.?$|[\"']No devices were found\.?(?:\\n)?[\"']"
+        r"|nvidia-smi\b\W{0,6}(?:\w+\W{1,3}){0,3}No devices were found",
         fixed(code="28", name="NVML_ERROR_GPU_NOT_FOUND"),
         reach=0,
     ),
@@ -109,6 +110,12 @@ SIGNATURES = (
         "driver-version",
         "driver version",
         r"\bDriver Version *: *(?P<kernel>\d[\d.]*\d)(?:.{0,20}?CUDA Version *: *(?P<cuda>\d[\d.]*\d))?",
+    ),
+    *each(
+        "driver-lists-gpu",
+        ("uuid: gpu-", "uuid: mig-"),
+        r"^GPU (?P<index>\d+): (?P<name>[^\n(]{2,60}?) \(UUID: (?P<uuid>(?:GPU|MIG)-[\w-]+)\)",
+        reach=0,
     ),
     Signature(
         "gpu-memory-used",

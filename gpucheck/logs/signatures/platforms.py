@@ -8,10 +8,16 @@ from gpucheck.logs.words import UNSUPPORTED, ascii_words
 
 def _rocm(match: "re.Match[str]") -> dict[str, str] | None:
     """JAX and TensorFlow mention ROCm on every machine; only its own calls and libraries mean that it is in use."""
-    if "Unable to initialize backend" in match.string or re.search(r"\(device: [1-9]", match.string):
+    unfit = match.groupdict().get("unsupported")
+    if not unfit and ("Unable to initialize backend" in match.string or re.search(r"\(device: [1-9]", match.string)):
         return None  # the CPU's own graphics are passed over beside the GPU that is used
     return named(match)
 
+
+_NO_CODE = (  # results that mean: no kernel was compiled for this GPU
+    r"hipError(?:NoBinaryForGpu|InvalidDeviceFunction|InvalidImage|InvalidKernelFile)|HSA_STATUS_ERROR_INVALID_(?:ISA|CODE_OBJECT)\w*"
+    r"|(?i:\bHIP (?:runtime )?error\W{1,4}(?:invalid device function|no kernel image|device kernel image is invalid))"
+)
 
 SIGNATURES = (
     *each(
@@ -51,6 +57,13 @@ SIGNATURES = (
         ("/usr/lib/wsl", "microsoft-standard-wsl", "inside wsl"),
         r"/usr/lib/wsl\b\S*|\S*microsoft-standard-WSL\S*|(?i:\binside WSL ?2?\b)",
         fixed(),
+        reach=0,
+    ),
+    *each(
+        "rocm",
+        ("hiperror", "hsa_status_error", "hip error", "hip runtime error"),
+        rf"(?P<unsupported>{_NO_CODE})",
+        _rocm,
         reach=0,
     ),
     *each(

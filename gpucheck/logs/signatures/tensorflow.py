@@ -113,7 +113,8 @@ SIGNATURES = (
     *each(
         "gpus-listed",
         ("list_physical_devices", "list_logical_devices"),
-        r"list_(?:physical|logical)_devices\(['\"]GPU['\"]\)\)* *\[\]$",
+        r"list_(?:physical|logical)_devices\((?:device_type ?= ?)?['\"](?i:GPU)['\"]\)[)`*]*"
+        r"(?:(?: *[:=,]| *(?:->|\u2192)|(?: [^\W\d]{1,12}){1,4}?:?) *| *)(?:[`*]*\[\][`*]*(?:$|[.,;]| \w)|empty list\b)",
         fixed(count="0"),
         reach=1,
     ),
@@ -137,6 +138,15 @@ SIGNATURES = (
         r"(?i:(?:this|your) machine only has): \[(?:'/(?i:xla_)?(?i:cpu):\d+'(?:, )?)*\]",
         fixed(count="0"),
         reach=1,
+    ),
+    *each(
+        "gpus-listed",
+        ("gpus:", "gpus available", "gpus =", "gpu devices:", "gpu is not available"),
+        r"(?i:\b(?:(?:available |physical |logical |visible |detected |list of )GPUs?(?: devices)?"
+        r"|GPUs?(?: available| found| detected| devices))\W{1,4}\[\]|\bGPUs ?[:=]+ ?\[\]"
+        r"|\b(?:num(?:ber)?(?: of)? GPUs?) ?[:=]+ ?0\b|^GPU is NOT AVAILABLE$)",
+        fixed(count="0"),
+        reach=0,
     ),
     Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
     Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),

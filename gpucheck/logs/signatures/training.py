@@ -185,6 +185,13 @@ SIGNATURES = (
         r"(?:main |real )?(?:bottlenecks?|瓶颈)|\bI/?O[- ]bound(?! tasks?))",
         reach=0,
     ),
+    # tf.data says so every ten seconds
+    Signature(
+        "shuffle-buffer-filling",
+        "filling up shuffle buffer",
+        r"Filling up shuffle buffer[^\n:]{0,40}: *(?P<filled>\d+) of (?P<size>\d+)",
+        reach=0,
+    ),
     Signature(
         "cpu-workers-excessive",
         "worker processes in total",

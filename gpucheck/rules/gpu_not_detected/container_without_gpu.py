@@ -48,7 +48,7 @@ from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite, stated
 from gpucheck.rules._log import told as still
-from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, UNKNOWN, ending, starts, unserved
+from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, UNKNOWN, cut_off, ending, starts, unserved
 from gpucheck.rules._training import short
 
 _START = {
@@ -77,6 +77,11 @@ _REFUSALS = {
     "scheduler": "the cluster has none to give",
     "no-files": "the machine that it runs on has no NVIDIA driver",
 }
+_RESTART = Fix(
+    text="Restart the container; a systemctl daemon-reload on its machine takes the GPUs away from running ones",
+    command="docker restart CONTAINER",
+)
+_CDI = Fix(text="Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all")
 _MISSED = (
     "cuinit-failed",
     "driver-absent",
@@ -163,6 +168,10 @@ def in_log(log: Log) -> Finding | None:
         message = told[0].fields.get("message", "")
         summary = f"A container got no GPU: {_REFUSALS[reason]}{f' ({short(message)})' if message else ''}."
         fixes: tuple[Fix, ...] = _SCHEDULER if reason == "scheduler" else (_START["docker"], _TOOLKIT)
+    elif lost := cut_off(log):
+        told = lost
+        summary = "A container has no GPU, or has lost it, though the machine that runs it may use its own: no device answers inside it."
+        fixes = (_RESTART, _START["docker"], _CDI)
     elif said := stated(log, "container-without-gpu"):
         told, wanted, summary = said, False, "The container was given no GPU."
         fixes = (_START["docker"], _TOOLKIT, _START["kubernetes"])

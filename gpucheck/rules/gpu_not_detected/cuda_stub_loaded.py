@@ -38,7 +38,7 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite, stated, weight
-from gpucheck.rules._start import starts
+from gpucheck.rules._start import starts, unserved
 
 _STUB_LIBRARY = 34
 
@@ -81,8 +81,8 @@ def check(
 
 
 def in_log(log: Log) -> Finding | None:
-    """CUDA names the stub itself."""
-    told = starts(log, str(_STUB_LIBRARY)) or stated(log, "cuda-stub-loaded")
+    """CUDA names the stub itself, or a tool that lists what is loaded."""
+    told = starts(log, str(_STUB_LIBRARY)) or unserved(log, "stub-loaded") or stated(log, "cuda-stub-loaded")
     if not told:
         return None
     return Finding(

@@ -45,7 +45,7 @@ from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite
-from gpucheck.rules._start import nvml, unserved, xids
+from gpucheck.rules._start import cut_off, nvml, unserved, xids
 from gpucheck.rules._training import short
 
 _REFUSED = ("EACCES", "EPERM")
@@ -136,7 +136,8 @@ def in_log(log: Log) -> Finding | None:
     """A refused device file, or NVML's word for it: "Unknown Error" at its start means a container that lost its devices."""
     told = [*unserved(log, "device-denied"), *(nvml(log, *map(str, _NVML_REFUSED)) if not unserved(log, "wsl") else ())]
     if not xids(log, "gpu-lost"):
-        told += [event for event in nvml(log, _NVML_UNKNOWN) if not event.fields.get("device")]
+        lost = cut_off(log)  # container-without-gpu
+        told += [event for event in nvml(log, _NVML_UNKNOWN) if not event.fields.get("device") and event not in lost]
     if not told:
         return None
     told.sort(key=lambda event: event.line)

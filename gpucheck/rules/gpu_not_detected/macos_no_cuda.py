@@ -34,6 +34,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._form import form, unseen
 from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import refused
 from gpucheck.rules._start import unserved
@@ -73,11 +74,13 @@ def check(request: Request, system: System, packages: Packages | None, tensorflo
 
 def in_log(log: Log) -> Finding | None:
     """A Mac on which something asks for CUDA."""
-    mac, missed = unserved(log, "macos"), refused(log)
+    answers = form(log)
+    mac, missed = unserved(log, "macos") or (answers.events[:1] if answers.os == "macos" else ()), refused(log)
     asked = unserved(log, "cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
     asked = [event for event in asked if event.fields.get("count", "0") == "0"]
     if missed is not None and missed.code == "macos-no-cuda":
         asked = missed.events
+    asked = asked or (unseen(log) if answers.os == "macos" else [])
     said = stated(log, "macos-no-cuda")
     if not said and (not mac or not asked or any("metal" in event.text.lower() for event in mac)):
         return None

@@ -35,7 +35,9 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules import _common as common
+from gpucheck.rules._form import form
 from gpucheck.rules._log import cite, stated, weight
+from gpucheck.rules._log import told as still
 from gpucheck.rules._pip import python_for, refused
 
 _RECOMMENDED = "3.12"
@@ -96,9 +98,27 @@ def _found(summary: str, evidence: tuple[Evidence, ...]) -> Finding:
     )
 
 
+def _answered(log: Log) -> Finding | None:
+    """Python and TensorFlow as a form names them, where TensorFlow is not there to be imported."""
+    answers = form(log)
+    absent = [event for event in still(log, "module-missing") if event.fields["module"].partition(".")[0] == "tensorflow"]
+    if not absent or answers.python is None:
+        return None
+    known = releases.release(answers.tensorflow) if answers.tensorflow else releases.RELEASES[releases.LATEST]
+    python = versions.parse(answers.python)[:2]
+    if known is None or versions.parse(known.python_min) <= python <= versions.parse(known.python_max):
+        return None
+    return _found(
+        f"TensorFlow {known.minor} is for Python {known.python_min} to {known.python_max}, and this is Python {answers.python}.",
+        cite(*absent[:1], *answers.events),
+    )
+
+
 def in_log(log: Log) -> Finding | None:
     """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
     found = refused(log)
+    if found is None and (answered := _answered(log)) is not None:
+        return answered
     if found is None and (said := stated(log, "python-unsupported")):
         return Finding(
             summary="This Python is none that the package supports.",

@@ -38,9 +38,10 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.rules._common import listing, lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
+from gpucheck.rules._log import told as still
 from gpucheck.rules._start import unserved
 
-_FAILED = r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0, 3}0"  # ROCm can be at work, and well
+_FAILED = r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm can be at work, and well
 
 
 @rule(
@@ -88,10 +89,11 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    rocm = [
+    rocm = [event for event in still(log, "rocm") if "unsupported" in event.fields]  # whether or not it was listed as a GPU
+    rocm += [
         event
         for event in unserved(log, "rocm")
-        if ("unsupported" in event.fields or re.search(_FAILED, event.text)) and "Memory" not in event.text
+        if event not in rocm and re.search(_FAILED, event.text) and "Memory" not in event.text
     ]
     amd = unserved(log, "amd-gpu")
     refused = unserved(log, "cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")

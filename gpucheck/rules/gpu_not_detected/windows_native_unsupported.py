@@ -38,6 +38,7 @@ from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules._form import form, unseen
 from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import refused
 from gpucheck.rules._start import unserved
@@ -85,12 +86,19 @@ def in_log(log: Log) -> Finding | None:
     # up to 2.10 it opened the libraries on Windows, and said which ones it missed
     tried = any(event.kind in ("library-missing", "library-opened", "gpu-ignored") for event in log.events)
     counted = [event for event in unserved(log, "gpus-listed", "cpu-build") if event.fields.get("count", "0") == "0"]
+    answers = form(log)
+    inside = answers.os == "wsl" or any(event.kind == "wsl-inside" for event in log.events)
+    missing = [*counted, *unseen(log)]
     if told:
         lines = told
     elif missed is not None and missed.code == "windows-native-unsupported":
         lines = missed.events
-    elif windows and counted and not tried and "torch" not in counted[0].fields:
+    elif (
+        windows and counted and not (tried or inside) and answers.after_windows is not False and "torch" not in counted[0].fields
+    ):
         lines = [counted[0], windows[0]]
+    elif answers.os == "windows" and answers.after_windows and missing and not tried and "torch" not in missing[0].fields:
+        lines = [missing[0], *answers.events[:2]]
     else:
         return None
     trained = any(event.kind == "training-progress" for event in log.events)

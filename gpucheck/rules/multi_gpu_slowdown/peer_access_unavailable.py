@@ -55,6 +55,13 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
             affects=seen.affects,
             severity=Severity.ERROR if stopped else None,
         )
+    unused = [place for place, event in enumerate(log.events if log is not None else ()) if event.kind == "peer-access-disabled"]
+    if log is not None and training is None and cuda is None and unused and not standing(log, "nccl-failed"):
+        return Finding(
+            summary="NCCL does not let connected GPUs read each other's memory, so gradients take the way through main memory.",
+            evidence=saw(log, f"events[{unused[0]}].text"),
+            fix=(FIX[0], FIX[2]),
+        )
     if cuda is None or cuda.peers_missing is None:
         if seen is not None or (cuda is not None and (cuda.device_count or 0) > 1):
             return Skip("CUDA was not asked which GPUs can reach each other")

@@ -78,6 +78,7 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
         )
     if (silent := _silent(training)) is not None:
         return silent
+    clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
     seen = failure(
         training,
         log,
@@ -85,6 +86,7 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
         "worker-unreachable",
         "worker-address-in-use",
         on=lambda run: run.strategy == "multi_worker_mirrored",
+        where=lambda event: "needs" not in event.fields or clustered,  # other programs use gRPC, too
     )
     if seen is not None and not isinstance(seen, Skip):
         taken = seen.event is not None and seen.event.kind == "worker-address-in-use"
