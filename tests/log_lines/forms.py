@@ -28,6 +28,7 @@ MEANT = {
         ("TensorFlow doesn't see my RTX GPU", {}),
         ("the GPU is not detected by tensorflow", {}),
         ("tensorflow cannot find the GPU", {}),
+        ("However, TensorFlow is unable to recognize the GPU.", {}),
     ),
 }
 

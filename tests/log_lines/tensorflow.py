@@ -99,6 +99,8 @@ MEANT = {
     ),
     "gpus-listed": (
         ("Num GPUs Available:  2", {"count": "2"}),
+        ("Is GPU Available: []", {"count": "0"}),
+        ("GPU available: False", {"count": "0"}),
         ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", {"count": "0"}),
         (
             "[PhysicalDevice(name='/physical_device:GPU:0', device_type='GPU'), PhysicalDevice(name='/physical_device:GPU:1', ...",

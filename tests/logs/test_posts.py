@@ -151,3 +151,9 @@ def test_a_gpu_of_amd_without_kernels(text):
 )
 def test_what_several_lines_say_together(text, found):
     assert first(text) == found
+
+
+def test_an_old_python_was_the_right_one_for_a_tensorflow_of_its_time():
+    told = "I made an environment with python 3.6 and installed tensorflow there. In Jupyter: " + ABSENT
+    assert first(told)[0] != "python-unsupported"
+    assert first("With python 3.14: " + ABSENT)[0] == "python-unsupported"

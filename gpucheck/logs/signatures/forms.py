@@ -89,10 +89,12 @@ SIGNATURES = (
                 for verb in ("detect", "recogn", "see", "find", "us", "list", "show", "access")
             ),
             *(
-                "unable to detect",
+                f"{no} to {verb}"
+                for no in ("unable", "fails", "failed")
+                for verb in ("detect", "recogn", "see", "find", "us", "access")
+            ),
+            *(
                 "cannot find",
-                "fails to detect",
-                "failed to detect",
                 "gpu not",
                 "gpu is not",
                 "gpus not",

@@ -141,10 +141,10 @@ SIGNATURES = (
     ),
     *each(
         "gpus-listed",
-        ("gpus:", "gpus available", "gpus =", "gpu devices:", "gpu is not available"),
+        ("gpus:", "gpus available", "gpu available", "gpus =", "gpu devices:", "gpu is not available"),
         r"(?i:\b(?:(?:available |physical |logical |visible |detected |list of )GPUs?(?: devices)?"
         r"|GPUs?(?: available| found| detected| devices))\W{1,4}\[\]|\bGPUs ?[:=]+ ?\[\]"
-        r"|\b(?:num(?:ber)?(?: of)? GPUs?) ?[:=]+ ?0\b|^GPU is NOT AVAILABLE$)",
+        r"|\b(?:num(?:ber)?(?: of)? GPUs?) ?[:=]+ ?0\b|\bGPUs? available ?[:=?]+ ?False\b|^GPU is NOT AVAILABLE$)",
         fixed(count="0"),
         reach=0,
     ),

@@ -108,6 +108,8 @@ def _answered(log: Log) -> Finding | None:
     python = versions.parse(answers.python)[:2]
     if known is None or versions.parse(known.python_min) <= python <= versions.parse(known.python_max):
         return None
+    if answers.tensorflow is None and python < versions.parse(known.python_min):
+        return None  # an old question, about a TensorFlow of its time
     return _found(
         f"TensorFlow {known.minor} is for Python {known.python_min} to {known.python_max}, and this is Python {answers.python}.",
         cite(*absent[:1], *answers.events),
