@@ -68,6 +68,20 @@ def page(code: str, docstring: str) -> Page:
     return Page(code=code, title=title.strip(), sections={name: sections[name] for name in SECTIONS})
 
 
+def docstring(module: str) -> str:
+    """A module's docstring from its source, where the interpreter has left it out (-OO, PYTHONOPTIMIZE=2); "" without source."""
+    import ast
+    import importlib.util
+
+    spec = importlib.util.find_spec(module)
+    source = getattr(spec.loader, "get_source", None) if spec is not None else None
+    try:
+        text = source(module) if source is not None else None
+    except (ImportError, OSError):
+        text = None
+    return ast.get_docstring(ast.parse(text), clean=False) or "" if text else ""
+
+
 def _example(text: str) -> Example:
     machine, changes = "h200", []
     summary: list[str] = []

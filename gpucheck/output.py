@@ -1,63 +1,110 @@
 """Writing what was rendered: to standard output, or to a file that is whole or not there."""
 
 import contextlib
+import errno
 import os
+import re
+import select
+import stat
 import sys
+import time
+
+LEAST_SECONDS = 1.0  # that a pipe's reader has, however late the run is
+ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # of a write that does not block where a pipe has room
+LINKS = 40  # followed at most, as Linux does
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)")
+_unfinished: set[str] = set()
 
 
 def write(text: str) -> None:
     """Write to standard output in its own encoding, characters it lacks replaced.
 
     Raises:
-        BrokenPipeError: nobody reads it; standard output is closed for good then, so that nothing complains at exit.
+        BrokenPipeError: nobody reads it, or it was closed from the beginning.
+        OSError: the disk is full, or the terminal is gone. After either, standard output is closed for good, so that nothing
+            complains at exit.
     """
     stream = sys.stdout
+    if not text:
+        return
+    if stream is None:  # as `>&-` leaves it
+        raise BrokenPipeError(errno.EPIPE, "closed")
     try:
         data = text.encode(stream.encoding or "utf-8", "replace")
         stream.flush()
         stream.buffer.write(data)
         stream.buffer.flush()
-    except BrokenPipeError:
+    except OSError:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise
 
 
-class OutputFile:
-    """A file written aside and renamed into place."""
+def sweep() -> None:
+    """Remove what was begun aside and neither put in place nor discarded, as a signal between two lines leaves it."""
+    for path in list(_unfinished):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
-    def __init__(self, path: str, in_place: bool = False) -> None:
+
+class OutputFile:
+    """A file written aside and renamed into place, with the mode of the one that was there.
+
+    Links are followed: the file at their end is replaced. What can't be renamed over, a pipe or a character device, is
+    written to; what this process has open already (/dev/stdout, /dev/fd/63) is written to where it stands.
+    """
+
+    def __init__(self, path: str, in_place: bool = False, until: float = float("inf")) -> None:
         """Open the file aside, in the same folder; ``in_place``: the file itself, if it is there.
 
+        Args:
+            path: where to.
+            in_place: write into the file that is there instead of replacing it.
+            until: ``time.monotonic()`` up to which a pipe's reader is waited for.
+
         Raises:
-            OSError: the place is not writable, or is a folder.
+            OSError: the place is not writable, is a folder or a socket, or a pipe that nobody reads.
         """
-        if os.path.isdir(path):
-            raise IsADirectoryError(21, "Is a directory", path)
-        self.path = path
         self.failed = False
-        self._special = os.path.exists(path) and not os.path.isfile(path)  # a device or a pipe can't be renamed over
-        self._emptied = in_place and os.path.isfile(path)
-        self._special = self._special or self._emptied
-        self._aside = path if self._special else f"{path}.{os.getpid()}.part"
-        flags = os.O_WRONLY if self._special else os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        self._file = os.open(self._aside, flags, 0o666)
+        self._until = until
+        self._aside: str | None = None
+        self._empty = False
+        number = _descriptor(path)
+        if number is not None:
+            self._file = _duplicate(number)
+            return
+        self._path = os.path.realpath(path)
+        try:
+            there = os.stat(self._path)
+        except FileNotFoundError:
+            self._open_aside(None)
+            return
+        if stat.S_ISREG(there.st_mode) and not in_place:
+            self._open_aside(there)
+        else:
+            self._empty = stat.S_ISREG(there.st_mode)
+            self._file = _open(self._path, there.st_mode)
 
     def commit(self, text: str | bytes) -> None:
         """Write everything and put it in place; bytes as they are.
 
         Raises:
-            OSError: the disk is full, or the place is gone; the old file, if any, is untouched.
+            OSError: the disk is full, or the place is gone; the old file, if any, is untouched. Or a pipe is not read.
         """
         try:
-            data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-            if self._emptied:
+            data = memoryview(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+            if self._empty:
                 os.ftruncate(self._file, 0)
-            while data:
-                data = data[os.write(self._file, data) :]
-            if not self._special:
+            if stat.S_ISREG(os.fstat(self._file).st_mode):
+                while data:
+                    data = data[os.write(self._file, data) :]
+            else:
+                _feed(self._file, data, max(self._until, time.monotonic() + LEAST_SECONDS))
+            if self._aside is not None:
                 os.fsync(self._file)
-                os.replace(self._aside, self.path)
+                os.replace(self._aside, self._path)
+                _unfinished.discard(self._aside)
+                self._aside = None
         except OSError:
             self.failed = True
             raise
@@ -66,6 +113,80 @@ class OutputFile:
         """Remove what was not put in place."""
         with contextlib.suppress(OSError):
             os.close(self._file)
-        if not self._special:
+        if self._aside is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._aside)
+            _unfinished.discard(self._aside)
+
+    def _open_aside(self, like: os.stat_result | None) -> None:
+        """A name of its own, because process numbers come again; mode and owner of the file that it will replace."""
+        mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o777
+        self._aside = f"{self._path}.{os.urandom(4).hex()}.part"
+        _unfinished.add(self._aside)
+        try:
+            self._file = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        except OSError:
+            _unfinished.discard(self._aside)
+            raise
+        if like is not None and sys.platform != "win32":
+            for user, group in ((like.st_uid, -1), (-1, like.st_gid)):
+                with contextlib.suppress(OSError):  # only root can give a file away
+                    os.fchown(self._file, user, group)
+            with contextlib.suppress(OSError):  # a file system without modes
+                os.fchmod(self._file, mode)
+
+
+def _descriptor(path: str) -> int | None:
+    """The number of this process' own descriptor that a path names, through links as well; None for any other path."""
+    for _ in range(LINKS):
+        match = _DESCRIPTOR.fullmatch(path)
+        if match is not None:
+            process = path.split("/")[2]
+            return int(match[1]) if not process.isdigit() or int(process) == os.getpid() else None
+        try:
+            path = os.path.join(os.path.dirname(path), os.readlink(path))
+        except (OSError, ValueError):
+            return None
+    return None
+
+
+def _duplicate(number: int) -> int:
+    import fcntl
+
+    if number < 3 and (sys.stdin, sys.stdout, sys.stderr)[number] is None:  # closed; the number may be a file of ours by now
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
+        raise OSError(errno.EBADF, "it is open for reading only")
+    return os.dup(number)
+
+
+def _open(path: str, mode: int) -> int:
+    """Open what is there, without waiting for anybody."""
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
+        raise OSError(errno.EINVAL, "neither a file, a pipe nor a character device", path)
+    try:
+        return os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO and stat.S_ISFIFO(mode):
+            raise OSError(errno.ENXIO, "nobody reads this pipe", path) from None
+        raise
+
+
+def _feed(file: int, data: memoryview, until: float) -> None:
+    """Write to a pipe or a device as fast as it is read, in pieces that don't block where there is room."""
+    if not hasattr(select, "poll"):  # Windows, whose devices don't make wait
+        while data:
+            data = data[os.write(file, data) :]
+        return
+    poll = select.poll()
+    poll.register(file, select.POLLOUT)
+    while data:
+        left = min(until - time.monotonic(), 1e6)
+        if left <= 0 or not poll.poll(left * 1000):
+            raise TimeoutError(errno.ETIMEDOUT, "its reader does not read")
+        try:
+            data = data[os.write(file, data[:ATOMIC_BYTES]) :]
+        except BlockingIOError:
+            time.sleep(0.01)

@@ -68,6 +68,23 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
     return Settings(values, tuple(sorted(name for name in names if name not in known)))
 
 
+def exit_style(env: Mapping[str, str], folder: str) -> str | None:
+    """What is configured as exit style, however wrong the rest of the settings is; None: nothing, or it can't be read."""
+    from gpucheck.expectations import toml
+
+    if env.get(f"{PREFIX}EXIT_STYLE"):
+        return env[f"{PREFIX}EXIT_STYLE"]
+    found = pyproject(folder)
+    try:
+        table: Any = {} if found is None else toml.load(found[1].decode(), found[0])
+        for name in ("tool", "gpucheck"):
+            table = table[name]
+        style = table.get("exit-style", table.get("exit_style"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return style if isinstance(style, str) else None
+
+
 def pyproject(folder: str) -> tuple[str, bytes] | None:
     """Path and content of the nearest pyproject.toml, if it has settings of ours; it is not parsed to see that."""
     while True:

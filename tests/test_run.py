@@ -65,11 +65,12 @@ def test_a_signal_reaches_the_command(tmp_path):
 
 
 @posix
-def test_a_signal_kills_a_command_that_does_not_handle_it():
+@pytest.mark.parametrize("number", [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])])
+def test_a_signal_kills_a_command_that_does_not_handle_it(number):
     process = subprocess.Popen([*PASSING, "--", "sh", "-c", "echo ready; exec sleep 60"], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=20) == -signal.SIGTERM
+    process.send_signal(number)
+    assert process.wait(timeout=20) == -number
     process.stdout.close()
 
 
@@ -182,7 +183,8 @@ def test_verbose_gives_the_whole_report_on_standard_error():
 
 
 def test_no_verdict_stops_with_3(tmp_path):
-    done = run("--default", "--timeout", "3", "--", "echo", "started", env=hanging(tmp_path))
+    command = [*GPUCHECK, "run", "--default", "--allow-cpu", "--timeout", "3", "--", "echo", "started"]
+    done = subprocess.run(command, env=hanging(tmp_path), capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (3, "")
     assert done.stderr.startswith("gpucheck: not started: No verdict: ")
 
@@ -194,7 +196,11 @@ def hanging(folder):
 
 
 @posix
-def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), *([(signal.SIGHUP, 129)] if hasattr(signal, "SIGHUP") else [])],
+)
+def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path, number, code):
     process = subprocess.Popen(
         [*GPUCHECK, "run", "--default", "--allow-cpu", "--", "echo", "started"],
         env=hanging(tmp_path),
@@ -203,9 +209,9 @@ def test_ended_during_the_check_it_leaves_nothing_and_starts_nothing(tmp_path):
         text=True,
     )
     time.sleep(1.5)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (143, "", "")
+    assert (process.returncode, out, err) == (code, "", "")
     assert leftovers_after(str(tmp_path), 5) == []
 
 

@@ -8,9 +8,10 @@ import click
 from gpucheck.bench.figures import LEAST_REPEATS
 from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
-from gpucheck.cli.parameters import Interpreter, Seconds
-from gpucheck.cli.request import STRATEGIES, _terminable
-from gpucheck.cli.screen import look, output, progress_line, show
+from gpucheck.cli import signals
+from gpucheck.cli.parameters import Command, Interpreter, Seconds
+from gpucheck.cli.request import STRATEGIES
+from gpucheck.cli.screen import look, output, progress_line, say, show
 from gpucheck.model import Request
 
 EXAMPLES = """\b
@@ -39,12 +40,12 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         except ValueError:
             number = float("nan")
         if not 0 < number < float("inf") or (self._most is not None and number > self._most):
-            most = "" if self._most is None else f" of at most {self._most:g}"
-            self.fail(f"{value!r} is not a positive number{most}", param, ctx)
+            wanted = "positive number" if self._most is None else f"number above 0 and at most {self._most:g}"
+            self.fail(f"{value!r} is not a {wanted}", param, ctx)
         return number
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES)
 @click.option(
     "--strategy",
     "strategies",
@@ -142,7 +143,8 @@ def bench(
     """
     ask = _ask(asked)
     kind = _picture(plot)
-    with output(target) as file, output(plot) as picture:
+    until = started + timeout
+    with output(target, until) as file, output(plot, until) as picture:
         result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
         from gpucheck.bench import report
 
@@ -201,16 +203,19 @@ def _measured(request: Request, ask: Ask, started: float) -> Result:
     from gpucheck.bench.run import bench as measure
     from gpucheck.host.local import LocalHost
 
-    with _terminable(), LocalHost(request, started=started) as host:
+    with LocalHost(request, started=started) as host:
         if request.python is not None and "problem" in host.interpreter():
             raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
         progress = progress_line(host)
         try:
-            return measure(host, ask, progress or (lambda pending: None))
+            with signals.interruptible():
+                return measure(host, ask, progress or (lambda pending: None))
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None
         except Refused as refused:
             if refused.exit_code == 2:
                 raise click.UsageError(str(refused)) from None
-            click.echo(f"gpucheck: {refused}", err=True)
+            say(f"gpucheck: {refused}")
             raise SystemExit(refused.exit_code) from None
         finally:
             if progress is not None:
@@ -228,6 +233,6 @@ def _draw(result: Result, kind: str, picture: Any) -> None:
 
     drawn = draw(result, kind)
     if drawn is None:
-        click.echo("gpucheck: nothing was measured, so nothing is drawn", err=True)
+        say("gpucheck: nothing was measured, so nothing is drawn")
     else:
         picture.commit(drawn)

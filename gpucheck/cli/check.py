@@ -1,16 +1,33 @@
 """The command ``check``: from options to a request, from the report to the screen or a file."""
 
-from typing import BinaryIO
+from typing import Any
 
 import click
 
-from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, StyledCommand, delivery
-from gpucheck.cli.parameters import EXAMPLES
+from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery
+from gpucheck.cli.parameters import EXAMPLES, Command
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.model import Report, Request
 
+LARGEST_BYTES = 1 << 28
 
-@click.command(cls=StyledCommand, epilog=EXAMPLES)
+
+class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A report that was written before, as its name and its bytes; "-" is standard input."""
+
+    name = "report"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """Read it."""
+        from gpucheck.input import Refused, read
+
+        try:
+            return value, read(value, LARGEST_BYTES, dash=True)
+        except Refused as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
 @request_options()
 @click.option(
     "--format",
@@ -48,7 +65,7 @@ from gpucheck.model import Report, Request
 @click.option(
     "--replay",
     "recorded",
-    type=click.File("rb"),
+    type=Recorded(),
     metavar="REPORT",
     help="Judge the facts of a JSON report again, instead of looking at this machine.",
 )
@@ -63,13 +80,13 @@ def check(
     reports: tuple[tuple[str, str], ...],
     redacting: bool | None,
     exit_style: str,
-    recorded: BinaryIO | None,
+    recorded: tuple[str, bytes] | None,
     color: str,
     verbose: bool,
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
-    with delivery(style, target, reports, redacting, exit_style) as files:
-        report = diagnose_here(request, started) if recorded is None else _replay(recorded, request)
+    with delivery(style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
+        report = diagnose_here(request, started) if recorded is None else _replay(*recorded, request)
         exit_code = _exit_code(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
     raise SystemExit(exit_code)
@@ -83,10 +100,10 @@ def _exit_code(report: Report, exit_style: str) -> int:
     return exit_code(report, exit_style)
 
 
-def _replay(recorded: BinaryIO, request: Request) -> Report:
+def _replay(name: str, text: bytes, request: Request) -> Report:
     from gpucheck.replay import Unreadable, replay
 
     try:
-        return replay(recorded.read(), request.allow_cpu, request.strict, request.expectations)
+        return replay(text, request.allow_cpu, request.strict, request.expectations)
     except Unreadable as error:
-        raise click.UsageError(f"{recorded.name}: {error}") from None
+        raise click.UsageError(f"{name}: {error}") from None

@@ -1,12 +1,12 @@
 """The command ``compare``: what is different between two looks at a machine."""
 
-import sys
 from typing import Any
 
 import click
 
+from gpucheck.cli.parameters import Command
 from gpucheck.cli.request import diagnose_here, request_options
-from gpucheck.cli.screen import look, show
+from gpucheck.cli.screen import look, say, show
 from gpucheck.model import Level, Report, Request
 
 EXAMPLES = """\b
@@ -19,11 +19,11 @@ Examples:
 LARGEST_BYTES = 1 << 28
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("baseline", type=click.Path(allow_dash=True))
 @click.argument("current", type=click.Path(allow_dash=True), required=False)
 @request_options(level=Level.QUICK, expect=False)
-@click.option("--default", "deeper", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
+@click.option("--default", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
@@ -33,7 +33,6 @@ def compare(
     request: Request,
     baseline: str,
     current: str | None,
-    deeper: bool,
     style: str,
     color: str,
     verbose: bool,
@@ -43,8 +42,6 @@ def compare(
     CURRENT is a JSON report; without it, this machine is looked at (with --quick, unless a deeper level is asked for). Exit
     codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read.
     """
-    from msgspec.structs import replace
-
     from gpucheck.expectations import drift
 
     if baseline == current == "-":
@@ -52,16 +49,13 @@ def compare(
     text = _read(baseline)
     wanted = None if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     old = _report(text, baseline) if wanted is None else None
-    if current is not None:
-        new = _report(_read(current), current)
-    else:
-        new = diagnose_here(replace(request, level=Level.DEFAULT) if deeper else request, started)
+    new = _report(_read(current), current) if current is not None else diagnose_here(request, started)
     names = (baseline, current or "this machine")
     found = drift.between(old, new, *names) if old else drift.from_expectations(drift.seen_of(new, wanted), *names)
     code = 1 if found.changes else 0
     show(_render(found, style, color, verbose), code)
     if found.not_compared and style != "json" and not verbose:
-        click.echo(f"gpucheck: {len(found.not_compared)} not compared (-v says what and why)", err=True)
+        say(f"gpucheck: {len(found.not_compared)} not compared (-v says what and why)")
     raise SystemExit(code)
 
 
@@ -74,13 +68,12 @@ def _render(found: Any, style: str, color: str, verbose: bool) -> str:
 
 
 def _read(path: str) -> bytes:
+    from gpucheck.input import Refused, read
+
     try:
-        if path == "-":
-            return sys.stdin.buffer.read(LARGEST_BYTES)
-        with open(path, "rb") as file:
-            return file.read(LARGEST_BYTES)
-    except OSError as error:
-        raise click.UsageError(f"cannot read {path}: {error.strerror or error}") from None
+        return read(path, LARGEST_BYTES, dash=True)
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _report(text: bytes, name: str) -> Report:

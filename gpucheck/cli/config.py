@@ -5,10 +5,11 @@ from typing import Any
 
 import click
 
+from gpucheck.cli.parameters import Command
 from gpucheck.cli.screen import show
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.pass_context
 def config(context: click.Context, style: str) -> None:
@@ -25,7 +26,8 @@ def config(context: click.Context, style: str) -> None:
       level = "quick"           # GPUCHECK_LEVEL=quick, --quick
       expect = "expected.toml"  # or a table [tool.gpucheck.expectations]
     """
-    from gpucheck.cli.parameters import defaults, here
+    from gpucheck.cli.group import defaults
+    from gpucheck.cli.parameters import here
     from gpucheck.settings import EXPECTATIONS, KEYS, collect
 
     context.invoked_subcommand = "check"

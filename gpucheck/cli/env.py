@@ -1,15 +1,14 @@
 """The command ``env``: print the variables that repair this environment, or make them last."""
 
 import os
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import click
 
-from gpucheck.cli.parameters import Interpreter, Seconds
+from gpucheck.cli.parameters import Command, Interpreter, Seconds
 from gpucheck.cli.request import diagnose_here
-from gpucheck.cli.screen import show
+from gpucheck.cli.screen import say, show
 from gpucheck.model import ExitCode, Level, Report, Request
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES)
 @click.option(
     "--shell",
     type=click.Choice(["sh", "fish", "powershell", "dotenv", "docker"]),
@@ -57,16 +56,16 @@ def env(shell: str, apply_growth: bool, action: str | None, python: str | None, 
     if action == "install":
         _install(assignments, proof.report)
     else:
-        _print(assignments, shell)
+        _print(assignments, shell, proof.report.exit_code)
     if proof.report.exit_code != ExitCode.HEALTHY:
         _complain(proof.report, bool(assignments))
     raise SystemExit(proof.report.exit_code)
 
 
-def _print(assignments: tuple["Assignment", ...], shell: str) -> None:
+def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:
     from gpucheck.repair.shells import SHELLS
 
-    show(SHELLS[shell](assignments, os.environ))
+    show(SHELLS[shell](assignments, os.environ), exit_code)
 
 
 def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
@@ -128,5 +127,4 @@ def _complain(report: Report, printed: bool) -> None:
 
 def _say(*lines: str) -> None:
     for line in lines:
-        if sys.stderr is not None:  # None: it was closed
-            click.echo(f"gpucheck: {line}", err=True)
+        say(f"gpucheck: {line}")

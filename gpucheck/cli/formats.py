@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from gpucheck.cli.screen import look, output, show
+from gpucheck.cli.group import exit_code_of
+from gpucheck.cli.screen import look, output, say, show
 from gpucheck.model import Report
 from gpucheck.output import OutputFile
 
@@ -56,39 +57,13 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return style, path
 
 
-class StyledCommand(click.Command):
-    """A command whose own failures follow ``--exit-style`` too: wrong usage is no CRITICAL, and a bug of ours no fault."""
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Parse, with the style's exit code for wrong usage."""
-        style = _asked_style(args)
-        with _usage(style):
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run, likewise; what nobody expected is no verdict."""
-        style = str(ctx.params.get("exit_style") or "default")
-        with _usage(style):
-            try:
-                return super().invoke(ctx)
-            except (click.ClickException, click.exceptions.Exit, click.Abort):
-                raise
-            except Exception:
-                import traceback
-
-                traceback.print_exc()
-                click.echo("gpucheck: this is a bug of gpucheck; please report it", err=True)
-                raise SystemExit(exit_code_of("unknown", style)) from None
-
-
 class Delivery:
     """Every file of one run, opened before it; ``deliver`` fills them after it."""
 
-    def __init__(self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None) -> None:
+    def __init__(self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int) -> None:
         self._targets = targets
         self._redacting = redacting
+        self._unwritable = unwritable
         self._redacted: Report | None = None
 
     def deliver(self, report: Report, color: str, verbose: bool, exit_code: int) -> None:
@@ -99,11 +74,11 @@ class Delivery:
         for style, file in sorted(self._targets, key=lambda target: target[1] is None):
             plain = self._prepared(report, style)
             text = _render(style, plain, color, verbose, to_file=file is not None)
-            if file is None:
-                show(text, exit_code)
-                continue
             try:
-                file.commit(text)
+                if file is not None:
+                    file.commit(text)
+                else:
+                    show(text, exit_code if problem is None else self._unwritable, self._unwritable)
             except OSError as error:
                 problem = error
         if problem is not None:
@@ -120,9 +95,14 @@ class Delivery:
 
 @contextlib.contextmanager
 def delivery(
-    style: str, target: str | None, reports: tuple[tuple[str, str], ...], redacting: bool | None, exit_style: str
+    style: str,
+    target: str | None,
+    reports: tuple[tuple[str, str], ...],
+    redacting: bool | None,
+    exit_style: str,
+    until: float,
 ) -> Iterator[Delivery]:
-    """Everything that the run will write, checked and opened before it.
+    """Everything that the run will write, checked and opened before it; ``until`` is the end of the run.
 
     Raises:
         click.UsageError: a format's extra is missing, two reports go into one file, or a file can't be written.
@@ -130,46 +110,26 @@ def delivery(
     files = [*([(style, target)] if target not in (None, "-") else []), *reports]
     for name in (style, *(name for name, _ in reports)):
         _load(name)
-    places = [os.path.realpath(path) for _, path in files]
+    places = [_place(path) for _, path in files]
     for number, place in enumerate(places):
         if place in places[:number] and (os.path.isfile(place) or not os.path.exists(place)):
             raise click.UsageError(f"two reports would go into {files[number][1]}")
     with contextlib.ExitStack() as stack:
         unknown = exit_code_of("unknown", exit_style)
         targets: list[tuple[str, OutputFile | None]] = [
-            (name, stack.enter_context(output(path, in_place=FORMATS[name].in_place, exit_code=unknown))) for name, path in files
+            (name, stack.enter_context(output(path, until, in_place=FORMATS[name].in_place, exit_code=unknown)))
+            for name, path in files
         ]
         if target in (None, "-"):
             targets.append((style, None))
-        yield Delivery(targets, redacting)
+        yield Delivery(targets, redacting, unknown)
 
 
-def exit_code_of(state: str, exit_style: str) -> int:
-    """The exit code of a state ("usage", "unknown") in a style."""
-    from gpucheck.reports._headline import EXIT_STYLES
-
-    return EXIT_STYLES[exit_style][state]
-
-
-def _asked_style(args: list[str]) -> str:
-    """The style in arguments that may not parse."""
-    for number, argument in enumerate(args):
-        name, equals, value = argument.partition("=")
-        if name == "--exit-style":
-            value = value if equals else next(iter(args[number + 1 :]), "")
-            return value if value in STYLES else "default"
-    return "default"
-
-
-@contextlib.contextmanager
-def _usage(style: str) -> Iterator[None]:
+def _place(path: str) -> str:
     try:
-        yield
-    except click.UsageError as error:
-        if style == "default":
-            raise
-        error.show()
-        raise SystemExit(exit_code_of("usage", style)) from None
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # the current folder was removed; opening the file says so
+        return path
 
 
 def _load(style: str) -> Any:
@@ -204,7 +164,7 @@ def _append_summary(report: Report) -> None:
         with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(github.summary(report, room))
     except OSError as error:
-        click.echo(f"gpucheck: cannot append to {STEP_SUMMARY}: {error.strerror or error}", err=True)
+        say(f"gpucheck: cannot append to {STEP_SUMMARY}: {error.strerror or error}")
 
 
 def _hosts() -> list[str]:

@@ -2,10 +2,11 @@
 
 import click
 
-from gpucheck.cli.screen import look, show
+from gpucheck.cli.parameters import Command
+from gpucheck.cli.screen import look, show, standard_input
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("paths", metavar="TRAIN.py...", nargs=-1, required=True, type=click.Path())
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "github"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
@@ -25,6 +26,8 @@ def lint(paths: tuple[str, ...], style: str, color: str) -> None:
     from gpucheck.lint import reports, runner
     from gpucheck.lint.pages import load_rules
 
+    for path in paths:
+        standard_input(path)
     result = runner.lint(paths, load_rules())
     appearance = look(color)
     show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)

@@ -4,10 +4,11 @@ from typing import Any
 
 import click
 
-from gpucheck.cli.screen import look, show
+from gpucheck.cli.parameters import Command
+from gpucheck.cli.screen import look, show, standard_input
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("what", metavar="CODE|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
@@ -16,7 +17,8 @@ def explain(what: str, style: str, color: str, verbose: bool) -> None:
     """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm. It is
-    judged by the rules that judge a machine.
+    judged by the rules that judge a machine. Exit codes: 0 the page was printed, or the log was read, whether or not it names a
+    cause (--format json says which); 2 no such code or file, or it can't be read; 3 the answer could not be written.
 
     \b
     Examples:
@@ -36,6 +38,7 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     from gpucheck.lint.pages import ROWS
     from gpucheck.reports import page
 
+    _need_pages([rule])
     parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **ROWS}[rule.row]
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
 
@@ -44,6 +47,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -
     from gpucheck.explain import explain as explain_log
     from gpucheck.reports import explanation, json
 
+    standard_input(what)
     try:
         with click.open_file(what, errors="replace") as file:
             report = explain_log(file, "standard input" if what == "-" else what)
@@ -55,21 +59,35 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -
     show(json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color)))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 def rules(style: str, color: str) -> None:
-    """List the troubleshooting table: row, code, severity, one line."""
+    """List the troubleshooting table: row, code, severity, one line.
+
+    \b
+    Examples:
+      gpucheck rules
+      gpucheck rules --format markdown > table.md
+      gpucheck rules --format json
+    """
     from gpucheck import plugin
     from gpucheck.lint.pages import ROWS
     from gpucheck.reports import table
 
-    show(table.render(_all_rules(), {**plugin.load_rows(), **ROWS}, style, **look(color)))
+    found = _all_rules()
+    _need_pages(found)
+    show(table.render(found, {**plugin.load_rows(), **ROWS}, style, **look(color)))
 
 
-@click.command()
+@click.command(cls=Command)
 def schema() -> None:
-    """Print the JSON Schema of the report."""
+    """Print the JSON Schema of the report.
+
+    \b
+    Example:
+      gpucheck schema > report.schema.json
+    """
     import json
 
     from gpucheck import schema as published
@@ -77,14 +95,21 @@ def schema() -> None:
     show(json.dumps(published.schema(), indent=2) + "\n")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print the shell's completion script.
+    """Print the shell's completion script. A new shell then completes commands, options and codes.
 
     \b
-    Example:
+    Bash, with the package bash-completion:
+      mkdir -p ~/.local/share/bash-completion/completions
       gpucheck completion bash > ~/.local/share/bash-completion/completions/gpucheck
+    Zsh, with "fpath+=~/.zfunc" before "compinit" in ~/.zshrc:
+      mkdir -p ~/.zfunc
+      gpucheck completion zsh > ~/.zfunc/_gpucheck
+    Fish:
+      mkdir -p ~/.config/fish/completions
+      gpucheck completion fish > ~/.config/fish/completions/gpucheck.fish
     """
     from click.shell_completion import get_completion_class
 
@@ -95,11 +120,18 @@ def completion(shell: str) -> None:
 
 
 def _all_rules() -> Any:
-    """The rules that judge a machine, and those that judge a training script."""
+    """The rules that judge a machine, and those that judge a training script, with their pages."""
+    from gpucheck import manual
     from gpucheck.lint.pages import load_rules as load_lint_rules
     from gpucheck.plugin import load_rules
 
-    return (*load_rules(), *load_lint_rules())
+    rules = (*load_rules(), *load_lint_rules())
+    return tuple(rule if rule.doc else rule._replace(doc=manual.docstring(rule.check.__module__)) for rule in rules)
+
+
+def _need_pages(rules: Any) -> None:
+    if not all(rule.doc for rule in rules):
+        raise click.UsageError("this Python leaves docstrings out (-OO, PYTHONOPTIMIZE=2), and with them the manual pages")
 
 
 def _completions(incomplete: str) -> list[Any]:

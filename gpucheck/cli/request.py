@@ -1,16 +1,14 @@
 """From options to a request, and from a request to a report of this machine: what every command that looks has in common."""
 
-import contextlib
 import functools
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli.parameters import ExpectationsFile, Interpreter, Seconds
-from gpucheck.cli.screen import progress_line
+from gpucheck.cli.parameters import DEPTHS, ExpectationsFile, Interpreter, Seconds
+from gpucheck.cli.screen import progress_line, say
 from gpucheck.host import Host
 from gpucheck.model import Level, Report, Request
 from gpucheck.plugin import modules
@@ -20,7 +18,7 @@ BACKENDS = ("tensorflow", "jax", "torch")
 KERAS_STRATEGIES = ("data_parallel",)  # Keras' own, with another backend; it shares one_device
 TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
 ASKED = (
-    *("level", "allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
+    *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
 )
 Command = Callable[..., Any]
@@ -33,10 +31,8 @@ _EXPECT = click.option(
     help="Judge what this machine is against what is expected of it; `gpucheck snapshot` writes such a file.",
 )
 _OPTIONS = (
-    click.option(
-        "--quick", "level", flag_value="quick", help="Everything that needs no TensorFlow import: a fraction of a second."
-    ),
-    click.option("--full", "level", flag_value="full", help="Also other precisions, XLA-compiled training and several workers."),
+    click.option("--quick", is_flag=True, help="Everything that needs no TensorFlow import: a fraction of a second."),
+    click.option("--full", is_flag=True, help="Also other precisions, XLA-compiled training and several workers."),
     click.option("--allow-cpu", is_flag=True, help="A machine with no accelerator is fine (one with a broken one is not)."),
     click.option("--no-smoke", is_flag=True, help="Look at TensorFlow, but train nothing."),
     click.option("--strict", is_flag=True, help="Warnings fail too."),
@@ -78,7 +74,7 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
     """Give a command the options that say what is looked at; it is handed ``request``, a ``Request``.
 
     Args:
-        level: how deep it looks unless it is told.
+        level: how deep it looks unless it is told by --quick, --full or, where the command has it, --default.
         expect: with ``--expect``.
     """
 
@@ -86,7 +82,8 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
         @functools.wraps(command)
         def asked(**options: Any) -> Any:
             given = {name: options.pop(name, None) for name in ASKED}
-            return command(request=_request(level, **given), **options)
+            depth = _depth({name: bool(options.pop(name, False)) for name in DEPTHS})
+            return command(request=_request(level, depth=depth, **given), **options)
 
         for option in reversed((*_OPTIONS, _EXPECT) if expect else _OPTIONS):
             asked = option(asked)
@@ -98,36 +95,47 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
 def _request(
     default: Level,
     *,
-    level: str | None,
+    depth: str | None,
     no_smoke: bool,
     timeout: float | None,
     strategies: tuple[str, ...],
     **asked: Any,
 ) -> Request:
-    if strategies and (no_smoke or level == "quick"):
+    if strategies and (no_smoke or depth == "quick"):
         # What is typed wins over what is configured; of two that are typed, neither.
-        if not _typed("strategies"):
+        if not typed("strategies"):
             strategies = ()
-        elif (no_smoke and _typed("no_smoke")) or (level == "quick" and _typed("level")):
+        elif (no_smoke and typed("no_smoke")) or (depth == "quick" and typed("quick")):
             raise click.UsageError("--strategy asks for training, which --quick and --no-smoke leave out")
         else:
-            no_smoke, level = False, None if level == "quick" else level
-    depth = default if level is None else Level[level.upper()]
+            no_smoke, depth = False, None if depth == "quick" else depth
+    level = default if depth is None else Level[depth.upper()]
     return Request(
-        level=depth,
+        level=level,
         smoke=not no_smoke,
-        timeout_seconds=TIMEOUT_SECONDS[depth] if timeout is None else timeout,
+        timeout_seconds=TIMEOUT_SECONDS[level] if timeout is None else timeout,
         strategies=strategies,
         **asked,
     )
 
 
-def _typed(name: str) -> bool:
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+def _depth(flags: dict[str, bool]) -> str | None:
+    """The depth that was asked for; what is typed wins over what is configured."""
+    wanted = [name for name, flag in flags.items() if flag]
+    asked = [name for name in wanted if typed(name)]
+    if len(asked) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in asked)} ask for different depths; give one")
+    return next(iter(asked or wanted), None)
+
+
+def typed(*names: str) -> bool:
+    """Whether one of these options stands on the command line."""
+    context = click.get_current_context()
+    return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
 def diagnose_here(request: Request, started: float, env: Mapping[str, str] | None = None) -> Report:
-    """Look at this machine. Exits on SIGTERM and Ctrl-C; afterwards SIGTERM is handled as it was before.
+    """Look at this machine.
 
     Args:
         request: what is asked.
@@ -137,7 +145,7 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
     from gpucheck.host.local import LocalHost
     from gpucheck.pipeline import diagnose
 
-    with _terminable(), LocalHost(request, env=env, started=started) as host:
+    with LocalHost(request, env=env, started=started) as host:
         if request.python is not None and "problem" in host.interpreter():
             raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
         progress = progress_line(host)
@@ -146,8 +154,6 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
             if request.log_device_placement and request.other_backend is None:
                 _show_placement(host)
             return report
-        except KeyboardInterrupt:
-            raise SystemExit(130) from None
         finally:
             if progress is not None:
                 progress.close()  # type: ignore[attr-defined]
@@ -159,22 +165,4 @@ def _show_placement(host: Host) -> None:
 
     for line in child(host).log().splitlines():
         if "/job:" in line and "/device:" in line:
-            click.echo(line, err=True)
-
-
-@contextlib.contextmanager
-def _terminable() -> Iterator[None]:
-    """Inside, SIGTERM ends this process only after its children."""
-
-    def terminate(*_: object) -> None:
-        raise SystemExit(143)
-
-    try:
-        before = signal.signal(signal.SIGTERM, terminate)
-    except ValueError:  # not in the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+            say(line)

@@ -5,11 +5,11 @@ import sys
 
 import click
 import msgspec
-from click.core import ParameterSource
 
-from gpucheck.cli.parameters import Seconds
-from gpucheck.cli.request import diagnose_here, request_options
-from gpucheck.cli.screen import look
+from gpucheck.cli import signals
+from gpucheck.cli.parameters import DEPTHS, Command, Seconds
+from gpucheck.cli.request import diagnose_here, request_options, typed
+from gpucheck.cli.screen import look, say
 from gpucheck.model import Level, Report, Request, Verdict
 
 EXAMPLES = """\b
@@ -22,9 +22,9 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.command(cls=Command, epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @request_options(level=Level.QUICK)
-@click.option("--default", "level", flag_value="default", help="As deep as `gpucheck` alone: train on every device.")
+@click.option("--default", is_flag=True, help="As deep as `gpucheck` alone: train on every device.")
 @click.option(
     "--on-fail",
     type=click.Choice(["stop", "warn"]),
@@ -57,15 +57,16 @@ def run(
     """
     from gpucheck import handover
 
-    if request.strategies or (not request.smoke and request.level is Level.QUICK and not _typed("level")):
+    if request.strategies or (not request.smoke and request.level is Level.QUICK and not typed(*DEPTHS)):
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = handover.locate(command[0], os.environ)
         env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
         handover.reap()
+        signals.release()
         handover.become(path, command, env)
     except handover.CannotStart as error:
-        _say(f"gpucheck: {error}\n")
+        say(f"gpucheck: {error}")
         raise SystemExit(error.exit_code) from None
 
 
@@ -129,17 +130,8 @@ def _tell(report: Report, on_fail: str, color: str, verbose: bool) -> None:
     if verbose:
         from gpucheck.reports import terminal
 
-        _say(terminal.render(report, verbose=True, **look(color, sys.stderr)))
+        say(terminal.render(report, verbose=True, **look(color, sys.stderr)), nl=False, color=True)
     first = next(iter(roots(report)), None)
     code = f"{first.code}: " if first is not None and report.verdict is not Verdict.UNKNOWN else ""
     outcome = "warning" if report.exit_code == 0 else "not started" if on_fail == "stop" else "started all the same"
-    _say(f"gpucheck: {outcome}: {code}{' '.join(headline(report).split())}\n")
-
-
-def _say(text: str) -> None:
-    if sys.stderr is not None:  # None: it was closed
-        click.echo(text, err=True, nl=False, color=True)
-
-
-def _typed(name: str) -> bool:
-    return click.get_current_context().get_parameter_source(name) is ParameterSource.COMMANDLINE
+    say(f"gpucheck: {outcome}: {code}{' '.join(headline(report).split())}")

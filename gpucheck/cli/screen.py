@@ -9,53 +9,89 @@ from typing import Any, TextIO
 
 import click
 
-from gpucheck.model import ExitCode
 from gpucheck.output import OutputFile, write
+
+UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
 
 def look(color: str, stream: TextIO | None = None) -> dict[str, Any]:
     """Width, colour and character set for standard output, or another stream."""
     stream = stream or sys.stdout
-    tty = stream.isatty()
+    tty = stream is not None and stream.isatty()  # None: it was closed
     wanted = color == "always" or (
         color == "auto" and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and tty
     )
     columns = shutil.get_terminal_size((80, 24)).columns if tty or os.environ.get("COLUMNS") else 80
-    encoding = (stream.encoding or "ascii").lower().replace("-", "")
+    encoding = ((stream and stream.encoding) or "ascii").lower().replace("-", "")
     return {"width": max(40, min(columns, 120)), "color": wanted, "ascii": not encoding.startswith("utf")}
 
 
-def show(text: str, exit_code: int = 0) -> None:
-    """Print a text; a reader that has gone is told on standard error and does not change the exit code."""
+def say(text: str, *, nl: bool = True, color: bool | None = None) -> None:
+    """A line on standard error, if anybody can read it."""
+    if sys.stderr is not None:  # None: it was closed
+        with contextlib.suppress(OSError, ValueError):
+            click.echo(text, err=True, nl=nl, color=color)
+
+
+def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
+    """Print a text.
+
+    Args:
+        text: what to print.
+        exit_code: of the command; a reader that has gone is told on standard error and does not change it.
+        unwritable: the exit code where standard output can't be written to, as on a full disk.
+    """
     try:
         write(text)
     except BrokenPipeError:
-        click.echo("gpucheck: standard output was closed before the report was written", err=True)
+        say("gpucheck: standard output was closed before everything was written")
         raise SystemExit(exit_code) from None
+    except OSError as error:
+        say(f"gpucheck: cannot write to standard output: {error.strerror or error}")
+        raise SystemExit(unwritable) from None
 
 
 @contextlib.contextmanager
-def output(path: str | None, *, in_place: bool = False, exit_code: int = ExitCode.UNKNOWN) -> Iterator[OutputFile | None]:
+def output(path: str | None, until: float, *, in_place: bool = False, exit_code: int = UNWRITTEN) -> Iterator[OutputFile | None]:
     """The output file, opened before the run: an unwritable place is known at once, a half-written file never seen.
 
-    ``exit_code`` is for a disk that is full after the run; ``in_place`` as for OutputFile.
+    Args:
+        path: where to; None and "-" are standard output.
+        until: as for OutputFile, the end of the run.
+        in_place: as for OutputFile.
+        exit_code: for a disk that is full after the run.
+
+    Raises:
+        click.UsageError: it can't be written.
     """
     if path in (None, "-"):
         yield None
         return
+    if path == "":
+        raise click.UsageError(f"{path!r} names no file")
     try:
-        file = OutputFile(path, in_place)
-    except OSError as error:
-        raise click.UsageError(f"cannot write {path}: {error.strerror or error}") from None
+        file = OutputFile(path, in_place, until)
+    except (OSError, ValueError) as error:  # ValueError: a null byte
+        raise click.UsageError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
     try:
         yield file
     except OSError as error:
         if not file.failed:
             raise
-        click.echo(f"gpucheck: cannot write {path}: {error.strerror or error}", err=True)
+        say(f"gpucheck: cannot write {path}: {error.strerror or error}")
         raise SystemExit(exit_code) from None
     finally:
         file.discard()
+
+
+def standard_input(what: str) -> None:
+    """Refuse to read from a standard input that was closed.
+
+    Raises:
+        click.UsageError: it was, and ``what`` is "-".
+    """
+    if what == "-" and sys.stdin is None:
+        raise click.UsageError("standard input is closed, so nothing can be read from it")
 
 
 def progress_line(host: Any) -> Callable[[list[str]], None] | None:

@@ -2,8 +2,9 @@
 
 import click
 
+from gpucheck.cli.parameters import Command
 from gpucheck.cli.request import diagnose_here, request_options
-from gpucheck.cli.screen import look, output, show
+from gpucheck.cli.screen import look, output, say, show
 from gpucheck.model import Report, Request, Verdict
 
 EXAMPLES = """\b
@@ -14,7 +15,7 @@ Examples:
 """
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @request_options(expect=False)
 @click.option("--force", is_flag=True, help="Write it although this machine has a fault, or could not be looked at.")
@@ -25,7 +26,7 @@ def snapshot(started: float, request: Request, file: str, force: bool, color: st
 
     A machine with a fault (exit code 1), or one without a verdict (3), is refused: nothing is written then.
     """
-    with output(file) as target:
+    with output(file, started + request.timeout_seconds) as target:
         report = diagnose_here(request, started)
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
             _refuse(report, color)
@@ -47,6 +48,6 @@ def _render(report: Report) -> str:
 def _refuse(report: Report, color: str) -> None:
     from gpucheck.reports import terminal
 
-    click.echo(terminal.render(report, verbose=False, **look(color)), err=True, nl=False)
-    click.echo("gpucheck: nothing was written: this is no known-good machine (--force writes all the same)", err=True)
+    say(terminal.render(report, verbose=False, **look(color)), nl=False)
+    say("gpucheck: nothing was written: this is no known-good machine (--force writes all the same)")
     raise SystemExit(report.exit_code or 1)

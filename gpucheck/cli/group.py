@@ -1,0 +1,187 @@
+"""The command ``gpucheck`` itself: which commands there are, which one is meant, and how their failures become exit codes."""
+
+import importlib
+import os
+import sys
+from typing import Any, ClassVar
+
+import click
+
+from gpucheck import __version__
+from gpucheck.cli import STARTED
+from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
+from gpucheck.cli.screen import say, show
+
+ARGUMENTS = "gpucheck.arguments"
+INTERRUPTED = 130
+
+
+class Commands(Command, click.Group):
+    """A group whose options without a command belong to ``check``, and which imports a command when it is asked for."""
+
+    modules: ClassVar[dict[str, str]] = {
+        "check": "check",
+        "run": "run",
+        "env": "env",
+        "snapshot": "snapshot",
+        "compare": "compare",
+        "config": "config",
+        "explain": "manual",
+        "rules": "manual",
+        "schema": "manual",
+        "lint": "lint",
+        "bench": "bench",
+        "completion": "manual",
+    }  # command -> file of this package that holds it under its own name
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which help shows them."""
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's file."""
+        if cmd_name not in self.modules:
+            return None
+        module = importlib.import_module(f"gpucheck.cli.{self.modules[cmd_name]}")
+        command = getattr(module, cmd_name.replace("-", "_"))
+        return command if isinstance(command, click.Command) else None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Insert ``check`` before options that are not the group's own."""
+        own = {"--help", "-h", "--version"}
+        completing = ctx.resilient_parsing and not args  # commands are offered too, so none is chosen yet
+        if not completing and (not args or (args[0].startswith("-") and args[0] not in own)):
+            args = ["check", *args]
+        ctx.meta[ARGUMENTS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Its own failures follow the exit style: wrong usage is no CRITICAL, and a bug of ours no fault."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            style = _style(ctx)
+            if style == "default":
+                raise
+            _tell(error)
+            raise SystemExit(exit_code_of("usage", style)) from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception:
+            import traceback
+
+            say(traceback.format_exc() + "gpucheck: this is a bug of gpucheck; please report it")
+            raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Complete the options of ``check`` too."""
+        found = super().shell_complete(ctx, incomplete)
+        default = self.get_command(ctx, "check")
+        return found + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else found
+
+
+def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        show(f"gpucheck {__version__}\n")
+        context.exit()
+
+
+@click.group(
+    cls=Commands,
+    epilog=EXAMPLES,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit.")
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """Will this machine train Keras on every device it has? If not: the one root cause, and what to type.
+
+    `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
+    """
+    context.obj = STARTED
+    context.default_map = defaults(context)
+
+
+def start() -> int:
+    """Run the command line, and return the exit code; commands may leave by SystemExit."""
+    try:
+        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False)
+    except click.ClickException as error:
+        _tell(error)
+        return error.exit_code
+    except click.Abort:  # Ctrl-C where it is not handled by us
+        return INTERRUPTED
+    return code if isinstance(code, int) else 0
+
+
+def _tell(error: click.ClickException) -> None:
+    import contextlib
+
+    if sys.stderr is not None:  # None: it was closed
+        with contextlib.suppress(OSError):
+            error.show()
+
+
+def exit_code_of(state: str, exit_style: str) -> int:
+    """The exit code of a state ("usage", "unknown") in a style."""
+    from gpucheck.reports._headline import EXIT_STYLES
+
+    return EXIT_STYLES[exit_style][state]
+
+
+def _style(context: click.Context) -> str:
+    """The exit style of arguments and settings that may both be wrong."""
+    from gpucheck.reports._headline import EXIT_STYLES
+    from gpucheck.settings import exit_style
+
+    if context.invoked_subcommand not in (None, "check"):
+        return "default"
+    arguments: list[str] = context.meta.get(ARGUMENTS, [])
+    for number, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name == "--exit-style":
+            value = value if equals else next(iter(arguments[number + 1 :]), "")
+            if value in EXIT_STYLES:
+                return value
+    configured = exit_style(os.environ, here())
+    return configured if configured in EXIT_STYLES else "default"
+
+
+def defaults(context: click.Context) -> dict[str, Any] | None:
+    """What is configured for the command that was asked for, as click's defaults; None for one that doesn't look.
+
+    Raises:
+        click.UsageError: a setting that can't be used, with its place.
+    """
+    name = context.invoked_subcommand
+    command = context.command.get_command(context, name) if name and isinstance(context.command, click.Group) else None
+    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    if "--allow-cpu" not in options:
+        return None
+    from gpucheck.settings import collect
+
+    try:
+        configured = collect(os.environ, here()).values
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    found: dict[str, Any] = {}
+    for key, (value, source) in configured.items():
+        if key == "level" and value not in DEPTHS:
+            raise click.UsageError(f"{source}: {key}: {value!r} is not one of 'quick', 'default', 'full'.")
+        option = options.get({"level": f"--{value}", "expectations": "--expect"}.get(key, f"--{key}"))
+        if option is None or option.name is None or (key == "format" and name != "check"):
+            continue  # another command's
+        try:
+            if key != "level":
+                found[option.name] = _converted(value, option, context)
+            elif value != "default":  # which every command knows for itself
+                found[option.name] = True
+        except click.BadParameter as error:
+            raise click.UsageError(f"{source}: {key}: {error.message}") from None
+    return {str(name): found} if found else None
+
+
+def _converted(value: Any, option: click.Parameter, context: click.Context) -> Any:
+    if option.multiple:
+        return [option.type.convert(item, option, context) for item in value]
+    return option.type.convert(value, option, context)

@@ -1,0 +1,222 @@
+"""How the command ends where something around it is missing: signals at any moment, closed streams, full disks, no docstrings."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from leftovers import VARIABLE, leftovers, leftovers_after
+
+ROOT = str(pathlib.Path(__file__).parents[1])
+GPUCHECK = [sys.executable, "-m", "gpucheck"]
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and shells of POSIX")
+needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+INTERRUPTED = {signal.SIGINT: 130, signal.SIGTERM: 143, **({signal.SIGHUP: 129} if hasattr(signal, "SIGHUP") else {})}
+
+
+def shell(redirection, *args, **options):
+    """gpucheck with a redirection of the shell."""
+    line = f'exec "$@" {redirection}'
+    env = {**os.environ, "PYTHONPATH": ROOT, **options.pop("env", {})}
+    given = {"capture_output": True, "text": True, "timeout": 60, "env": env, **options}
+    return subprocess.run(["sh", "-c", line, "sh", *GPUCHECK, *args], **given)
+
+
+def hanging(folder):
+    """An environment whose TensorFlow never answers."""
+    (folder / "lib/tensorflow").mkdir(parents=True)
+    (folder / "lib/tensorflow/__init__.py").write_text("import time; time.sleep(600)")
+    return {**os.environ, "PYTHONPATH": f"{folder / 'lib'}:{ROOT}", VARIABLE: str(folder)}
+
+
+@posix
+@pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
+def test_a_signal_during_the_run_sweeps_its_files_and_children(tmp_path, number):
+    work = tmp_path / "work"
+    work.mkdir()
+    args = ["--allow-cpu", "--report", "json=a.json", "--output", "b.txt"]
+    process = subprocess.Popen([*GPUCHECK, *args], cwd=work, env=hanging(tmp_path), stdout=-1, stderr=-1, text=True)
+    deadline = time.monotonic() + 20
+    while len(leftovers(str(tmp_path))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(os.listdir(work)) == 2
+    process.send_signal(number)
+    process.send_signal(number)  # a second one does not cut the first one's sweeping short
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (INTERRUPTED[number], "", "")
+    assert os.listdir(work) == []
+    assert leftovers_after(str(tmp_path), 5) == []
+
+
+# Every import is a moment at which a signal may come; these stand for the first tenths of a second.
+MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.host.local", "gpucheck.pipeline"]
+INTERRUPT_AT = """
+import builtins, os, signal, sys
+moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
+real = builtins.__import__
+def importing(name, *rest, **named):
+    if name == moment and sys._getframe(1).f_globals.get("__name__", "").startswith("gpucheck"):
+        builtins.__import__ = real
+        os.kill(os.getpid(), number)
+    return real(name, *rest, **named)
+builtins.__import__ = importing
+from gpucheck.cli import main
+main()
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_signal_in_the_first_moments_ends_as_later(tmp_path, moment, number):
+    command = [sys.executable, "-c", INTERRUPT_AT, moment, str(int(number)), "--quick", "--output", "report.txt"]
+    env = {**os.environ, "PYTHONPATH": ROOT}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", "")
+    assert os.listdir(tmp_path) == []
+
+
+# Python swallows what is raised in a weak reference's callback; those of the import machinery run at every import.
+INTERRUPT_CALLBACK = """
+import os, signal, sys, weakref
+number = int(sys.argv.pop(1))
+import gpucheck.cli, gpucheck.cli.group
+def begin():
+    class Thing:
+        pass
+    thing = Thing()
+    kept = weakref.ref(thing, lambda _: os.kill(os.getpid(), number))
+    del thing
+    import time
+    time.sleep(20)
+    return 0
+gpucheck.cli.group.start = begin
+gpucheck.cli.main()
+"""
+
+
+@posix
+@pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
+def test_a_signal_where_python_cannot_raise_is_not_lost(number):
+    command = [sys.executable, "-c", INTERRUPT_CALLBACK, str(int(number))]
+    began = time.monotonic()
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED[number], "", "")
+    assert time.monotonic() - began < 10
+
+
+@posix
+@pytest.mark.parametrize("args", [["explain", "-"], ["lint", "-"], ["compare", "-"]], ids=lambda args: args[0])
+def test_ctrl_c_while_standard_input_is_read(args):
+    process = subprocess.Popen([*GPUCHECK, *args], stdin=subprocess.PIPE, stdout=-1, stderr=-1, text=True)
+    process.stdin.write("a line\n")
+    process.stdin.flush()
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    out, err = process.communicate(timeout=20)
+    assert (out, err) == ("", "")
+
+
+@posix
+def test_a_hangup_that_is_ignored_stays_ignored(tmp_path):
+    """As under nohup(1)."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = subprocess.Popen(
+            [*GPUCHECK, "--allow-cpu", "--timeout", "3"], env=hanging(tmp_path), stdout=-1, stderr=-1, text=True
+        )
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=20)
+    assert process.returncode == 3
+
+
+@posix
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["--quick"], 1),
+        (["--quick", "--allow-cpu"], 0),
+        (["--quick", "--allow-cpu", "--report", "json=c.json", "--format", "npd"], 0),
+        (["rules"], 0),
+        (["lint", "gone.py"], 2),
+        (["explain", "no-nvidia-gpu"], 0),
+        (["--help"], 0),
+        (["--version"], 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_without_standard_output_the_exit_code_stands(tmp_path, args, code):
+    done = shell(">&-", *args, cwd=tmp_path)
+    assert done.returncode == code
+    assert done.stderr == "gpucheck: standard output was closed before everything was written\n"
+    assert not tmp_path.joinpath("c.json").exists() or tmp_path.joinpath("c.json").read_text().startswith("{")
+
+
+@posix
+def test_without_any_stream_the_exit_code_stands():
+    assert shell("<&- >&- 2>&-", "--quick").returncode == 1
+    assert shell("<&- >&- 2>&-", "--nosuch").returncode == 2
+
+
+@posix
+@pytest.mark.parametrize("args", [["explain", "-"], ["lint", "-"], ["compare", "-"], ["--replay", "-"]], ids=lambda args: args[0])
+def test_without_standard_input_there_is_nothing_to_read(args):
+    done = shell("<&-", *args)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "standard input is closed" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@needs_full
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--quick"], ["rules"], ["lint", "."], ["explain", "no-nvidia-gpu"], ["config"], ["completion", "bash"], ["schema"],
+        ["env", "--apply-growth"], ["snapshot", "-", "--force", "--quick"], ["--help"], ["check", "--help"], ["rules", "--help"], ["--version"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_full_standard_output_is_one_line_and_no_verdict(tmp_path, args):
+    done = shell("> /dev/full", *args, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (3, "gpucheck: cannot write to standard output: No space left on device\n")
+
+
+@needs_full
+@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("docker", 1)])
+def test_a_full_standard_output_follows_the_exit_style(style, code):
+    done = shell("> /dev/full", "--quick", "--allow-cpu", "--exit-style", style)
+    assert done.returncode == code
+
+
+@needs_full
+def test_a_full_standard_error_does_not_change_the_exit_code():
+    assert shell("2> /dev/full", "--nosuch").returncode == 2
+    assert shell("2> /dev/full", "run", "--quick", "--", "true").returncode == 1
+
+
+def test_a_manual_page_without_docstrings():
+    """PYTHONOPTIMIZE=2 leaves docstrings out of the bytecode; the pages are then read from the source."""
+    for args in (["explain", "no-nvidia-gpu"], ["explain", "memory-growth-set-late"], ["rules"], ["rules", "--format", "json"]):
+        plain, stripped = ([sys.executable, *flags, "-m", "gpucheck", *args] for flags in ((), ("-OO",)))
+        wanted = subprocess.run(plain, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(stripped, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == wanted.stdout
+
+
+def test_a_manual_page_without_docstrings_and_source(tmp_path):
+    code = (
+        "import sys, importlib.machinery as m; m.SourceFileLoader.get_source = lambda *_: None\n"
+        "sys.argv = ['gpucheck', 'explain', 'no-nvidia-gpu']\nfrom gpucheck.cli import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "-OO" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,211 @@
+"""Where a report goes: links and modes are kept, pipes are not waited for, nothing half-written is left."""
+
+import json
+import os
+import pathlib
+import stat
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+ROOT = str(pathlib.Path(__file__).parents[1])
+QUICK = [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", "--format", "json"]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
+
+
+def gpucheck(*args, cwd=None, **options):
+    given = {"capture_output": True, "text": True, "timeout": 60, "stdin": subprocess.DEVNULL, **options}
+    return subprocess.run([*QUICK, *args], cwd=cwd, env={**os.environ, "PYTHONPATH": ROOT}, **given)
+
+
+def sh(line, cwd):
+    """A line of bash in which gpucheck is ``"$@"``."""
+    env = {**os.environ, "PYTHONPATH": ROOT}
+    return subprocess.run(["bash", "-c", line, "bash", *QUICK], cwd=cwd, env=env, capture_output=True, text=True, timeout=60)
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("option", [["--output", "link"], ["--report", "junit=link"]], ids=["output", "report"])
+def test_a_link_stays_and_its_target_is_written(tmp_path, option):
+    (tmp_path / "there").mkdir()
+    target = tmp_path / "there/target"
+    target.write_text("stale")
+    (tmp_path / "middle").symlink_to("there/target")
+    (tmp_path / "link").symlink_to("middle")
+    assert gpucheck(*option, cwd=tmp_path).returncode == 0
+    assert os.readlink(tmp_path / "link") == "middle"
+    assert target.read_text() != "stale"
+    assert os.listdir(tmp_path / "there") == ["target"]
+
+
+def test_a_link_to_nothing_makes_its_target(tmp_path):
+    (tmp_path / "link").symlink_to("target")
+    assert gpucheck("--output", "link", cwd=tmp_path).returncode == 0
+    assert json.loads((tmp_path / "target").read_text())["verdict"] == "pass"
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_a_link_to_itself_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to("link")
+    done = gpucheck("--output", "link", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot write link: Too many levels of symbolic links" in done.stderr
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_two_reports_through_a_link_are_one_file(tmp_path):
+    (tmp_path / "link").symlink_to("target")
+    done = gpucheck("--output", "link", "--report", "junit=target", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "two reports would go into target" in done.stderr
+
+
+@pytest.mark.parametrize("given", [0o640, 0o600, 0o664, 0o444])
+def test_the_mode_of_a_file_is_kept_and_a_new_one_follows_the_umask(tmp_path, given):
+    old = tmp_path / "old"
+    old.write_text("stale")
+    old.chmod(given)
+    before = os.umask(0o027)
+    try:
+        done = gpucheck("--output", str(old), "--report", f"junit={tmp_path / 'new'}")
+    finally:
+        os.umask(before)
+    assert (done.returncode, old.read_text()[:1]) == (0, "{")
+    assert mode(old) == given
+    assert mode(tmp_path / "new") == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_the_owner_of_a_file_is_kept(tmp_path):
+    old = tmp_path / "old"
+    old.write_text("stale")
+    os.chown(old, 4711, 4712)
+    assert gpucheck("--output", str(old)).returncode == 0
+    assert (old.stat().st_uid, old.stat().st_gid) == (4711, 4712)
+
+
+def test_a_name_that_is_left_over_does_not_stand_in_the_way(tmp_path):
+    """Process numbers come again, in containers at once."""
+    code = f"import os; open(f'a.json.{{os.getpid()}}.part', 'w').close(); os.execv({QUICK[0]!r}, {[*QUICK, '--output', 'a.json']!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "a.json").read_text())["verdict"] == "pass"
+
+
+@pytest.mark.parametrize("command", [["--output", ""], ["--report", "junit="], ["--output="]], ids=str)
+def test_an_empty_name_is_refused_at_once(tmp_path, command):
+    done = gpucheck(*command, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "names no file" in done.stderr
+
+
+def test_a_folder_that_is_gone_is_refused_at_once(tmp_path):
+    done = sh('mkdir gone; cd gone; rmdir "$PWD"; exec "$@" --output x.json', tmp_path)
+    assert done.returncode == 2
+    assert "cannot write x.json: No such file or directory" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--output", "fifo"], ["--report", "json=fifo"]], ids=["output", "report"])
+def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path, option):
+    os.mkfifo(tmp_path / "fifo")
+    done = gpucheck("--timeout", "2", *option, cwd=tmp_path, timeout=10)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot write fifo: nobody reads this pipe" in done.stderr
+
+
+def test_a_pipe_that_is_read_gets_the_report(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    done = sh('cat fifo > copy & sleep 0.2; "$@" --output fifo; code=$?; wait; exit $code', tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads((tmp_path / "copy").read_text())["verdict"] == "pass"
+
+
+def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
+    """Reports larger than a pipe's buffer, and a reader that takes none of them."""
+    os.mkfifo(tmp_path / "fifo")
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    began = time.monotonic()
+    done = gpucheck("--timeout", "3", *[f"--report=json={tmp_path / 'fifo'}"] * 4, timeout=20)
+    os.close(reader)
+    assert time.monotonic() - began < 8
+    assert done.returncode == 3
+    assert "its reader does not read" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'ln -s /proc/self/fd/1 out; "$@" --output out > copy',
+        '"$@" --output /dev/stdout | cat > copy',
+        '"$@" --output >(cat > copy); for n in 1 2 3 4 5 6 7 8 9 10; do [ -s copy ] && break; sleep 0.2; done; sleep 0.2',
+        'ln -s /dev/fd/2 out; "$@" --report json=out 2> copy > /dev/null',
+        'exec 7> copy; "$@" --output /dev/fd/7',
+        'ln -s /proc/self/fd/1 out; ln -s out link; "$@" --output link > copy',
+    ],
+    ids=["stdout file", "stdout pipe", "process substitution", "stderr", "descriptor", "link to a link"],
+)
+def test_what_is_open_already_is_written_to(tmp_path, line):
+    """Through links of our own like /dev/stdout, which a mistake would replace, where root runs this."""
+    done = sh(line, tmp_path)
+    assert done.returncode == 0
+    assert json.loads((tmp_path / "copy").read_text())["verdict"] == "pass"
+    assert all(path.is_symlink() for path in tmp_path.iterdir() if path.name != "copy")
+
+
+def test_what_stands_before_in_a_redirected_file_stays(tmp_path):
+    done = sh('ln -s /dev/fd/1 out; { echo before; "$@" --output out; echo after; } > copy', tmp_path)
+    assert done.returncode == 0
+    lines = (tmp_path / "copy").read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("before", "after")
+    assert json.loads("\n".join(lines[1:-1]))["verdict"] == "pass"
+
+
+def test_devices_are_written_to(tmp_path):
+    assert gpucheck("--output", "/dev/null").returncode == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_socket_is_refused(tmp_path, monkeypatch):
+    import socket
+
+    monkeypatch.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        done = gpucheck("--output", "socket", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "cannot write socket: " in done.stderr
+
+
+def test_a_standard_output_that_is_closed_is_no_place(tmp_path):
+    done = sh('exec "$@" --output /dev/stdout >&-', tmp_path)
+    assert done.returncode == 2
+    assert "cannot write /dev/stdout: Bad file descriptor" in done.stderr
+
+
+def test_a_reader_of_a_slow_kind_gets_everything(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    got = []
+
+    def read():
+        with open(tmp_path / "fifo", "rb") as file:
+            while part := file.read1(50_000):
+                got.append(part)
+                time.sleep(0.05)
+
+    thread = threading.Thread(target=read, daemon=True)
+    thread.start()
+    time.sleep(0.2)
+    done = gpucheck("--output", str(tmp_path / "fifo"))
+    thread.join(20)
+    assert done.returncode == 0
+    assert json.loads(b"".join(got))["verdict"] == "pass"
