@@ -55,7 +55,7 @@ def gpucheck(*args, **options):
         (["--epochs", "0"], "0 is not in the range"),
         (["--price-per-hour", "-2"], "'-2' is not a positive number"),
         (["--price-per-hour", "nan"], "'nan' is not a positive number"),
-        (["--target-accuracy", "80"], "'80' is not a positive number of at most 1"),
+        (["--target-accuracy", "80"], "'80' is not a number above 0 and at most 1"),
         (["--data", "imagenet"], "--data imagenet: expected synthetic, cifar10 or a file that ends in .npz"),
         (["--data", "absent.npz"], "cannot read absent.npz: No such file or directory"),
         (["--plot", "a.pdf"], "--plot a.pdf: the name must end in .png or .svg"),
