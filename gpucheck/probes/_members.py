@@ -8,8 +8,7 @@ others were not told to join. Everybody else trains two workers on this machine.
 from typing import Any, NamedTuple
 
 from gpucheck.host import Host
-from gpucheck.probes import _kubernetes, _slurm, cuda
-from gpucheck.probes._kubernetes_api import Unknown
+from gpucheck.probes import _slurm, cuda
 from gpucheck.probes._tf_config import TRAINING_JOBS, Parsed, split
 
 STRATEGY = "multi_worker_mirrored"
@@ -87,6 +86,10 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
     indexed = bool(host.env.get("JOB_COMPLETION_INDEX"))
     if not asked:
         return _local(host, _invitation("the pods of this Job") if indexed else None)
+    # its structs take 2 ms, which no other run shall pay
+    from gpucheck.probes import _kubernetes
+    from gpucheck.probes._kubernetes_api import Unknown
+
     try:
         found = _kubernetes.pods(host)
     except _kubernetes.Unusable as error:
