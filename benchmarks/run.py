@@ -5,10 +5,11 @@
 quick: ``gpucheck --quick --allow-cpu`` against ``python -c "import click, psutil, pynvml"``: at most 2.0.
 whole: ``gpucheck --allow-cpu`` against ``plain_training.py``: at most 1.15.
 step: the step that ``gpucheck --strategy one_device --allow-cpu`` reports against that of ``plain_steps.py``: at most 1.05.
-devices: eight logical devices, each trained, against one: the whole run at most 2.5; its training alone is told beside it.
+devices: eight logical devices, each trained, against one: the whole run, and its training alone, at most 2.5.
 
-The two commands of a pair alternate, after one unmeasured run of each. The figure that counts is the ratio of the medians; that
-of the minima, which other work on the machine disturbs less, stands beside it. Exit status 1 if a ratio is above its promise.
+The two commands of a pair alternate, after one unmeasured run of each. Told are the ratio of the medians and that of the minima,
+which other work on the machine disturbs less. Exit status 1 if both are above the promise: what makes a command slower makes its
+best run slower too, while a median of a few runs scatters by some percent on a shared machine.
 """
 
 import argparse
@@ -40,7 +41,7 @@ class Figure(NamedTuple):
     name: str
     ours: Callable[[Done], float]
     theirs: Callable[[Done], float]
-    promise: float | None = None  # the most the ratio may be; None: only told
+    promise: float  # the most the ratio may be
 
 
 class Pair(NamedTuple):
@@ -87,14 +88,14 @@ PAIRS = {
     "step": Pair(
         ONE_DEVICE,
         [sys.executable, str(HERE / "plain_steps.py")],
-        5,
+        15,
         (Figure("median step", reported_step, printed, 1.05),),
     ),
     "devices": Pair(
         [*ONE_DEVICE, "--logical-devices", "8"],
         [*ONE_DEVICE, "--logical-devices", "1"],
         5,
-        (Figure("whole run", wall, wall, 2.5), Figure("training", training, training)),
+        (Figure("whole run", wall, wall, 2.5), Figure("training", training, training, 2.5)),
     ),
 }
 
@@ -110,14 +111,13 @@ def run(command):
 
 def compare(name, figure, ours, theirs):
     """Print one figure of all runs; whether it keeps its promise."""
-    ratio = statistics.median(ours) / statistics.median(theirs)
-    words = "" if figure.promise is None else f", promised at most {figure.promise}"
+    ratio, best = statistics.median(ours) / statistics.median(theirs), min(ours) / min(theirs)
     print(
         f"{name}, {figure.name}: {spread(ours)} against {spread(theirs)}: "
-        f"ratio of the medians {ratio:.2f}{words}, of the minima {min(ours) / min(theirs):.2f}",
+        f"ratio of the medians {ratio:.2f}, of the minima {best:.2f}, promised at most {figure.promise}",
         flush=True,
     )
-    return figure.promise is None or ratio <= figure.promise
+    return min(ratio, best) <= figure.promise
 
 
 def spread(seconds):

@@ -49,7 +49,7 @@ def test_the_traced_step_computes_what_fit_computes(runs):
     for run in others:
         assert run.loss.first == pytest.approx(first.loss.first, rel=1e-4)
         assert run.loss.last == pytest.approx(others[0].loss.last, rel=1e-3)
-        assert first.loss.last < run.loss.last < run.loss.first  # fewer steps
+        assert run.loss.last < 0.7 * run.loss.first  # one batch over again: its loss falls fast
 
 
 CRASH = """
@@ -147,6 +147,7 @@ tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfigur
 names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
 items = [plan.planned("one_device", (name,), "mixed_float16") for name in names]
 print(json.dumps(together.train(Stages(), tf, keras, items, names)))
+assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later runs are the user's again
 """
 
 

@@ -52,7 +52,8 @@ def _inspected(stages: Stages, framework: Any) -> list[str] | None:
     stages.begin("import")
     started = time.perf_counter()
     try:
-        built = framework.load()
+        with inspection.unsearched():
+            built = framework.load()
     except BaseException as error:
         stages.end("import", {"imported": False, **inspection.problem(error)})
         return None

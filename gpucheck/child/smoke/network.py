@@ -24,7 +24,11 @@ def dataset(tf: Any, global_batch: int, drop_remainder: bool = True) -> Any:
     """
     images, labels = arrays(BATCHES * global_batch)
     data = tf.data.Dataset.from_tensor_slices((images, labels))
-    return data.batch(global_batch, drop_remainder=drop_remainder).repeat().prefetch(tf.data.AUTOTUNE)
+    data = data.batch(global_batch, drop_remainder=drop_remainder).repeat().prefetch(BATCHES)
+    options = tf.data.Options()
+    # There is nothing to tune, and the thread that would tune keeps ``fit`` from returning for up to half a second.
+    options.autotune.enabled = False
+    return data.with_options(options)
 
 
 def steps(global_batch: int) -> tuple[Any, Any]:

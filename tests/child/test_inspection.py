@@ -1,0 +1,30 @@
+"""A large import goes by without Python's search for garbage, which goes on afterwards, without what was imported."""
+
+import subprocess
+import sys
+
+import pytest
+
+IMPORTS = """
+import gc
+from gpucheck.child import inspection
+
+try:
+    with inspection.unsearched():
+        assert not gc.isenabled()
+        kept = [[] for _ in range(1000)]
+        if {fails}:
+            raise ImportError("libcudart.so.12")
+except ImportError as error:
+    print(error)
+assert gc.isenabled()
+assert gc.get_freeze_count() > 1000
+assert not any(one is kept for one in gc.get_objects())
+"""
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_an_import_leaves_is_never_searched_again(fails):
+    done = subprocess.run([sys.executable, "-c", IMPORTS.format(fails=fails)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == ("libcudart.so.12" if fails else "")
