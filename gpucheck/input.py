@@ -1,9 +1,14 @@
-"""Reading what a user names: a regular file of a sane size, or standard input. Never a wait for a pipe, never without end."""
+"""Reading what a user names: a regular file of a sane size, standard input, or a pipe that the shell has opened for it.
+
+Never a wait for somebody to open a pipe, never without end.
+"""
 
 import os
 import stat
 import sys
 from collections.abc import Callable
+
+from gpucheck.output import descriptor
 
 KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -37,7 +42,8 @@ def read(path: str, limit: int, dash: bool = False) -> bytes:
     """The content of a file, its text in UTF-8.
 
     Args:
-        path: of a regular file. Anything else (a FIFO, /dev/zero) could be waited for, or read, without end.
+        path: of a regular file, or a pipe that this process has open already, as ``<(command)`` names it. Anything else (a FIFO,
+            /dev/zero) could be waited for, or read, without end.
         limit: in bytes; a file beyond it is refused, not cut.
         dash: whether "-" is standard input.
 
@@ -49,6 +55,9 @@ def read(path: str, limit: int, dash: bool = False) -> bytes:
             raise Refused(f"{STDIN} is closed, so nothing can be read from it")
         return utf8(_bounded(sys.stdin.buffer.read, STDIN, limit))
     try:
+        number = descriptor(path)
+        if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
+            return utf8(_bounded(lambda size: os.read(number, size), path, limit))
         _regular(os.stat(path), path, dash)  # before it is opened: opening is enough to set some devices going
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         opened = os.open(path, flags)

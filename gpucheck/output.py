@@ -67,20 +67,18 @@ class OutputFile:
         """
         self.failed = False
         self._until = until
-        self._aside: str | None = None
+        self._file: int | None = None
+        self._aside: str | None = None  # made only to be filled: a process that is killed while it works leaves nothing
         self._empty = False
-        number = _descriptor(path)
+        number = descriptor(path)
         if number is not None:
             self._file = _duplicate(number)
             return
         self._path = os.path.realpath(path)
-        try:
-            there = os.stat(self._path)
-        except FileNotFoundError:
-            self._open_aside(None)
-            return
-        if stat.S_ISREG(there.st_mode) and not in_place:
+        there = self._there()
+        if there is None or (stat.S_ISREG(there.st_mode) and not in_place):
             self._open_aside(there)
+            self.discard()
         else:
             self._empty = stat.S_ISREG(there.st_mode)
             self._file = _open(self._path, there.st_mode)
@@ -93,15 +91,16 @@ class OutputFile:
         """
         try:
             data = memoryview(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
+            file = self._open_aside(self._there()) if self._file is None else self._file
             if self._empty:
-                os.ftruncate(self._file, 0)
-            if stat.S_ISREG(os.fstat(self._file).st_mode):
+                os.ftruncate(file, 0)
+            if stat.S_ISREG(os.fstat(file).st_mode):
                 while data:
-                    data = data[os.write(self._file, data) :]
+                    data = data[os.write(file, data) :]
             else:
-                _feed(self._file, data, max(self._until, time.monotonic() + LEAST_SECONDS))
+                _feed(file, data, max(self._until, time.monotonic() + LEAST_SECONDS))
             if self._aside is not None:
-                os.fsync(self._file)
+                os.fsync(file)
                 os.replace(self._aside, self._path)
                 _unfinished.discard(self._aside)
                 self._aside = None
@@ -111,32 +110,43 @@ class OutputFile:
 
     def discard(self) -> None:
         """Remove what was not put in place."""
-        with contextlib.suppress(OSError):
-            os.close(self._file)
+        if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._file)
+            self._file = None
         if self._aside is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._aside)
             _unfinished.discard(self._aside)
+            self._aside = None
 
-    def _open_aside(self, like: os.stat_result | None) -> None:
-        """A name of its own, because process numbers come again; mode and owner of the file that it will replace."""
+    def _there(self) -> os.stat_result | None:
+        """The file that will be replaced, if there is one."""
+        try:
+            return os.stat(self._path)
+        except FileNotFoundError:
+            return None
+
+    def _open_aside(self, like: os.stat_result | None) -> int:
+        """Open a file beside the place, under a name of its own (process numbers recur), with the old one's mode and owner."""
         mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o777
         self._aside = f"{self._path}.{os.urandom(4).hex()}.part"
         _unfinished.add(self._aside)
         try:
-            self._file = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            self._file = file = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         except OSError:
             _unfinished.discard(self._aside)
             raise
         if like is not None and sys.platform != "win32":
             for user, group in ((like.st_uid, -1), (-1, like.st_gid)):
                 with contextlib.suppress(OSError):  # only root can give a file away
-                    os.fchown(self._file, user, group)
+                    os.fchown(file, user, group)
             with contextlib.suppress(OSError):  # a file system without modes
-                os.fchmod(self._file, mode)
+                os.fchmod(file, mode)
+        return file
 
 
-def _descriptor(path: str) -> int | None:
+def descriptor(path: str) -> int | None:
     """The number of this process' own descriptor that a path names, through links as well; None for any other path."""
     for _ in range(LINKS):
         match = _DESCRIPTOR.fullmatch(path)

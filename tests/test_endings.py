@@ -34,7 +34,7 @@ def hanging(folder):
 
 @posix
 @pytest.mark.parametrize("number", INTERRUPTED, ids=lambda number: number.name)
-def test_a_signal_during_the_run_sweeps_its_files_and_children(tmp_path, number):
+def test_a_signal_during_the_run_sweeps_its_children_and_leaves_no_file(tmp_path, number):
     work = tmp_path / "work"
     work.mkdir()
     args = ["--allow-cpu", "--report", "json=a.json", "--output", "b.txt"]
@@ -42,7 +42,6 @@ def test_a_signal_during_the_run_sweeps_its_files_and_children(tmp_path, number)
     deadline = time.monotonic() + 20
     while len(leftovers(str(tmp_path))) < 2 and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert len(os.listdir(work)) == 2
     process.send_signal(number)
     process.send_signal(number)  # a second one does not cut the first one's sweeping short
     out, err = process.communicate(timeout=20)

@@ -29,6 +29,24 @@ def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
         read(str(tmp_path / "fifo"), limit=10, dash=True)
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="a POSIX system names open files there")
+def test_a_pipe_that_the_shell_has_opened_is_read_to_its_end():
+    for data, limit in ((b"abc", 10), (b"x" * 11, 10)):
+        reading, writing = os.pipe()
+        os.write(writing, data)
+        os.close(writing)
+        try:
+            if len(data) <= limit:
+                assert read(f"/dev/fd/{reading}", limit) == data
+            else:
+                with pytest.raises(Refused, match="larger than 10 bytes"):
+                    read(f"/dev/fd/{reading}", limit)
+        finally:
+            os.close(reading)
+    with pytest.raises(Refused, match="cannot read"):
+        read(f"/dev/fd/{reading}", 10)
+
+
 @pytest.mark.parametrize(
     ("path", "words"), [("/dev/zero", "a device, not"), ("/", "a folder, not"), ("/no/such", "No such file")]
 )

@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from gpucheck.output import OutputFile
+
 ROOT = str(pathlib.Path(__file__).parents[1])
 QUICK = [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", "--format", "json"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes of POSIX")
@@ -42,6 +44,36 @@ def test_a_link_stays_and_its_target_is_written(tmp_path, option):
     assert os.readlink(tmp_path / "link") == "middle"
     assert target.read_text() != "stale"
     assert os.listdir(tmp_path / "there") == ["target"]
+
+
+def test_nothing_is_there_before_there_is_something_to_write(tmp_path):
+    file = OutputFile(str(tmp_path / "a"))
+    assert os.listdir(tmp_path) == []
+    file.commit("whole")
+    assert os.listdir(tmp_path) == ["a"]
+    file.discard()
+    assert (tmp_path / "a").read_text() == "whole"
+
+
+def test_a_process_that_is_killed_leaves_no_file_behind(tmp_path):
+    """SIGKILL leaves no time: neither for the report's file nor for the folder of the children's temporary files."""
+    for name in ("here", "temporary"):
+        (tmp_path / name).mkdir()
+    env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(tmp_path / "temporary")}
+    command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--output", "a.json", "--report", "junit=b.xml"]
+    process = subprocess.Popen(command, cwd=tmp_path / "here", env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not os.listdir(tmp_path / "temporary") and time.monotonic() < until:
+        time.sleep(0.01)
+    (folder,) = (tmp_path / "temporary").iterdir()
+    time.sleep(0.3)  # a child has to be at work to hear of the end
+    (folder / "left").write_text("")
+    process.kill()
+    process.wait()
+    while folder.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not folder.exists()
+    assert os.listdir(tmp_path / "here") == []
 
 
 def test_a_link_to_nothing_makes_its_target(tmp_path):

@@ -11,6 +11,7 @@ with; anything else that writes to standard output lands in the log (standard er
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -20,6 +21,7 @@ import time
 from typing import Any
 
 DONE = "done"  # the last stage of a child that ran to its end
+SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes, if it is not killed
 CRASHED = "crashed"  # its value tells of an exception that no stage expected
 
 
@@ -77,6 +79,7 @@ class Stages:
             except OSError:
                 data = b""
             if not data:
+                _emptied(os.environ.get(SCRATCH))
                 if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
                     os.killpg(0, signal.SIGKILL)
                 os._exit(70)
@@ -85,6 +88,15 @@ class Stages:
                 self._messages.append(json.loads(line))
                 if self._heard.locked():
                     self._heard.release()
+
+
+def _emptied(folder: str | None) -> None:
+    """Remove the files of a folder, and it. Nothing may be imported: the main thread may be at it, and hang."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder) if folder else ():
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder or "", name))
+        os.rmdir(folder or "")
 
 
 def main() -> None:

@@ -7,6 +7,8 @@ order, which a child does not wait for: that may hang.
 import os
 from collections.abc import Mapping
 
+from gpucheck.child.runtime import SCRATCH
+
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
 
 
@@ -24,7 +26,7 @@ class Scratch:
         if not self._tried:
             self._tried = True
             self._path = self._made()
-        return {} if self._path is None else dict.fromkeys(VARIABLES, self._path)
+        return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
 
     def remove(self) -> None:
         """Remove it with everything in it, as far as that can be done."""

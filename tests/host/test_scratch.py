@@ -17,7 +17,7 @@ def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path
     assert os.listdir(tmp_path) == []
     set_for_a_child = scratch.variables()
     (name,) = os.listdir(tmp_path)
-    assert set_for_a_child == dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(tmp_path / name))
+    assert set_for_a_child == dict.fromkeys(("TMPDIR", "TEMP", "TMP", "GPUCHECK_SCRATCH"), str(tmp_path / name))
     assert scratch.variables() == set_for_a_child
     (tmp_path / name / "left.py").write_text("")
     scratch.remove()
