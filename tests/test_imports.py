@@ -29,7 +29,7 @@ WALLS = {
     "pipeline.py": (("model", "facts", "plugin", "host", "verdict", "probes.log", "expectations"), LOOKING - {"time"}),
     "api.py": (("model", "host.local", "pipeline", "reports"), LOOKING - {"time"}),
     "explain.py": (("model", "plugin", "pipeline", "logs"), LOOKING - {"time"}),
-    "redact.py": (("model", "probes.environment"), LOOKING),
+    "redact": (("model", "probes.environment", "redact"), LOOKING),
     "naming.py": ((), LOOKING),
     "input.py": (("output",), LOOKING - {"os"}),
     "replay.py": (("model", "plugin", "pipeline", "expectations", "input"), LOOKING),

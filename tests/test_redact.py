@@ -4,7 +4,8 @@ import re
 
 import msgspec
 import pytest
-from reports.cases import CASES, report
+from reports.builders import report
+from reports.cases import CASES
 from reports.hostile import HOST, LINES, SECRETS, USER, UUID, leaks, redacted, secretive
 
 from gpucheck.redact import redact

@@ -6,7 +6,8 @@ import jsonschema
 import msgspec
 import pytest
 from fakes import MACHINES
-from reports.cases import CASES, report
+from reports.builders import report
+from reports.cases import CASES
 
 from gpucheck.model import SCHEMA_VERSION
 from gpucheck.plugin import load_probes

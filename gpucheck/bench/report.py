@@ -3,6 +3,7 @@
 from typing import Any
 
 from gpucheck.bench.model import GpuLoad, Measurement, Result, Spread, Traced
+from gpucheck.naming import devices
 
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")
@@ -78,7 +79,7 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     )
     for one in result.measurements:
         sheet.blank()
-        on = f" on {_devices(one)}" if one.devices else ""
+        on = f" on {devices(one.devices)}" if one.devices else ""
         title = f"{one.strategy}{on}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
         sheet.add((title, "title"), hang=2)
         if one.status != "measured":
@@ -176,7 +177,7 @@ def _hints(result: Result) -> list[str]:
     if len(measured) > 1:
         best = max(measured, key=lambda one: one.samples_per_second.median if one.samples_per_second else 0)
         speed = significant(best.samples_per_second.median) if best.samples_per_second else ""
-        words = f"{best.strategy} on {_devices(best)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
+        words = f"{best.strategy} on {devices(best.devices)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
         hints.append(f"fastest here: {words} ({speed} samples/s)")
     slow = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
     if slow:
@@ -194,12 +195,6 @@ def _hints(result: Result) -> list[str]:
             f"the accuracy of {target:g} was not reached in every run of every configuration: --epochs gives more of them"
         )
     return hints
-
-
-def _devices(one: Measurement) -> str:
-    from gpucheck.reports._words import devices
-
-    return devices(one.devices)
 
 
 def _spread(values: Spread) -> str:

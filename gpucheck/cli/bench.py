@@ -10,7 +10,7 @@ from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import Command, Interpreter, Seconds
-from gpucheck.cli.request import STRATEGIES
+from gpucheck.cli.request import STRATEGIES, this_machine
 from gpucheck.cli.screen import look, output, progress_line, say, show
 from gpucheck.model import Request
 
@@ -201,12 +201,8 @@ def _picture(plot: str | None) -> str:
 def _measured(request: Request, ask: Ask, started: float) -> Result:
     from gpucheck.bench.plan import Refused
     from gpucheck.bench.run import bench as measure
-    from gpucheck.host.local import LocalHost
 
-    with LocalHost(request, started=started) as host:
-        if request.python is not None and "problem" in host.interpreter():
-            raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
-        progress = progress_line(host)
+    with this_machine(request, started) as host, progress_line(host) as progress:
         try:
             with signals.interruptible():
                 return measure(host, ask, progress or (lambda pending: None))
@@ -217,9 +213,6 @@ def _measured(request: Request, ask: Ask, started: float) -> Result:
                 raise click.UsageError(str(refused)) from None
             say(f"gpucheck: {refused}")
             raise SystemExit(refused.exit_code) from None
-        finally:
-            if progress is not None:
-                progress.close()  # type: ignore[attr-defined]
 
 
 def _exit_code(result: Result) -> int:

@@ -1,7 +1,8 @@
 """From options to a request, and from a request to a report of this machine: what every command that looks has in common."""
 
+import contextlib
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -142,21 +143,28 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
         started: ``time.monotonic()`` of the command's start.
         env: the environment to look at, if not this process' own.
     """
-    from gpucheck.host.local import LocalHost
     from gpucheck.pipeline import diagnose
+
+    with this_machine(request, started, env) as host, progress_line(host) as progress:
+        report = diagnose(host, started, progress)
+        if request.log_device_placement and request.other_backend is None:
+            _show_placement(host)
+        return report
+
+
+@contextlib.contextmanager
+def this_machine(request: Request, started: float, env: Mapping[str, str] | None = None) -> Iterator[Host]:
+    """The door to this machine, as long as a command looks.
+
+    Raises:
+        click.UsageError: the interpreter to examine does not answer.
+    """
+    from gpucheck.host.local import LocalHost
 
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None and "problem" in host.interpreter():
             raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
-        progress = progress_line(host)
-        try:
-            report = diagnose(host, started, progress)
-            if request.log_device_placement and request.other_backend is None:
-                _show_placement(host)
-            return report
-        finally:
-            if progress is not None:
-                progress.close()  # type: ignore[attr-defined]
+        yield host
 
 
 def _show_placement(host: Host) -> None:

@@ -94,16 +94,15 @@ def standard_input(what: str) -> None:
         raise click.UsageError("standard input is closed, so nothing can be read from it")
 
 
-def progress_line(host: Any) -> Callable[[list[str]], None] | None:
-    """What to call while waiting; None where standard error is no terminal."""
+@contextlib.contextmanager
+def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
+    """What to call while waiting; None where standard error is no terminal. The line is gone at the end, whatever that is."""
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
-        return None
+        yield None
+        return
     from gpucheck.reports.progress import Progress
 
     progress = Progress(width=lambda: shutil.get_terminal_size((80, 24)).columns)
 
-    def tick(pending: list[str]) -> None:
-        progress.update(pending, host.activity())
-
-    tick.close = progress.close  # type: ignore[attr-defined]
-    return tick
+    with contextlib.closing(progress):
+        yield lambda pending: progress.update(pending, host.activity())

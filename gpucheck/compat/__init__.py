@@ -5,8 +5,8 @@ A key that a table lacks is answered with None: what we do not know is never an 
 
 - versions: read and compare version numbers
 - tensorflow: what each TensorFlow release was built with and asks for
-- cuda: toolkits and drivers, driver API results, dropped architectures
-- nvml: NVML return codes and clock event reasons
+- cuda: the CUDA of each driver, driver API results, what cuDNN has dropped
+- nvml: clock event reasons
 - gpus: compute capabilities, architectures, precisions
 - xid: the kernel driver's Xid messages
 - libraries: the shared libraries and tools that TensorFlow looks for, and where

@@ -1,23 +1,14 @@
-"""CUDA toolkits and drivers, the driver API's results, and the architectures that drivers and cuDNN have dropped.
+"""The CUDA that each driver brings, the driver API's results, and the GPUs that cuDNN has dropped.
 
 Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
-edition); NVIDIA CUDA Compatibility, "Minor Version Compatibility"; cuda.h of CUDA 12.9 and 13.5, and driver_types.h for
-35 and 98 (result codes); what a code means for TensorFlow: measured with the 2.21.0 wheel, and on an H200 node with
-device nodes taken away; NVIDIA legacy driver list and the notes of Linux distributions on R590 (dropped architectures);
-conda-forge/tensorflow-feedstock #457 (cuDNN 9.11). Not from NVIDIA: that R590 drops Volta. NVIDIA lists no Windows
-driver for CUDA 13.
+edition); cuda.h of CUDA 12.9 and 13.5, and driver_types.h for 35 and 98 (result codes); what a code means for TensorFlow:
+measured with the 2.21.0 wheel, and on an H200 node with device nodes taken away; conda-forge/tensorflow-feedstock #457
+(cuDNN 9.11).
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from gpucheck.compat import versions
-
-
-class Drivers(NamedTuple):
-    """The oldest driver that knows a toolkit in full, PTX compilation included; None where NVIDIA gives no number."""
-
-    linux: str
-    windows: str | None
 
 
 class CuResult(NamedTuple):
@@ -28,38 +19,6 @@ class CuResult(NamedTuple):
     codes: tuple[str, ...]
 
 
-# Any toolkit of a major version runs on any driver from its floor on, PTX compilation excepted. Newer is always fine.
-_FLOORS: dict[int, dict[Literal["linux", "windows"], str]] = {
-    11: {"linux": "450.80.02", "windows": "452.39"},
-    12: {"linux": "525.60.13", "windows": "528.33"},
-    13: {"linux": "580", "windows": "580"},
-}
-
-# First release of each toolkit, as later updates ask for more than TensorFlow's PTX does.
-TOOLKIT_DRIVER: dict[str, Drivers] = {
-    "11.2": Drivers("460.27.03", "460.82"),
-    "11.3": Drivers("465.19.01", "465.89"),
-    "11.4": Drivers("470.42.01", "471.11"),
-    "11.5": Drivers("495.29.05", "496.04"),
-    "11.6": Drivers("510.39.01", "511.23"),
-    "11.7": Drivers("515.43.04", "516.01"),
-    "11.8": Drivers("520.61.05", "520.06"),
-    "12.0": Drivers("525.60.13", "528.33"),  # on Windows that of Update 1, which TensorFlow's documentation asks for
-    "12.1": Drivers("530.30.02", "531.14"),
-    "12.2": Drivers("535.54.03", "536.25"),
-    "12.3": Drivers("545.23.06", "545.84"),
-    "12.4": Drivers("550.54.14", "551.61"),
-    "12.5": Drivers("555.42.02", "555.85"),
-    "12.6": Drivers("560.28.03", "560.76"),
-    "12.8": Drivers("570.26", "570.65"),
-    "12.9": Drivers("575.51.03", "576.02"),
-    "13.0": Drivers("580.65.06", None),
-    "13.1": Drivers("590.44.01", None),
-    "13.2": Drivers("595.45.04", None),
-    "13.3": Drivers("610", None),
-    "13.4": Drivers("615", None),
-}
-
 # Driver branch -> the CUDA it brings, newest first. There was a driver for 12.7, but no toolkit.
 _BRANCHES = (
     *((615, "13.4"), (610, "13.3"), (595, "13.2"), (590, "13.1"), (580, "13.0"), (575, "12.9"), (570, "12.8")),
@@ -69,13 +28,10 @@ _BRANCHES = (
     *((390, "9.1"), (384, "9.0")),
 )
 
-# Jetson boards take their driver from the board's own releases.
-_JETSON = ((5, 3), (6, 2), (7, 2))
-_LAST_BRANCHES = (((3, 0), 390), ((4, 0), 470), ((7, 1), 580))  # below this capability: this branch was the last
-
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 
+CUDA_ERROR_NO_DEVICE = 100
 CU_RESULTS: dict[int, CuResult] = {
     0: CuResult("CUDA_SUCCESS", "the call succeeded", ()),
     1: CuResult("CUDA_ERROR_INVALID_VALUE", "a bad argument; in practice a mix of library versions, or a bug", ()),
@@ -214,11 +170,6 @@ CU_RESULTS: dict[int, CuResult] = {
 }
 
 
-def driver_floor(cuda_major: int, platform: Literal["linux", "windows"]) -> str:
-    """The oldest driver for any CUDA of this major version; KeyError outside 11 to 13."""
-    return _FLOORS[cuda_major][platform]
-
-
 def cuda_of_driver(driver: str) -> str | None:
     """The newest CUDA that a driver speaks: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
 
@@ -231,13 +182,6 @@ def cuda_of_driver(driver: str) -> str | None:
 def cu_result(code: int) -> CuResult | None:
     """What a CUresult means; None for a code outside the table."""
     return CU_RESULTS.get(code)
-
-
-def last_driver_branch(capability: tuple[int, int]) -> int | None:
-    """The last driver branch for a GPU of this capability (7.0 -> 580); None while drivers go on supporting it."""
-    if capability in _JETSON:
-        return None
-    return next((branch for below, branch in _LAST_BRANCHES if capability < below), None)
 
 
 def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:

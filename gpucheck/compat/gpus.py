@@ -1,9 +1,8 @@
-"""Compute capabilities: architecture, the CUDA toolkits that compile for them, example products, usable precisions.
+"""Compute capabilities: architecture, example products, usable precisions.
 
-Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (products); ptxas --help of the nvcc wheels 11.8 to 13.5
-(toolkits); CUDA C++ Programming Guide, "Input Data Types Supported by Tensor Core Acceleration per Compute Capability"
-(precisions); tensorflow/core/common_runtime/gpu/gpu_device.cc (multiprocessors). From general knowledge, not checked:
-first toolkit of 3.5, 3.7, 5.3, 6.2, 7.2, 8.6 and 8.7, and Tensor Cores of 7.0 and 7.2.
+Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (products); CUDA C++ Programming Guide, "Input Data Types
+Supported by Tensor Core Acceleration per Compute Capability" (precisions); tensorflow/core/common_runtime/gpu/gpu_device.cc
+(multiprocessors). From general knowledge, not checked: Tensor Cores of 7.0 and 7.2.
 """
 
 import re
@@ -15,33 +14,31 @@ class Capability(NamedTuple):
     """What a compute capability stands for."""
 
     architecture: str
-    first_toolkit: str  # the oldest CUDA whose ptxas has this target
-    last_toolkit: str | None  # None: still a target
     products: tuple[str, ...]
 
 
 CAPABILITIES: dict[tuple[int, int], Capability] = {
-    (3, 5): Capability("Kepler", "5.0", "11.8", ("Tesla K40", "GeForce GTX TITAN")),
-    (3, 7): Capability("Kepler", "6.5", "11.8", ("Tesla K80",)),
-    (5, 0): Capability("Maxwell", "6.5", "12.9", ("GeForce GTX 750 Ti", "Quadro K2200")),
-    (5, 2): Capability("Maxwell", "6.5", "12.9", ("Tesla M60", "Tesla M40", "GeForce GTX 980")),
-    (5, 3): Capability("Maxwell", "7.0", "12.9", ("Jetson Nano",)),
-    (6, 0): Capability("Pascal", "8.0", "12.9", ("Tesla P100", "Quadro GP100")),
-    (6, 1): Capability("Pascal", "8.0", "12.9", ("Tesla P40", "Tesla P4", "GeForce GTX 1080 Ti")),
-    (6, 2): Capability("Pascal", "8.0", "12.9", ("Jetson TX2",)),
-    (7, 0): Capability("Volta", "9.0", "12.9", ("V100", "TITAN V", "Quadro GV100")),
-    (7, 2): Capability("Volta", "9.2", "12.9", ("Jetson AGX Xavier",)),
-    (7, 5): Capability("Turing", "10.0", None, ("T4", "GeForce RTX 2080 Ti", "GeForce GTX 1660", "Quadro RTX 6000")),
-    (8, 0): Capability("Ampere", "11.0", None, ("A100", "A30")),
-    (8, 6): Capability("Ampere", "11.1", None, ("A40", "A10", "GeForce RTX 3090", "RTX A6000")),
-    (8, 7): Capability("Ampere", "11.4", None, ("Jetson AGX Orin",)),
-    (8, 9): Capability("Ada Lovelace", "11.8", None, ("L4", "L40S", "GeForce RTX 4090", "RTX 6000 Ada")),
-    (9, 0): Capability("Hopper", "11.8", None, ("H100", "H200", "GH200")),
-    (10, 0): Capability("Blackwell", "12.8", None, ("B200", "GB200")),
-    (10, 3): Capability("Blackwell Ultra", "12.9", None, ("B300", "GB300")),
-    (11, 0): Capability("Blackwell", "13.0", None, ("Jetson T5000",)),  # was 10.1 in CUDA 12.8 and 12.9
-    (12, 0): Capability("Blackwell", "12.8", None, ("GeForce RTX 5090", "RTX PRO 6000 Blackwell")),
-    (12, 1): Capability("Blackwell", "12.9", None, ("GB10 (DGX Spark)",)),
+    (3, 5): Capability("Kepler", ("Tesla K40", "GeForce GTX TITAN")),
+    (3, 7): Capability("Kepler", ("Tesla K80",)),
+    (5, 0): Capability("Maxwell", ("GeForce GTX 750 Ti", "Quadro K2200")),
+    (5, 2): Capability("Maxwell", ("Tesla M60", "Tesla M40", "GeForce GTX 980")),
+    (5, 3): Capability("Maxwell", ("Jetson Nano",)),
+    (6, 0): Capability("Pascal", ("Tesla P100", "Quadro GP100")),
+    (6, 1): Capability("Pascal", ("Tesla P40", "Tesla P4", "GeForce GTX 1080 Ti")),
+    (6, 2): Capability("Pascal", ("Jetson TX2",)),
+    (7, 0): Capability("Volta", ("V100", "TITAN V", "Quadro GV100")),
+    (7, 2): Capability("Volta", ("Jetson AGX Xavier",)),
+    (7, 5): Capability("Turing", ("T4", "GeForce RTX 2080 Ti", "GeForce GTX 1660", "Quadro RTX 6000")),
+    (8, 0): Capability("Ampere", ("A100", "A30")),
+    (8, 6): Capability("Ampere", ("A40", "A10", "GeForce RTX 3090", "RTX A6000")),
+    (8, 7): Capability("Ampere", ("Jetson AGX Orin",)),
+    (8, 9): Capability("Ada Lovelace", ("L4", "L40S", "GeForce RTX 4090", "RTX 6000 Ada")),
+    (9, 0): Capability("Hopper", ("H100", "H200", "GH200")),
+    (10, 0): Capability("Blackwell", ("B200", "GB200")),
+    (10, 3): Capability("Blackwell Ultra", ("B300", "GB300")),
+    (11, 0): Capability("Blackwell", ("Jetson T5000",)),  # 10.1 in CUDA 12.8 and 12.9
+    (12, 0): Capability("Blackwell", ("GeForce RTX 5090", "RTX PRO 6000 Blackwell")),
+    (12, 1): Capability("Blackwell", ("GB10 (DGX Spark)",)),
 }
 
 # What the first digits of a name tell.

@@ -8,7 +8,7 @@ Notes (drivers); .bazelrc of google/tsl (capabilities of 2.12 to 2.14); tensorfl
 capabilities of 2.11 and 2.15 are inferred from the neighbouring releases.
 """
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from gpucheck.compat import versions
 
@@ -25,8 +25,7 @@ class Release(NamedTuple):
     cuda: str
     cuda_major: int
     cudnn: str  # a newer minor of the same major works too
-    cudnn_soname: str
-    driver_min_linux: str  # with native kernels; for PTX see runs_on()
+    driver_min_linux: str  # with native kernels; PTX needs one that knows the toolkit that wrote it (else CUDA error 222)
     driver_min_windows: str  # of the Windows host where TensorFlow runs in WSL2
     keras: str
     numpy: str
@@ -40,7 +39,6 @@ class Release(NamedTuple):
 
 LATEST = "2.21"
 LAST_ON_WINDOWS = "2.10"  # later native Windows wheels are CPU only
-LAST_WITH_CUDA_11 = "2.14"
 
 # The last entry is cuDNN; cuFFT and cuSOLVER keep the number 11 under CUDA 12.
 _SONAMES_CUDA_11 = (
@@ -146,7 +144,6 @@ _2_10 = Release(
     cuda="11.2",
     cuda_major=11,
     cudnn="8.1",
-    cudnn_soname="libcudnn.so.8",
     driver_min_linux="450.80.02",
     driver_min_windows="452.39",
     keras=">=2.10.0,<2.11",
@@ -210,7 +207,6 @@ _2_18 = _2_17._replace(
     latest_patch="2.18.1",
     cuda="12.5",
     cudnn="9.3",
-    cudnn_soname="libcudnn.so.9",
     keras=">=3.5.0",
     numpy=">=1.26.0,<2.1.0",
     protobuf=f">=3.20.3,<6.0.0dev,{_NOT_PROTOBUF_4_21}",
@@ -266,18 +262,6 @@ def for_python(python: str) -> Release | None:
 def lowest_capability(release: Release) -> tuple[int, int]:
     """The lowest compute capability that TensorFlow does not ignore."""
     return divmod(min(*release.cubins, release.ptx), 10)
-
-
-def runs_on(release: Release, capability: tuple[int, int]) -> Literal["native", "ptx", "too-old"]:
-    """How the kernels reach this GPU: as native code, compiled from PTX by the driver at first use, or not at all.
-
-    Native code runs on its own major and an equal or higher minor; PTX on anything newer. PTX asks more of the driver
-    than driver_min_linux: it has to know the toolkit that wrote it (cuda.TOOLKIT_DRIVER; else CUDA error 222).
-    """
-    major, minor = capability
-    if any(cubin // 10 == major and cubin % 10 <= minor for cubin in release.cubins):
-        return "native"
-    return "ptx" if capability >= divmod(release.ptx, 10) else "too-old"
 
 
 def blackwell_problem(version: str) -> str | None:

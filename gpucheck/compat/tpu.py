@@ -1,7 +1,7 @@
 """TPU generations, how to recognise them, and which libtpu goes with which tensorflow-tpu.
 
 Sources: jax-ml/jax jax/_src/hardware_utils.py and AI-Hypercomputer/cloud-accelerator-diagnostics tpu_info/device.py
-(PCI ids, device nodes, devices per chip); cloud.google.com/tpu/docs/tpu7x (no TensorFlow); METADATA of the
+(PCI ids); cloud.google.com/tpu/docs/tpu7x (no TensorFlow); METADATA of the
 tensorflow-tpu wheels on PyPI; symbols in the libtpu wheels (the entry point); tensorflow/python/tpu/client/client.py
 (environment).
 """
@@ -17,27 +17,22 @@ class Generation(NamedTuple):
     name: str
     pci_device_id: str
     subsystem_device: str | None  # only where two generations share a device id
-    devices_per_chip: int | None  # TensorFlow counts devices, PCI counts chips
-    node_pattern: str | None  # glob
     tensorflow: Literal["yes", "no", "unknown", "limited"]
 
 
 # Google's, not the TPU's: every Compute Engine network card (1ae0:0042) has it too, so the device id decides.
 VENDOR = "0x1ae0"
 
-_ACCEL = "/dev/accel[0-9]*"
-_VFIO = "/dev/vfio/[0-9]*"  # no evidence alone: any machine that passes PCI devices through has such nodes
-
 GENERATIONS = (
-    Generation("v2", "0x0027", "0x004e", 2, _ACCEL, "yes"),
-    Generation("v3", "0x0027", "0x004f", 2, _ACCEL, "yes"),
-    Generation("v4", "0x005e", None, 1, _ACCEL, "yes"),
-    Generation("v5e", "0x0063", None, 1, _VFIO, "yes"),
-    Generation("v5p", "0x0062", None, 1, _VFIO, "yes"),
-    Generation("v6e", "0x006f", None, 1, _VFIO, "limited"),  # a TensorFlow 2.18 image exists, Google's guides leave it out
-    Generation("tpu7x", "0x0076", None, 2, _VFIO, "no"),
-    Generation("tpu8i", "0x0083", None, None, None, "unknown"),
-    Generation("tpu8t", "0x007c", None, None, None, "unknown"),
+    Generation("v2", "0x0027", "0x004e", "yes"),
+    Generation("v3", "0x0027", "0x004f", "yes"),
+    Generation("v4", "0x005e", None, "yes"),
+    Generation("v5e", "0x0063", None, "yes"),
+    Generation("v5p", "0x0062", None, "yes"),
+    Generation("v6e", "0x006f", None, "limited"),  # a TensorFlow 2.18 image exists, Google's guides leave it out
+    Generation("tpu7x", "0x0076", None, "no"),
+    Generation("tpu8i", "0x0083", None, "unknown"),
+    Generation("tpu8t", "0x007c", None, "unknown"),
 )
 
 # libtpu 0.0.43.2 exports ConfigureDistributedTpuOp_DoWork, 0.0.45 does not, and TensorFlow aborts on import without it.

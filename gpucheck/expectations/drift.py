@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from gpucheck.expectations import SPEED_TOLERANCE, Expectations, steady
-from gpucheck.expectations.items import Item, Seen, gpu_count, gpu_models, training, version
+from gpucheck.expectations.gpus import gpu_count, gpu_models
+from gpucheck.expectations.items import Item, Seen
 from gpucheck.expectations.tracked import Tracked, tracked
+from gpucheck.expectations.training import training
+from gpucheck.expectations.versions import version
 from gpucheck.facts import Facts
 from gpucheck.model import Report
 

@@ -15,7 +15,10 @@ from gpucheck.expectations import (
     steady,
     toml,
 )
-from gpucheck.expectations.items import ABSENT, GIB, Seen, as_usual, usable_gpus, versions_seen
+from gpucheck.expectations.gpus import GIB, usable_gpus
+from gpucheck.expectations.items import Seen
+from gpucheck.expectations.training import as_usual
+from gpucheck.expectations.versions import ABSENT, versions_seen
 from gpucheck.model import Report, Request, Severity, TrainingRun
 from gpucheck.naming import devices
 from gpucheck.probes.cuda import Cuda

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpucheck.expectations import steady
+from gpucheck.expectations.gpus import GIB
 from gpucheck.naming import devices
-
-GIB = 1 << 30
 
 
 class Tracked(NamedTuple):

@@ -16,8 +16,8 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.libraries import Libraries, Tool
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.packages import Packages
-from gpucheck.rules import _common as common
 from gpucheck.rules._faults import library_faults
+from gpucheck.rules._words import listing
 from gpucheck.rules.gpu_not_detected.cuda_libraries_unreachable import folders_of
 
 SEPARATORS = {"XLA_FLAGS": " "}  # the others are lists of folders
@@ -82,7 +82,7 @@ def _libraries(facts: Facts) -> Iterator[Assignment]:
     missing = folders_of(unreachable, packages)
     if any(":" in folder or ";" in folder or not _plain(folder) for folder in missing):
         return  # the loader splits the variable there, and knows no way to quote
-    names = common.listing([fault.soname for fault in unreachable])
+    names = listing([fault.soname for fault in unreachable])
     verb = "lies" if len(unreachable) == 1 else "lie"
     yield Assignment("LD_LIBRARY_PATH", ":".join(missing), True, f"{names} {verb} where TensorFlow's loader does not look")
 
@@ -97,7 +97,7 @@ def _compiler(facts: Facts) -> Iterator[Assignment]:
     lacking = [name for name, tool in (("ptxas", libraries.ptxas), ("libdevice", libraries.libdevice)) if tool.path is None]
     verb = "lies" if len(lacking) == 1 else "lie"
     flag = f"--xla_gpu_cuda_data_dir={_flag_value(folder.path)}"
-    reason = f"{common.listing(lacking)} {verb} where XLA does not look"
+    reason = f"{listing(lacking)} {verb} where XLA does not look"
     flags = environment.variables.get("XLA_FLAGS", "")
     kept = _DATA_FOLDER.sub("", flags).strip()
     if kept == flags.strip():

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpucheck.model import Report, TrainingRun
+from gpucheck.naming import devices
 from gpucheck.reports._text import line
-from gpucheck.reports._words import devices, significant, strategy
+from gpucheck.reports._words import significant, strategy
 
 MISSING = 'Charts are left out: matplotlib is not installed. `pip install "keras-gpucheck[html]"` brings it.'
 MOST_BARS = 24

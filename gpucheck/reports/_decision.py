@@ -3,9 +3,10 @@
 from typing import Any, NamedTuple
 
 from gpucheck.model import Report, TrainingRun
+from gpucheck.naming import devices
 from gpucheck.reports._sheet import Sheet
 from gpucheck.reports._training import singles
-from gpucheck.reports._words import devices, significant, size
+from gpucheck.reports._words import significant, size
 
 NOT_MEASURED = "not measured here"
 HERE = "this machine"  # the cluster of workers that were started side by side

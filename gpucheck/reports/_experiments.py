@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from gpucheck.model import Experiment
+from gpucheck.naming import devices
 from gpucheck.reports._sheet import Part, Sheet
 from gpucheck.reports._training import STYLES, WORDS
-from gpucheck.reports._words import SPELLING, devices, significant, size
+from gpucheck.reports._words import SPELLING, significant, size
 
 # Endings of figures' names, longest first, and how their values are written.
 UNITS: dict[str, Callable[[float], str]] = {

@@ -3,8 +3,9 @@
 from gpucheck.compat.keras import TITLES
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Diagnosis, Level, Outcome, Report, Severity, Status, Verdict
+from gpucheck.naming import devices
 from gpucheck.reports._areas import gpu_count, gpu_names
-from gpucheck.reports._words import devices, plural
+from gpucheck.reports._words import plural
 
 # Exit codes by style, then by state. Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. node-problem-detector: 0 the condition
 # is false, 1 it is true, 2 unknown. Docker: 0 healthy, 1 unhealthy, 2 reserved: what was not looked at is not healthy.

@@ -1,8 +1,9 @@
 """The training table: one row per training job, as many columns as the width allows."""
 
 from gpucheck.model import TrainingRun
+from gpucheck.naming import devices
 from gpucheck.reports._sheet import Sheet
-from gpucheck.reports._words import clean, devices, significant, strategy
+from gpucheck.reports._words import clean, significant, strategy
 
 HEADINGS = {
     "strategy": "strategy",

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import jinja2
 
 from gpucheck.model import Report, Status, TrainingRun
+from gpucheck.naming import devices
 from gpucheck.reports import _charts, _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked
 from gpucheck.reports._text import plain
 from gpucheck.reports._training import beside
-from gpucheck.reports._words import devices, duration, evidence, significant, size, strategy
+from gpucheck.reports._words import duration, evidence, significant, size, strategy
 
 TEMPLATE = "report.html.jinja"
 MOST_FACTS = 20_000  # rows; a browser searches these at once

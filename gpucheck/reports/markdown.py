@@ -7,12 +7,13 @@ import json
 import re
 
 from gpucheck.model import Diagnosis, Experiment, Report, Severity, Status, TrainingRun, Verdict
+from gpucheck.naming import devices
 from gpucheck.reports import _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked
 from gpucheck.reports._text import line, plain
 from gpucheck.reports._training import beside
-from gpucheck.reports._words import devices, duration, evidence, plural, significant, size, strategy
+from gpucheck.reports._words import duration, evidence, plural, significant, size, strategy
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
 MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none

@@ -10,10 +10,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
+from gpucheck.naming import devices
 from gpucheck.reports._areas import gpu_count
 from gpucheck.reports._headline import outcomes, roots, state
 from gpucheck.reports._text import line
-from gpucheck.reports._words import devices
 
 GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like the field
     "memory_total_bytes": "Memory of the GPU",

@@ -6,7 +6,7 @@ from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
-from gpucheck.rules._common import pip
+from gpucheck.rules._commands import pip
 
 
 def told(environment: Environment, backend: Backend | None) -> str | None:

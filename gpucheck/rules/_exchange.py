@@ -2,7 +2,8 @@
 
 from gpucheck.model import Evidence, Fix, TrainingRun, saw
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import label, short
+from gpucheck.rules._training import label
+from gpucheck.rules._words import short
 
 CLASSES = {"hierarchical_copy": "HierarchicalCopyAllReduce", "reduction_to_one": "ReductionToOneDevice"}
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Fact, Finding, Fix, Request, Skip
-from gpucheck.rules._common import listing
+from gpucheck.rules._words import listing
 
 if TYPE_CHECKING:
     from gpucheck.expectations.items import Item
@@ -23,16 +23,23 @@ def judge(
 
     Args:
         request: whose expectations these are.
-        kind: the function of ``gpucheck.expectations.items`` that looks at them: "gpu_count".
+        kind: what is looked at: "gpu_count", "gpu_models", "version" or "training".
         facts: that it needs.
         word: stands between what an item is about and what was seen of it: " is", ":".
         fix: what to do about the unmet ones.
     """
     if request.expectations is None:
         return Skip(NONE_GIVEN)
-    from gpucheck.expectations import items as look  # most runs have no use for it
+    from gpucheck.expectations import gpus, training, versions  # most runs have no use for them
+    from gpucheck.expectations.items import Seen
 
-    items = list(getattr(look, kind)(look.Seen.of(request, *facts)))
+    looks = {
+        "gpu_count": gpus.gpu_count,
+        "gpu_models": gpus.gpu_models,
+        "version": versions.version,
+        "training": training.training,
+    }
+    items = list(looks[kind](Seen.of(request, *facts)))
     unmet = [item for item in items if item.met is False]
     unseen = [item for item in items if item.met is None]
     if not unmet:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from gpucheck.model import Evidence, Skip, saw
 from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._common import NO_TENSORFLOW_LIBRARIES, absent, lists_gpu
+from gpucheck.rules._gpus import absent
+from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES, lists_gpu
 
 
 class Fault(NamedTuple):

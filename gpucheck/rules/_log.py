@@ -1,6 +1,6 @@
 """What rules that judge a pasted log share: the events that still stand, and how a line is cited."""
 
-from gpucheck.model import Evidence, Fix, Severity
+from gpucheck.model import Evidence, Fix, Severity, saw
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._training import standing
 
@@ -19,6 +19,7 @@ _BESIDE_WORDS = {
     "gpu-unseen",
     "gpus-listed",
     "macos",
+    "program-started",
     "traceback",
     "windows",
     "wsl-inside",
@@ -46,6 +47,15 @@ def weight(told: list[Event]) -> Severity | None:
 def cite(*events: Event, most: int = 4) -> tuple[Evidence, ...]:
     """The lines a judgement rests on, the first few of them."""
     return tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in events[:most])
+
+
+def events(log: Log | None, *kinds: str) -> tuple[Evidence, ...]:
+    """Every line of these kinds, withdrawn or not: what a finding of this machine cites besides."""
+    if log is None:
+        return ()
+    return tuple(
+        item for place, event in enumerate(log.events) if event.kind in kinds for item in saw(log, f"events[{place}].text")
+    )
 
 
 def field(events: list[Event], name: str) -> str | None:

@@ -6,8 +6,8 @@ from gpucheck.model import Evidence, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.training import Training
+from gpucheck.rules._gpus import device_name, gpus_in_use
 from gpucheck.rules._measured import figures
-from gpucheck.rules._training import device_name, gpus_in_use
 
 # TensorFlow's and NVIDIA's published results for one machine lie above 0.9 where each step has enough work; below 0.8 every
 # fifth GPU is bought for nothing.

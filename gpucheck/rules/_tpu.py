@@ -7,7 +7,8 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._training import short, standing
+from gpucheck.rules._training import standing
+from gpucheck.rules._words import short
 
 # TPUs reached over the network: nothing of them is on this machine's bus.
 REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")

@@ -1,4 +1,4 @@
-"""What at least three rules ask of training runs, log lines and GPUs in use."""
+"""What rules ask of training runs, and of log lines as far as training went on after them."""
 
 import re
 from collections.abc import Callable
@@ -6,15 +6,28 @@ from typing import NamedTuple
 
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, Skip, TrainingRun, saw
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.interpreter import Interpreter
+from gpucheck.naming import devices
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import pip, word
+from gpucheck.rules._words import short
 
-CUDA_ERROR_NO_DEVICE = 100
 NOT_WATCHED = Skip("no training job and no log to see it in")
+
+_DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+_KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error")
+# Kubernetes' account of a container's past, and a child's end of which its parent tells.
+_OF_ANOTHER = re.compile(r"Exit Code:|OOMKilled|Signals\.")
+_TRAINS = re.compile(r"(?i)pyt|pt_|ray|train|worker")  # names of processes
+_STARTS = (
+    "program-started",
+    "gpu-found",
+    "gpu-created",
+    "strategy-devices",
+    "keras-backend",
+    "cuinit-failed",
+    "cuda-drivers-not-found",
+)
+_BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
 
 
 class Failure(NamedTuple):
@@ -55,12 +68,33 @@ def standing(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
     events = log.events if log is not None else ()
     last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
+    starts = [index for index, event in enumerate(events) if event.kind in _STARTS]
+
+    def went_on(index: int) -> bool:
+        """A program that was killed prints what its buffers held, and no more, unless it is started again."""
+        if index > last or not _ends(events[index]):
+            return index < last
+        return any(index < start < last for start in starts) or events[last].line - events[index].line > _BUFFERED
+
     later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
     return [
         (index, event)
         for index, event in enumerate(events)
-        if event.kind in kinds and index > last and not any(index < place and _mends(mending, event) for place, mending in later)
+        if event.kind in kinds
+        and not went_on(index)
+        and not any(index < place and _mends(mending, event) for place, mending in later)
     ]
+
+
+def _ends(event: Event) -> bool:
+    """Whether the line tells that the program itself was killed, or crashed in native code."""
+    if _OF_ANOTHER.search(event.text):
+        return False
+    if event.kind == "killed":
+        return event.fields.get("signal") in _DEADLY
+    if event.kind != "host-out-of-memory" or "invoker" in event.fields:
+        return False
+    return bool(_KILL.search(event.text)) and bool(_TRAINS.search(event.fields.get("process", "python")))
 
 
 def _mends(later: Event, event: Event) -> bool:
@@ -98,52 +132,18 @@ def on_gpu(run: TrainingRun) -> bool:
     return any("GPU" in device for device in run.devices)
 
 
+def trained_on_gpu(training: Training | None, *, compiled: bool = False) -> bool:
+    """Whether a training job passed on a GPU (with a step compiled by TensorFlow's XLA, if ``compiled``): proof of all it stands on."""
+    return training is not None and any(
+        run.status == "passed"
+        and (not compiled or (run.backend == "tensorflow" and (run.compiled or run.xla_verified)))
+        and on_gpu(run)
+        for run in training.runs
+    )
+
+
 def label(run: TrainingRun) -> str:
-    """'mirrored on GPU:0 to GPU:7 in mixed_float16', 'one_device on GPU:0 with JAX'."""
-    names = tuple(dict.fromkeys(run.devices))  # the workers of one job may each have a GPU:0
-    devices = f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)
+    """'mirrored on GPU:0-7 in mixed_float16', 'one_device on GPU:0 with JAX'."""
     precision = "" if run.precision == "float32" else f" in {run.precision}"
     framework = "" if run.backend == "tensorflow" else f" with {TITLES[run.backend]}"
-    return f"{run.strategy}{' on ' + devices if devices else ''}{precision}{framework}"
-
-
-def short(text: str, limit: int = 140) -> str:
-    """One line without its closing full stop, cut at a word where it is long."""
-    line = " ".join(text.split())
-    if len(line) > limit:
-        line = line[:limit].rpartition(" ")[0] + " ..."
-    return line if line.endswith("...") else line.rstrip(".:")
-
-
-def gib(size_bytes: float) -> str:
-    """'1.5 GiB'; below one GiB '64 MiB'."""
-    if size_bytes < 1 << 30:
-        return f"{size_bytes / (1 << 20):.0f} MiB"
-    return f"{size_bytes / (1 << 30):.1f} GiB"
-
-
-def gpus_in_use(gpus: Gpus, cuda: Cuda | None) -> list[tuple[int, Gpu]]:
-    """The GPUs that CUDA offers this process (all, if CUDA could not say), with their places in ``Gpus.gpus``."""
-    if cuda is not None and cuda.result == CUDA_ERROR_NO_DEVICE:
-        return []
-    visible = {device.pci_address for device in cuda.devices if device.pci_address} if cuda is not None else set()
-    known = [(index, gpu) for index, gpu in enumerate(gpus.gpus)]
-    return [(index, gpu) for index, gpu in known if gpu.pci_address in visible] or known
-
-
-def title(gpu: Gpu) -> str:
-    """'GPU 3 (NVIDIA H200)'."""
-    return f"GPU {gpu.index} ({gpu.name})" if gpu.name else f"GPU {gpu.index}"
-
-
-def device_name(gpu: Gpu, cuda: Cuda | None) -> str:
-    """TensorFlow's name of that GPU: it counts in CUDA's order."""
-    for device in cuda.devices if cuda is not None else ():
-        if device.pci_address is not None and device.pci_address == gpu.pci_address:
-            return f"GPU:{device.ordinal}"
-    return f"GPU:{gpu.index}"
-
-
-def install(interpreter: Interpreter | None, *what: str) -> str:
-    """pip's command line, also where only a log is known."""
-    return pip(interpreter, *what) if interpreter is not None else f"python -m pip install {' '.join(map(word, what))}"
+    return f"{run.strategy}{' on ' + devices(run.devices) if run.devices else ''}{precision}{framework}"

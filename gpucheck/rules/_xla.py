@@ -9,7 +9,10 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import xla_tools
+from gpucheck.rules._gpus import absent
+from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES
+from gpucheck.rules._training import trained_on_gpu
 
 # A pasted log does not tell the TensorFlow, nor its CUDA.
 INSTALL_TOOLS = Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"')
@@ -44,11 +47,11 @@ def missing_tool(
         found_by: the command that lets XLA find the copy at a path.
     """
     if not here:
-        return common.absent(here)
+        return absent(here)
     if libraries.tensorflow is None:
-        return common.NO_TENSORFLOW_LIBRARIES
+        return NO_TENSORFLOW_LIBRARIES
     found = libraries.ptxas if tool == "ptxas" else libraries.libdevice
-    if found.path or common.trained_on_gpu(training, compiled=True):
+    if found.path or trained_on_gpu(training, compiled=True):
         return None
     known = releases.release(libraries.tensorflow)
     copies = found.elsewhere
@@ -60,7 +63,7 @@ def missing_tool(
         evidence=(*saw(libraries, f"{tool}.path", f"{tool}.elsewhere"), *told),
         fix=(
             *reach,
-            common.xla_tools(interpreter, packages, libraries.tensorflow),
+            xla_tools(interpreter, packages, libraries.tensorflow),
             WITHOUT_XLA,
         ),
         # Keras 2 compiles with XLA only where it is told to.

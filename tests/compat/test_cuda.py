@@ -2,29 +2,14 @@ import re
 
 import pytest
 
-from gpucheck.compat import cuda, versions
+from gpucheck.compat import cuda
 from gpucheck.compat.tensorflow import RELEASES, Release
 
 
-def test_driver_floors() -> None:
-    assert cuda.driver_floor(11, "linux") == "450.80.02"
-    assert cuda.driver_floor(12, "linux") == "525.60.13"
-    assert cuda.driver_floor(12, "windows") == "528.33"
-    assert cuda.driver_floor(13, "linux") == "580"
-    with pytest.raises(KeyError):
-        cuda.driver_floor(10, "linux")
-
-
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
-def test_tensorflow_asks_for_the_floor_of_its_cuda(release: Release) -> None:
-    assert release.driver_min_linux == cuda.driver_floor(release.cuda_major, "linux")
-    assert release.driver_min_windows == cuda.driver_floor(release.cuda_major, "windows")
-    assert versions.at_least(cuda.TOOLKIT_DRIVER[release.cuda].linux, release.driver_min_linux)
-
-
-def test_a_newer_toolkit_never_asks_for_an_older_driver() -> None:
-    drivers = [versions.parse(drivers.linux) for drivers in cuda.TOOLKIT_DRIVER.values()]
-    assert drivers == sorted(drivers)
+def test_tensorflow_asks_for_the_first_driver_of_its_cuda(release: Release) -> None:
+    for driver in (release.driver_min_linux, release.driver_min_windows):
+        assert cuda.cuda_of_driver(driver) == f"{release.cuda_major}.0"
 
 
 @pytest.mark.parametrize(
@@ -62,19 +47,6 @@ def test_results_are_written_alike() -> None:
         assert result.name.startswith(("CUDA_", "cudaError")), code
         assert not result.meaning.endswith("."), code
         assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", diagnosis) for diagnosis in result.codes), code
-
-
-@pytest.mark.parametrize(
-    ("capability", "branch"),
-    [((2, 1), 390), ((3, 5), 470), ((5, 2), 580), ((6, 1), 580), ((7, 0), 580), ((7, 5), None), ((9, 0), None)],
-)
-def test_last_driver_branch(capability: tuple[int, int], branch: int | None) -> None:
-    assert cuda.last_driver_branch(capability) == branch
-
-
-def test_jetson_boards_follow_no_desktop_branch() -> None:
-    assert cuda.last_driver_branch((5, 3)) is None
-    assert cuda.last_driver_branch((7, 2)) is None
 
 
 def test_cudnn_9_11_drops_what_is_older_than_turing() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.compat import gpus, tensorflow, versions
+from gpucheck.compat import gpus, tensorflow
 
 
 @pytest.mark.parametrize(
@@ -32,18 +32,9 @@ def test_a_gpu_newer_than_the_table_is_unknown() -> None:
     assert gpus.supports((13, 0), "tf32") is None
 
 
-def test_cuda_13_compiles_for_turing_and_newer() -> None:
-    ended = {capability for capability, known in gpus.CAPABILITIES.items() if known.last_toolkit}
-    assert max(ended) < (7, 5)
-    assert min(set(gpus.CAPABILITIES) - ended) == (7, 5)
-
-
 def test_every_native_kernel_of_tensorflow_has_an_architecture() -> None:
     for release in tensorflow.RELEASES.values():
-        for cubin in release.cubins:
-            known = gpus.CAPABILITIES[divmod(cubin, 10)]
-            assert versions.at_least(release.cuda, known.first_toolkit)
-            assert known.last_toolkit is None or versions.at_least(known.last_toolkit, release.cuda)
+        assert {divmod(cubin, 10) for cubin in release.cubins} <= gpus.CAPABILITIES.keys()
 
 
 @pytest.mark.parametrize(

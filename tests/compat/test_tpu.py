@@ -29,13 +29,6 @@ def test_tensorflow_does_not_run_on_tpu7x() -> None:
     assert [known.name for known in tpu.GENERATIONS if known.tensorflow == "no"] == ["tpu7x"]
 
 
-def test_device_nodes() -> None:
-    nodes = {known.name: known.node_pattern for known in tpu.GENERATIONS}
-    assert nodes["v4"] == "/dev/accel[0-9]*"
-    assert nodes["v5e"] == "/dev/vfio/[0-9]*"
-    assert nodes["tpu8t"] is None
-
-
 @pytest.mark.parametrize(
     ("tensorflow_tpu", "libtpu", "fits"),
     [

@@ -7,7 +7,9 @@ from fakes import facts, machine, readings
 
 from gpucheck import manual
 from gpucheck.expectations import read
-from gpucheck.expectations.items import ABSENT, Seen, usable_gpus, versions_seen
+from gpucheck.expectations.gpus import usable_gpus
+from gpucheck.expectations.items import Seen
+from gpucheck.expectations.versions import ABSENT, versions_seen
 from gpucheck.facts import Facts
 from gpucheck.model import Request, Verdict
 from gpucheck.pipeline import assemble, judge

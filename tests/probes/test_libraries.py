@@ -4,57 +4,17 @@ import sysconfig
 import time
 
 import pytest
-from fakes import FakeChild, FakeHost
-from tiny_elf import RUNPATH_2_21, aarch64, library, needs_cc, truncated
+from fakes import FakeHost
+from site_packages import INTERPRETER, QUICK, SITE, WHEELS, site
+from tiny_elf import aarch64, library, needs_cc, truncated
 
 from gpucheck.compat import libraries as tables
 from gpucheck.host.local import LocalHost
-from gpucheck.model import Level, Request
+from gpucheck.model import Request
 from gpucheck.probes import interpreter, libraries, packages
 from gpucheck.probes.libraries import Libraries, Tool
 
 pytestmark = needs_cc
-
-SITE = "/venv/lib/python3.12/site-packages"
-INTERPRETER = {
-    "executable": "/venv/bin/python",
-    "version": "3.12.3",
-    "prefix": "/venv",
-    "base_prefix": "/usr",
-    "path": ["/usr/lib/python3.12", SITE],
-}
-QUICK = Request(level=Level.QUICK)
-WHEELS = {
-    "cuda_runtime": "12.5.82",
-    "cublas": "12.5.3.2",
-    "cufft": "11.2.3.61",
-    "cusolver": "11.6.3.83",
-    "cusparse": "12.5.1.3",
-    "cudnn": "9.3.0.75",
-    "nccl": "2.27.7",
-    "cuda_nvcc": "12.5.82",
-}
-
-
-def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, **more):
-    """The files of an environment with TensorFlow and NVIDIA's wheels, as pip lays them out."""
-    dist = flavour.replace("-", "_")
-    files = {
-        f"{SITE}/{dist}-{version}.dist-info/METADATA": "Metadata-Version: 2.4\n",
-        f"{SITE}/tensorflow/__init__.py": "",
-        f"{SITE}/tensorflow/libtensorflow_framework.so.2": library("libtensorflow_framework.so.2", runpath),
-    }
-    for component, wheel in wheels.items():
-        files[f"{SITE}/nvidia_{component}_cu12-{wheel}.dist-info/METADATA"] = ""
-    for one in tables.libraries("2.21"):
-        if one.folder.split("/")[1] in wheels:
-            files[f"{SITE}/{one.folder}/{one.soname}"] = library(one.soname)
-    if "cudnn" in wheels:
-        files |= {f"{SITE}/nvidia/cudnn/lib/{part}": library(part) for part in libraries.CUDNN_PARTS}
-    if "cuda_nvcc" in wheels:
-        files[f"{SITE}/nvidia/cuda_nvcc/bin/ptxas"] = "program"
-        files[f"{SITE}/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc"] = "bitcode"
-    return files | more
 
 
 def read(files, **settings):
@@ -206,63 +166,6 @@ def test_an_interpreter_without_an_account_fails_the_probe():
     host = FakeHost(interpreter={"problem": "not started: no such file"}, request=Request(python="/no/python"))
     with pytest.raises(Exception, match=r"^/no/python could not be examined: not started: no such file$"):
         libraries.read(host)
-
-
-class Children:
-    """A host's children, each started with what the one before it left."""
-
-    def __init__(self, *endings):
-        self.endings, self.started, self.limits = list(endings), [], []
-
-    def child(self, name, *args, limit=30.0):
-        assert name == "libraries"
-        self.started.append([arg.partition("=")[0] for arg in args])
-        self.limits.append(limit)
-        how, stage = self.endings.pop(0)
-        stages = {}
-        for soname in self.started[-1]:
-            if soname == stage:
-                break
-            stages[soname] = {"opened": True, "error": None}
-        return FakeChild(stages, how=how, stage=stage)
-
-
-def opened(*endings, level=Level.DEFAULT, wheels=WHEELS):
-    host = FakeHost(site(wheels=wheels), interpreter=INTERPRETER, request=Request(level=level))
-    children = Children(*endings)
-    host.child = children.child
-    return {one.soname: one for one in libraries.read(host).libraries}, children
-
-
-def test_a_library_that_kills_the_child_is_named_and_the_rest_is_opened_again():
-    found, children = opened(("killed by SIGBUS", "libcublas.so.12"), ("killed by SIGSEGV", "libcudnn.so.9"), ("finished", None))
-    outcome = {soname: (one.opened, one.open_error) for soname, one in found.items()}
-    assert outcome["libcublas.so.12"] == (False, "killed by SIGBUS")
-    assert outcome["libcudnn.so.9"] == (False, "killed by SIGSEGV")
-    assert outcome["libcufft.so.11"] == outcome["libnccl.so.2"] == (True, None)
-    assert outcome["libcusolver.so.11"] == (None, None)  # no copy to open
-    assert "libcublas.so.12" not in children.started[1]
-    assert len(children.started) == 3
-    assert children.limits[0] <= 20.0
-
-
-def test_it_gives_up_after_three_restarts():
-    sonames = ["libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11", "libcusparse.so.12"]
-    found, children = opened(*[("killed by SIGBUS", soname) for soname in sonames])
-    assert len(children.started) == 4
-    assert found["libcusparse.so.12"].opened is None
-
-
-def test_a_late_library_is_not_called_broken():
-    found, children = opened(("timed out", "libcublasLt.so.12"))
-    assert (found["libcublasLt.so.12"].opened, found["libcublasLt.so.12"].open_error) == (None, "timed out")
-    assert found["libcufft.so.11"].opened is None
-    assert len(children.started) == 1
-
-
-def test_nothing_is_opened_without_need():
-    assert opened(level=Level.QUICK)[1].started == []
-    assert opened(wheels={"nccl": "2.27.7"})[1].started == []
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's loader")

@@ -1,7 +1,7 @@
 """Reports that try a format's limits: long multi-byte text everywhere, control characters, injections, secrets."""
 
 import msgspec
-from reports.cases import eight, found, report, rule, with_garbage
+from reports.builders import eight, found, report, rule, with_garbage
 
 from gpucheck.model import Evidence, Fix, Scope, Severity
 from gpucheck.redact import redact
@@ -38,7 +38,7 @@ def dirty():
 
 def named(name):
     """Eight GPUs with a name, one of them lost, and a training run that failed with it in its reason."""
-    from reports.cases import PASSED, gpu
+    from reports.builders import PASSED, gpu
 
     failed = {**PASSED, "status": "failed", "stage": "first step", "reason": f"{name} is gone", "devices": [f"GPU:{name}:0"]}
     return eight(

@@ -1,7 +1,7 @@
 """One line per area."""
 
 import pytest
-from reports.cases import PASSED, found, report, rule
+from reports.builders import PASSED, found, report, rule
 
 from gpucheck.model import Evidence, ProbeStatus, Severity
 from gpucheck.reports._areas import areas

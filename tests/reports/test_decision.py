@@ -3,7 +3,7 @@
 import html5lib
 import msgspec
 import pytest
-from reports.cases import PASSED, eight, found, report, rule
+from reports.builders import PASSED, eight, found, report, rule
 
 from gpucheck.model import Level, Request, Severity, TrainingRun
 from gpucheck.reports import _decision, html, markdown, terminal

@@ -3,7 +3,7 @@
 import html5lib
 import msgspec
 import pytest
-from reports.cases import report
+from reports.builders import report
 
 from gpucheck.model import Evidence, Experiment
 from gpucheck.reports import _experiments, html, markdown, terminal

@@ -4,7 +4,8 @@ import xml.etree.ElementTree as ElementTree
 import msgspec
 import pytest
 from fakes import machine, readings
-from reports.cases import CASES, cusolver, others, report
+from reports.builders import others, report
+from reports.cases import CASES, cusolver
 
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Level, Request, Status, Verdict

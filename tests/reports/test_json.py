@@ -3,7 +3,8 @@
 import json
 
 import msgspec
-from reports.cases import CASES, report
+from reports.builders import report
+from reports.cases import CASES
 
 from gpucheck.model import Report, TrainingRun
 from gpucheck.reports import json as format_json

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from reports.cases import ROWS, rule
+from reports.builders import ROWS, rule
 
 from gpucheck import manual
 from gpucheck.model import Scope, Severity

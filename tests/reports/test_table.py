@@ -2,7 +2,7 @@
 
 import json
 
-from reports.cases import ROWS, rule
+from reports.builders import ROWS, rule
 
 from gpucheck.model import Scope, Severity
 from gpucheck.plugin import load_rows, load_rules

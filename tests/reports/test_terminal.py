@@ -8,7 +8,8 @@ import sys
 
 import msgspec
 import pytest
-from reports.cases import CASES, GARBAGE, PASSED, cusolver, eight, others, report
+from reports.builders import GARBAGE, PASSED, eight, others, report
+from reports.cases import CASES, cusolver
 
 from gpucheck.model import Level, ProbeStatus, Request, Status, TrainingRun
 from gpucheck.reports import terminal

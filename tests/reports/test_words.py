@@ -4,11 +4,11 @@ import re
 
 import pytest
 from fakes import machine
-from reports.cases import PASSED, report
+from reports.builders import PASSED, report
 
 from gpucheck.model import Evidence, Request
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
-from gpucheck.reports._words import clean, devices, duration, evidence, significant, size
+from gpucheck.reports._words import clean, duration, evidence, significant, size
 
 FACTS = machine("h200")
 
@@ -32,27 +32,6 @@ def test_significant(value, text):
 @pytest.mark.parametrize(("seconds", "text"), [(0.1234, "0.12 s"), (6.84, "6.8 s"), (134.4, "134 s"), (0, "0.00 s")])
 def test_duration(seconds, text):
     assert duration(seconds) == text
-
-
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        ((), ""),
-        (("GPU:0",), "GPU:0"),
-        (("GPU:0", "GPU:1", "GPU:2", "GPU:5"), "GPU:0-2,5"),
-        (("GPU:0", "GPU:1", "CPU:0"), "GPU:0-1, CPU:0"),
-        (("GPU:2", "GPU:1"), "GPU:2,1"),
-        (("CPU:0", "CPU:0"), "2 × CPU:0"),
-        (("GPU:0", "GPU:1", "GPU:0", "GPU:1", "GPU:0", "GPU:1"), "3 × GPU:0-1"),
-        (("GPU:0", "GPU:1", "GPU:0"), "GPU:0-1,0"),
-        (("worker 0", "worker 0"), "2 × worker 0"),
-        (("worker 0", "GPU:1"), "worker 0, GPU:1"),
-        (("/job:worker/replica:0/task:1/device:GPU:0",), "/job:worker/replica:0/task:1/device:GPU:0"),
-    ],
-)
-def test_devices(names, text):
-    assert devices(names) == text
-    assert devices(names, ascii=True) == text.replace("×", "x")
 
 
 def test_one_run_has_one_name_in_every_format():

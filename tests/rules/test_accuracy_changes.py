@@ -105,6 +105,14 @@ def test_the_better_precision_is_one_the_gpu_has():
     assert '"float32"' in pascal.fix[0].text
 
 
+def test_a_precision_that_no_device_takes_names_them_all():
+    eight = [f"GPU:{number}" for number in range(8)]
+    plain = changed(mixed("mixed_float16", TYPE, (9, 0)), "hgx-h200")
+    for run in plain["training"]["runs"][:2]:
+        run["devices"] = eight
+    assert found(PRECISION, plain).summary == "Training in mixed_float16 fails on GPU:0-7 and works in float32."
+
+
 def measured(policy, rate, capability, **more):
     passed = {"training.runs[1].status": "passed", "training.runs[1].samples_per_second": rate}
     return mixed(policy, None, capability, **passed, **{"training.runs[0].samples_per_second": 1200.0, **more})

@@ -47,7 +47,7 @@ def without_nvlink(plain):
 def test_the_exchange_of_gradients_is_told_apart():
     finding = found(SCALING, measured({**SYNCHRONIZED, "large_all_reduce_bytes_per_second": 41e9}))
     assert finding.summary == (
-        "mirrored on GPU:0 to GPU:7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer,"
+        "mirrored on GPU:0-7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer,"
         " summing gradients over NVLink takes 13 ms."
     )
     assert "larger batch per replica" in finding.fix[0].text

@@ -32,6 +32,13 @@ def test_a_named_cause_comes_first(change):
     assert causes != ["training-failed"]
 
 
+def test_devices_that_workers_have_alike_stand_once():
+    workers = {"training.runs[0].strategy": "multi_worker_mirrored", "training.runs[0].devices": ["GPU:0", "GPU:0"]}
+    assert found("training-failed", changed({**FAILED, **workers})).summary == (
+        "Training with multi_worker_mirrored on 2 × GPU:0 failed at the stage \"steps\": KeyError: 'x'."
+    )
+
+
 LEAK = {"name": "memory_after_clear", "status": "failed", "reason": "memory is not given back on GPU:0", "devices": ["GPU:0"]}
 HUNG = {"name": "out_of_memory", "status": "failed", "reason": "the process hung when it trained again", "devices": ["GPU:0"]}
 

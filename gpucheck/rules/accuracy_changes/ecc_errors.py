@@ -33,9 +33,11 @@ from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
+from gpucheck.rules._gpus import title
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import place, starts, xids
-from gpucheck.rules._training import failure, short, title
+from gpucheck.rules._training import failure
+from gpucheck.rules._words import short
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
 CODES = ("214", "226", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_CONTAINED")

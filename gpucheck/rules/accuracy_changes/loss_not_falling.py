@@ -30,7 +30,8 @@ from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import label, on_gpu, short
+from gpucheck.rules._training import label, on_gpu
+from gpucheck.rules._words import short
 
 _ENOUGH = 3  # epochs, or steps, that a model may need before it leaves the guess behind
 _NUMBERS = ("loss-at-chance", "training-progress")

@@ -38,12 +38,14 @@ from typing import Literal
 
 from gpucheck.compat import gpus as capabilities
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.naming import devices
 from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import NOT_WATCHED, device_name, gpus_in_use, on_gpu, title
+from gpucheck.rules._gpus import device_name, gpus_in_use, title
+from gpucheck.rules._training import NOT_WATCHED, on_gpu
 
 # Failures of a type, not of memory or a process: those have rules of their own.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
@@ -63,7 +65,7 @@ def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: 
         gpu = _weak(run, gpus, cuda)
         if gpu is None and not re.search(OF_THE_TYPE, run.reason or ""):
             continue
-        where, better = f"on {' and '.join(run.devices[:2])}", "float32"
+        where, better = f"on {devices(run.devices)}", "float32"
         if gpu is not None:
             major, minor = gpu.compute_capability or (0, 0)
             kind = _type(run.precision)

@@ -23,7 +23,7 @@ Example:
     training.runs[8].stage = "verify"
     training.runs[8].reason = "the replicas' weights differ"
     training.runs[8].replicas_equal = false
-    -> After training with mirrored on GPU:0 to GPU:7, the 8 replicas have different weights.
+    -> After training with mirrored on GPU:0-7, the 8 replicas have different weights.
 References:
     https://www.tensorflow.org/guide/distributed_training#mirroredstrategy
 """
@@ -33,7 +33,8 @@ from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import label, short
+from gpucheck.rules._training import label
+from gpucheck.rules._words import short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))

@@ -33,7 +33,7 @@ from gpucheck.probes.keras import Keras
 from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._common import pip
+from gpucheck.rules._commands import pip
 from gpucheck.rules._expectation import judge
 
 if TYPE_CHECKING:

@@ -33,10 +33,11 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import listing, trained_on_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite, field
 from gpucheck.rules._start import starts
+from gpucheck.rules._training import trained_on_gpu
+from gpucheck.rules._words import listing
 
 _DEVICE_UNAVAILABLE = 46
 _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with MPS: many programs share it through the server

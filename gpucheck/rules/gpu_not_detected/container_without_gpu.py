@@ -49,7 +49,7 @@ from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite, stated
 from gpucheck.rules._log import told as still
 from gpucheck.rules._start import CPU_IS_ENOUGH, NO_LIBRARY, UNKNOWN, cut_off, ending, starts, unserved
-from gpucheck.rules._training import short
+from gpucheck.rules._words import short
 
 _START = {
     "docker": Fix(

@@ -27,7 +27,7 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
 
-from gpucheck.compat.cuda import cu_result
+from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE, cu_result
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -43,7 +43,7 @@ from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import given_no_gpu
 from gpucheck.rules._log import cite, field
 from gpucheck.rules._start import READ_KERNEL_LOG, starts, xids
-from gpucheck.rules._training import short
+from gpucheck.rules._words import short
 from gpucheck.rules._xid import advice, affected, cited, last_words, reported
 
 _MEANINGS = {
@@ -55,7 +55,6 @@ _MEANINGS = {
     808: "the MPS server has no place left",
     999: "the driver gives no reason",
 }
-_NO_DEVICE = 100
 _MPS = (805, 807, 808)
 # Other rules know what to make of these.
 _ELSEWHERE = {"3", "34", "35", "36", "46", "100", "101", "214", "303", "802", "803", "804", "919"}
@@ -80,7 +79,7 @@ def check(
         return None
     if not (driver.gpu_count or pci.gpus or wsl.dxg_present or any(node.present for node in device_nodes.gpus)):
         return None  # nothing to start on
-    hidden = cuda.result == _NO_DEVICE and environment is not None and "CUDA_VISIBLE_DEVICES" in environment.variables
+    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and environment is not None and "CUDA_VISIBLE_DEVICES" in environment.variables
     known = cu_result(cuda.result) if cuda.result is not None else None
     name = cuda.result_name or (known.name if known else None)
     meaning = _MEANINGS.get(cuda.result or 0) or (known.meaning if known else None)

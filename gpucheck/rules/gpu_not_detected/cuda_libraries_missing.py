@@ -47,10 +47,12 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_install, cuda_tensorflow, reinstall
 from gpucheck.rules._faults import blocked_libraries
+from gpucheck.rules._gpus import gpu_here
 from gpucheck.rules._loading import INSTALL, loading
 from gpucheck.rules._log import cite, fitting
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -76,7 +78,7 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """No copy anywhere, and not of cuDNN alone, which cudnn-missing names."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
@@ -84,14 +86,14 @@ def check(
     if all(fault.soname.startswith("libcudnn") for fault in missing):
         return None
     names = [fault.soname for fault in missing]
-    again = common.reinstall(interpreter, packages, (fault.library.package for fault in missing if not fault.library.path))
-    install = common.cuda_install(interpreter, packages)
-    newest = common.cuda_tensorflow(interpreter)
+    again = reinstall(interpreter, packages, (fault.library.package for fault in missing if not fault.library.path))
+    install = cuda_install(interpreter, packages)
+    newest = cuda_tensorflow(interpreter)
     plural = "y is" if len(names) == 1 else "ies are"
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {common.listing(names)} CUDA librar{plural} not installed."
+        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)} CUDA librar{plural} not installed."
         if len(names) > 3
-        else f"TensorFlow {libraries.tensorflow} can use no GPU: its CUDA librar{plural} not installed: {common.listing(names)}.",
+        else f"TensorFlow {libraries.tensorflow} can use no GPU: its CUDA librar{plural} not installed: {listing(names)}.",
         evidence=(
             *(item for fault in missing for item in fault.evidence(libraries)),
             *saw(libraries, "runpath", "library_path"),
@@ -105,7 +107,7 @@ def in_log(log: Log) -> Finding | None:
     found = loading(log)
     if found is None or found.code != "cuda-libraries-missing":
         return None
-    named = f": {common.listing(found.sonames)}" if found.sonames else ""
+    named = f": {listing(found.sonames)}" if found.sonames else ""
     return Finding(
         summary=f"CUDA libraries that this program opens are not found{named}.",
         evidence=cite(*found.events),

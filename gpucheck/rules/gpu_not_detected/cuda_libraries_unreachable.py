@@ -45,10 +45,12 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_tensorflow, library_path, word
 from gpucheck.rules._faults import Fault, blocked_libraries
+from gpucheck.rules._gpus import gpu_here
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite, weight
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -72,7 +74,7 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """A copy lies on this machine, and none where the loader looks."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
@@ -84,7 +86,7 @@ def check(
     defect = known is not None and not known.cusolver_reachable and names == ["libcusolver.so.11"]
     why = "this release was built without looking into the folder it lies in" if defect else "not where its loader looks"
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {common.listing(names)}"
+        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)}"
         f" {'is' if len(names) == 1 else 'are'} installed, but {why}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence(libraries)),
@@ -116,7 +118,7 @@ def _folder(fault: Fault, packages: Packages) -> str:
 
 
 def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
-    export = common.library_path(*folders)
+    export = library_path(*folders)
     fixes = [
         Fix(
             text="Let the loader look there, in the shell that starts Python (only there: more folders slow XLA down)"
@@ -126,9 +128,9 @@ def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
         )
     ]
     if interpreter.environment == "venv":
-        activate = common.word(f"{interpreter.prefix}/bin/activate")
+        activate = word(f"{interpreter.prefix}/bin/activate")
         fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
-    return [*fixes, common.cuda_tensorflow(interpreter)]
+    return [*fixes, cuda_tensorflow(interpreter)]
 
 
 def in_log(log: Log) -> Finding | None:
@@ -136,7 +138,7 @@ def in_log(log: Log) -> Finding | None:
     found = loading(log)
     if found is None or found.code != "cuda-libraries-unreachable":
         return None
-    names = common.listing(found.sonames) if found.sonames else "CUDA's libraries"
+    names = listing(found.sonames) if found.sonames else "CUDA's libraries"
     one = len(found.sonames) == 1
     site = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')"
     folder = "cusolver" if found.sonames == ["libcusolver.so.11"] else "*"

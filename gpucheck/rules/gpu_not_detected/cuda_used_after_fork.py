@@ -31,7 +31,8 @@ from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import starts, unserved
-from gpucheck.rules._training import failure, short
+from gpucheck.rules._training import failure
+from gpucheck.rules._words import short
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"

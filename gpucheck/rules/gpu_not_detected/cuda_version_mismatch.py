@@ -49,10 +49,12 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_install, cuda_tensorflow
 from gpucheck.rules._faults import blocked_libraries
+from gpucheck.rules._gpus import gpu_here
 from gpucheck.rules._loading import INSTALL, loading
 from gpucheck.rules._log import cite, told
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -79,7 +81,7 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     faults = blocked_libraries(here, libraries, tensorflow)
     if not isinstance(faults, list):
         return faults
@@ -93,9 +95,9 @@ def check(
         return None  # none at all, or the right one too: cuda-libraries-missing
     return Finding(
         summary=f"TensorFlow {libraries.tensorflow} can use no GPU: it needs the libraries of CUDA {known.cuda_major}, and only"
-        f" those of CUDA {common.listing([str(major) for major in others])} are installed.",
+        f" those of CUDA {listing([str(major) for major in others])} are installed.",
         evidence=(*runtime[0].evidence(libraries), *(item for _, evidence in found for item in evidence)),
-        fix=tuple(dict.fromkeys((common.cuda_install(interpreter, packages), common.cuda_tensorflow(interpreter)))),
+        fix=tuple(dict.fromkeys((cuda_install(interpreter, packages), cuda_tensorflow(interpreter)))),
     )
 
 
@@ -124,7 +126,7 @@ def in_log(log: Log) -> Finding | None:
         summary = f"{library} {fields['found']} is installed, and the program was built for {fields['built']}."
     elif found is not None and found.majors is not None:
         summary = (
-            f"The program needs the libraries of CUDA {found.majors[0]} ({common.listing(found.sonames)}), and only those of"
+            f"The program needs the libraries of CUDA {found.majors[0]} ({listing(found.sonames)}), and only those of"
             f" CUDA {found.majors[1]} are in sight."
         )
     elif found is not None and found.code == "cuda-version-mismatch":

@@ -44,10 +44,13 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_install, pip, reinstall
 from gpucheck.rules._faults import blocked_libraries
+from gpucheck.rules._gpus import gpu_here
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
+from gpucheck.rules._training import trained_on_gpu
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -75,7 +78,7 @@ def check(
     training: Training | None,
 ) -> Finding | Skip | None:
     """Nothing is missing but cuDNN, or parts beside the copy that wins."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     if here and libraries.cudnn_parts_missing:
         return _partial(interpreter, packages, libraries, training)
     faults = blocked_libraries(here, libraries, tensorflow)
@@ -92,29 +95,29 @@ def check(
 
 
 def _partial(interpreter: Interpreter, packages: Packages, libraries: Libraries, training: Training | None) -> Finding:
-    parts = common.listing(list(libraries.cudnn_parts_missing))
+    parts = listing(list(libraries.cudnn_parts_missing))
     package = next((one.package for one in libraries.libraries if one.soname.startswith("libcudnn")), None)
     return Finding(
         summary=f"cuDNN is incomplete: {parts} {'is' if len(libraries.cudnn_parts_missing) == 1 else 'are'} missing beside"
         " libcudnn, so layers that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
         fix=_fixes(interpreter, packages, libraries, package),
-        severity=Severity.WARNING if common.trained_on_gpu(training) else None,
+        severity=Severity.WARNING if trained_on_gpu(training) else None,
     )
 
 
 def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries, package: str | None) -> tuple[Fix, ...]:
-    again = common.reinstall(interpreter, packages, (package,))
+    again = reinstall(interpreter, packages, (package,))
     if again is not None:
         return (again,)
     known = releases.release(libraries.tensorflow or "")
     if package is None or known is None:
-        return (common.cuda_install(interpreter, packages),)
+        return (cuda_install(interpreter, packages),)
     wanted = f"{package}>={known.cudnn},<{int(known.cudnn.partition('.')[0]) + 1}"
     return (
         Fix(
             text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for",
-            command=common.pip(interpreter, wanted),
+            command=pip(interpreter, wanted),
         ),
     )
 

@@ -44,8 +44,10 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, clash, stated, told
+from gpucheck.rules._commands import pip
+from gpucheck.rules._gpus import absent, gpu_here, visible_gpus
+from gpucheck.rules._log import cite, clash, events, stated, told
+from gpucheck.rules._training import trained_on_gpu
 
 _STATUS = ("VERSION_MISMATCH", "ARCH_MISMATCH")  # how cuDNN's words for it end
 
@@ -69,10 +71,10 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
-    if not here or common.trained_on_gpu(training):
-        return common.absent(here)
-    spoken = common.events(log, "cudnn-version-mismatch")
+    here = gpu_here(request, container, pci, driver, cuda)
+    if not here or trained_on_gpu(training):
+        return absent(here)
+    spoken = events(log, "cudnn-version-mismatch")
     version = libraries.tensorflow
     known = releases.release(version or "")
     place = next((place for place, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.")), None)
@@ -93,7 +95,7 @@ def check(
             evidence=evidence,
             fix=_fixes(interpreter, package, known),
         )
-    old = [gpu for gpu in common.visible_gpus(gpus, cuda) if not tables.cudnn_runs_on(loaded, gpu.capability)]
+    old = [gpu for gpu in visible_gpus(gpus, cuda) if not tables.cudnn_runs_on(loaded, gpu.capability)]
     if not old:
         return None
     return Finding(
@@ -126,7 +128,7 @@ def _fixes(interpreter: Interpreter, package: str | None, known: releases.Releas
     return (
         Fix(
             text="Install a cuDNN that fits (other frameworks in this environment share it: check that they accept it)",
-            command=common.pip(interpreter, wanted),
+            command=pip(interpreter, wanted),
         ),
     )
 

@@ -31,6 +31,7 @@ References:
     https://github.com/NVIDIA/nvidia-modprobe
 """
 
+from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -41,12 +42,11 @@ from gpucheck.probes.kernel_module import KernelModule
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import ending, unserved
+from gpucheck.rules._words import listing
 
-_NO_DEVICE = 100
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 
@@ -71,7 +71,7 @@ def check(
     if container.inside and container.nvidia_visible_devices == "none":
         return None  # devices-hidden: the runtime passed everything but the GPUs, as it was told
     nodes = {"control": device_nodes.control}
-    if cuda.result != _NO_DEVICE:
+    if cuda.result != CUDA_ERROR_NO_DEVICE:
         nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
     if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
         nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}

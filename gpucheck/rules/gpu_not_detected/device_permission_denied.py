@@ -42,11 +42,10 @@ from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import cut_off, nvml, unserved, xids
-from gpucheck.rules._training import short
+from gpucheck.rules._words import listing, short
 
 _REFUSED = ("EACCES", "EPERM")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group

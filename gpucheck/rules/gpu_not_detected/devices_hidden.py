@@ -37,7 +37,7 @@ from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.log import Log
+from gpucheck.probes.log import Event, Log
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite, stated
 from gpucheck.rules._start import HIDES_ALL, NO_DEVICE, ending, starts, unserved
@@ -155,6 +155,12 @@ def _not_the_first(device: str) -> bool:
     return re.search(r"(?i)gpu:[1-9]", device) is not None
 
 
+def _passed_over(log: Log, event: Event) -> bool:
+    """Whether a context was refused on a GPU that TensorFlow saw and called too old: gpu-too-old."""
+    old = any(other.kind == "gpu-ignored" and other.fields.get("reason") == "capability" for other in log.events)
+    return old and "PrimaryCtxRetain" in event.text
+
+
 def in_log(log: Log) -> Finding | None:
     """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
     named = [event for event in log.events if event.kind == "devices-hidden"]
@@ -162,7 +168,7 @@ def in_log(log: Log) -> Finding | None:
     idle = unserved(log, "cpu-fallback") + [event for event in unserved(log, "gpus-listed") if event.fields.get("count") == "0"]
     values = [event for event in named if event.fields.get("value", "") in HIDES_ALL] if none or idle else []
     values += [event for event in named if none and event not in values]
-    beyond = [event for event in starts(log, _INVALID_DEVICE) if event.kind == "cuda-error"]
+    beyond = [event for event in starts(log, _INVALID_DEVICE) if event.kind == "cuda-error" and not _passed_over(log, event)]
     beyond += [event for event in log.events if event.kind == "placement-failed" and _not_the_first(event.fields["device"])]
     end = ending(log)
     wanted = True

@@ -42,9 +42,8 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.kernel_module import KernelModule
 from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite, field, stated, weight
+from gpucheck.rules._log import cite, events, field, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
 
 _NVML_MISMATCH = 18

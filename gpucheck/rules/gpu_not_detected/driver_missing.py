@@ -42,10 +42,10 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
 from gpucheck.rules._log import cite, field, stated
 from gpucheck.rules._start import CPU_IS_ENOUGH, DRIVER_INSTALLS, ending, module_failures, unserved
+from gpucheck.rules._words import listing
 
 _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
 

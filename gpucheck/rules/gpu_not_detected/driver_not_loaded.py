@@ -50,10 +50,10 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci, PciFunction
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
 from gpucheck.rules._log import cite, field, stated, weight
 from gpucheck.rules._start import NVML_NO_GPU, READ_KERNEL_LOG, ending, module_failures, nvml, unserved
+from gpucheck.rules._words import listing
 
 _STUB_LIBRARY = 34
 _FIRST_TURING = 0x1E00  # pci.ids: every NVIDIA display device from TU102 (1e02) on lies above, all of Volta and before below

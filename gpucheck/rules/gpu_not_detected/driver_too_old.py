@@ -46,10 +46,11 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.training import Training
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import events, pip, trained_on_gpu
+from gpucheck.rules._commands import pip
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import cite, field, stated, weight
+from gpucheck.rules._log import cite, events, field, stated, weight
 from gpucheck.rules._start import DRIVER_INSTALLS, ending, starts, unserved
+from gpucheck.rules._training import trained_on_gpu
 
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 _UNSUPPORTED_PTX = "222"

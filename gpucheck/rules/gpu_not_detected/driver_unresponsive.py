@@ -38,10 +38,10 @@ from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import trained_on_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite, field
 from gpucheck.rules._start import READ_KERNEL_LOG, unserved
+from gpucheck.rules._training import trained_on_gpu
 from gpucheck.rules._xid import last_words
 
 _LATE = ("timed out", "could not be killed")

@@ -37,9 +37,8 @@ from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
-from gpucheck.rules._common import events
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite, field, stated, weight
+from gpucheck.rules._log import cite, events, field, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
 
 _NOT_READY = (802, 919)

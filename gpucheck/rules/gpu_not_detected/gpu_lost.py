@@ -42,11 +42,10 @@ from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import nvml, place, unserved, xids
-from gpucheck.rules._training import short
+from gpucheck.rules._words import listing, short
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
 _RESET_REQUIRED = 16

@@ -30,8 +30,8 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._common import listing
 from gpucheck.rules._log import cite
+from gpucheck.rules._words import listing
 
 _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 

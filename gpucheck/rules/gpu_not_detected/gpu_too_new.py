@@ -44,9 +44,12 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import pip
+from gpucheck.rules._gpus import visible_gpus
 from gpucheck.rules._kernels import unfit
-from gpucheck.rules._log import cite, fitting
+from gpucheck.rules._log import cite, events, fitting
+from gpucheck.rules._tensorflow import kernels
+from gpucheck.rules._training import trained_on_gpu
 
 _BLACKWELL = (10, 0)
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
@@ -74,10 +77,10 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
-    visible = common.visible_gpus(gpus, cuda)
-    if not visible or common.trained_on_gpu(training, compiled=True):
+    visible = visible_gpus(gpus, cuda)
+    if not visible or trained_on_gpu(training, compiled=True):
         return None
-    build = common.kernels(packages, tensorflow)
+    build = kernels(packages, tensorflow)
     if build is None:
         return Skip("which compute capabilities this TensorFlow has code for is not known")
     newest = max([*build.native, *([build.ptx] if build.ptx else [])])
@@ -100,7 +103,7 @@ def check(
         evidence=(
             *(item for gpu in new for item in gpu.evidence),
             *build.evidence,
-            *common.events(log, "kernels-jit-compiled", "kernel-image-missing"),
+            *events(log, "kernels-jit-compiled", "kernel-image-missing"),
         ),
         fix=_fixes(container, interpreter, build.version),
         affects=tuple(gpu.label for gpu in new),
@@ -122,7 +125,7 @@ def _fixes(container: Container, interpreter: Interpreter, version: str) -> tupl
         image,
         Fix(
             text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
-            command=common.pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
+            command=pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
         ),
     )
 

@@ -41,9 +41,12 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import pip
+from gpucheck.rules._gpus import visible_gpus
 from gpucheck.rules._kernels import unfit
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, events
+from gpucheck.rules._tensorflow import kernels
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -62,16 +65,16 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
-    visible = common.visible_gpus(gpus, cuda)
+    visible = visible_gpus(gpus, cuda)
     if not visible:
         return None
-    build = common.kernels(packages, tensorflow)
+    build = kernels(packages, tensorflow)
     if build is None:
         return Skip("which compute capabilities this TensorFlow has code for is not known")
     old = [gpu for gpu in visible if gpu.capability < build.lowest]
     if not old:
         return None
-    names = common.listing(sorted({gpu.name for gpu in old}))
+    names = listing(sorted({gpu.name for gpu in old}))
     lowest = f"{build.lowest[0]}.{build.lowest[1]}"
     return Finding(
         summary=f"TensorFlow {build.version} ignores {names}: its compute capability is {_text(old[0].capability)}, and the lowest"
@@ -79,7 +82,7 @@ def check(
         evidence=(
             *(item for gpu in old for item in gpu.evidence),
             *build.evidence,
-            *common.events(log, "gpu-ignored"),
+            *events(log, "gpu-ignored"),
         ),
         fix=_fixes(interpreter, old[0].capability),
         affects=tuple(gpu.label for gpu in old),
@@ -98,7 +101,7 @@ def _fixes(interpreter: Interpreter, capability: tuple[int, int]) -> tuple[Fix, 
         Fix(
             text=f"TensorFlow {last.minor} is the last with code for it"
             + ("" if ours else f"; it needs Python {last.python_min} to {last.python_max}"),
-            command=common.pip(interpreter, f"tensorflow[and-cuda]=={last.latest_patch}") if ours else None,
+            command=pip(interpreter, f"tensorflow[and-cuda]=={last.latest_patch}") if ours else None,
         ),
         newer,
     )

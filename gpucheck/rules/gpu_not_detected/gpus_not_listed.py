@@ -33,12 +33,12 @@ from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import cuda_build, title
+from gpucheck.rules._commands import cuda_install, word
 from gpucheck.rules._faults import library_faults
-from gpucheck.rules._log import cite
+from gpucheck.rules._log import cite, events
 from gpucheck.rules._start import CPU_IS_ENOUGH
-from gpucheck.rules._training import short
+from gpucheck.rules._words import short
 
 _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
@@ -83,17 +83,17 @@ def _tensorflow(
     refused: tuple[Evidence, ...] = ()
     if libraries is not None:
         refused = tuple(item for fault in library_faults(libraries) for item in fault.evidence(libraries))
-    python = common.word(interpreter.executable)
+    python = word(interpreter.executable)
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(
         summary=_summary(cuda, f"TensorFlow {tensorflow.version}", listed),
-        evidence=(*saw(cuda, "device_count"), *saw(tensorflow, "devices"), *common.events(log, *_TELLING), *refused),
+        evidence=(*saw(cuda, "device_count"), *saw(tensorflow, "devices"), *events(log, *_TELLING), *refused),
         fix=(
             Fix(
                 text="Let TensorFlow say which library it fails to open",
                 command=f"TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"{ask}\" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'",
             ),
-            common.cuda_install(interpreter, packages),
+            cuda_install(interpreter, packages),
         ),
     )
 
@@ -105,7 +105,7 @@ def _other(cuda: Cuda, interpreter: Interpreter, backend: Backend, log: Log | No
     listed = sum(device.kind == "GPU" for device in backend.devices)
     if listed >= (cuda.device_count or 0):
         return None
-    python = common.word(interpreter.executable)
+    python = word(interpreter.executable)
     hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
     ask = {
         "jax": f"JAX_PLATFORMS=cuda {python} -c 'import jax; print(jax.devices())'",
@@ -113,7 +113,7 @@ def _other(cuda: Cuda, interpreter: Interpreter, backend: Backend, log: Log | No
     }[backend.name]
     return Finding(
         summary=_summary(cuda, title(backend), listed, f" ({short(backend.problem)})" if backend.problem else ""),
-        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *common.events(log, *_TELLING)),
+        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *events(log, *_TELLING)),
         fix=(
             *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
             Fix(text=f"Let {title(backend)} say why", command=ask),

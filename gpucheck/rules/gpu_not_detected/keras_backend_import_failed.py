@@ -35,9 +35,9 @@ from gpucheck.probes.backend import Backend
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import missing
-from gpucheck.rules._training import short
+from gpucheck.rules._commands import pip, word
+from gpucheck.rules._words import short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
@@ -61,7 +61,7 @@ def check(
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
         fix=(
-            Fix(text="See which packages do not fit together", command=f"{common.word(interpreter.executable)} -m pip check"),
-            Fix(text="Install it again", command=common.pip(interpreter, "--upgrade", "--force-reinstall", name)),
+            Fix(text="See which packages do not fit together", command=f"{word(interpreter.executable)} -m pip check"),
+            Fix(text="Install it again", command=pip(interpreter, "--upgrade", "--force-reinstall", name)),
         ),
     )

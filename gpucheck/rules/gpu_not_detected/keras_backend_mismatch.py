@@ -44,8 +44,9 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules._backend import instead
-from gpucheck.rules._common import pip, tensorflow_absent
+from gpucheck.rules._commands import pip
 from gpucheck.rules._log import cite, told
+from gpucheck.rules._tensorflow import tensorflow_absent
 from gpucheck.rules._training import failed, passed
 
 

@@ -37,8 +37,10 @@ from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import cuda_build, missing
+from gpucheck.rules._commands import pip
+from gpucheck.rules._gpus import gpu_here
+from gpucheck.rules._words import listing
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
@@ -66,16 +68,16 @@ def check(
     opening = f"Keras can't train on {tables.TITLES[name]}"
     if absent:
         verb = "is" if len(absent) == 1 else "are"
-        which = f"{common.listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
+        which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
     else:
         which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
     fixes = []
     if set(absent) & set(tables.PACKAGES[name]):
-        gpu = common.gpu_here(request, container, pci, driver, cuda)
-        plain = Fix(text=f"Install {tables.TITLES[name]}", command=common.pip(interpreter, name))
+        gpu = gpu_here(request, container, pci, driver, cuda)
+        plain = Fix(text=f"Install {tables.TITLES[name]}", command=pip(interpreter, name))
         fixes.append(cuda_build(interpreter, name) if gpu else plain)
     if "keras" in absent or old:
-        fixes.append(Fix(text="Install Keras 3", command=common.pip(interpreter, "--upgrade", "keras")))
+        fixes.append(Fix(text="Install Keras 3", command=pip(interpreter, "--upgrade", "keras")))
     return Finding(
         summary=f"{opening}: {which}.",
         evidence=(

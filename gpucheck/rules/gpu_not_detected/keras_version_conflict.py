@@ -36,8 +36,8 @@ from gpucheck.probes.keras import Keras
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, clash, told
+from gpucheck.rules._commands import pip
+from gpucheck.rules._log import cite, clash, events, told
 
 _PACKAGES = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
 
@@ -60,7 +60,7 @@ def check(
     installed = packages.tensorflow
     if installed is None or "nightly" in installed.name:
         return None  # nightly builds take keras-nightly
-    spoken = common.events(log, "keras-version-conflict")
+    spoken = events(log, "keras-version-conflict")
     trained = training is not None and any(run.status == "passed" for run in training.runs)
     asked = packages.keras_requirement or tables.needs(installed.version)
     have = (keras.version if keras else None) or (packages.keras.version if packages.keras else None)
@@ -102,7 +102,7 @@ def _legacy(environment: Environment, interpreter: Interpreter, packages: Packag
         fix=(
             Fix(
                 text=f"Install the tf_keras of TensorFlow {minor}",
-                command=common.pip(interpreter, f"tf_keras=={minor}.*"),
+                command=pip(interpreter, f"tf_keras=={minor}.*"),
             ),
             Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS"),
         ),
@@ -111,7 +111,7 @@ def _legacy(environment: Environment, interpreter: Interpreter, packages: Packag
 
 
 def _keras(interpreter: Interpreter, asked: str) -> Fix:
-    return Fix(text="Install the Keras that TensorFlow asks for", command=common.pip(interpreter, f"keras{asked}"))
+    return Fix(text="Install the Keras that TensorFlow asks for", command=pip(interpreter, f"keras{asked}"))
 
 
 def in_log(log: Log) -> Finding | None:

@@ -39,8 +39,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._gpus import gpu_here
+from gpucheck.rules._log import cite, events, told
 from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA, missing_tool
 
 
@@ -59,7 +59,7 @@ def check(
 ) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
     return missing_tool(
-        common.gpu_here(request, container, pci, driver, cuda),
+        gpu_here(request, container, pci, driver, cuda),
         interpreter,
         packages,
         libraries,
@@ -67,7 +67,7 @@ def check(
         tool="libdevice",
         named="libdevice.10.bc",
         need="links it into every GPU kernel",
-        told=common.events(log, "libdevice-missing"),
+        told=events(log, "libdevice-missing"),
         found_by=lambda copy: (
             f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"'
         ),

@@ -41,10 +41,13 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_install, reinstall
 from gpucheck.rules._faults import Fault, library_faults
+from gpucheck.rules._gpus import absent, gpu_here
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import unserved
+from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES, lists_gpu
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -72,13 +75,13 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """What wins is no sound library; an optional one is only a warning."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     if not here:
-        return common.absent(here)
+        return absent(here)
     if libraries.tensorflow is None or not libraries.libraries:
-        return common.NO_TENSORFLOW_LIBRARIES
+        return NO_TENSORFLOW_LIBRARIES
     faults = [fault for fault in library_faults(libraries, required=False) if fault.kind == "corrupt"]
-    if common.lists_gpu(tensorflow):
+    if lists_gpu(tensorflow):
         faults = [fault for fault in faults if not fault.library.required]  # TensorFlow opened a sound one
     if not faults:
         return None
@@ -98,13 +101,13 @@ def check(
 def _fixes(interpreter: Interpreter, packages: Packages, faults: list[Fault]) -> tuple[Fix, ...]:
     sites = tuple({f"{one.folder}/" for one in packages.nvidia})
     ours = [fault.library.package for fault in faults if sites and (fault.library.path or "").startswith(sites)]
-    again = common.reinstall(interpreter, packages, ours)
+    again = reinstall(interpreter, packages, ours)
     if again is not None:
         return (Fix(text="See whether the disk is full", command="df -h"), again)
     folder = (faults[0].library.path or "").rpartition("/")[0]
     return (
         Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),
-        common.cuda_install(interpreter, packages),
+        cuda_install(interpreter, packages),
     )
 
 
@@ -117,7 +120,7 @@ def in_log(log: Log) -> Finding | None:
     state = fields.get("error", "").rpartition(": ")[2] or "damaged"
     names = list(dict.fromkeys(event.fields.get("soname", "a library") for event in told))
     return Finding(
-        summary=f"{common.listing(names)} can't be loaded: {state}.",
+        summary=f"{listing(names)} can't be loaded: {state}.",
         evidence=cite(*told),
         fix=(
             Fix(text="See whether the disk is full", command="df -h"),

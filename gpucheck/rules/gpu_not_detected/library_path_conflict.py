@@ -38,10 +38,11 @@ from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
-from gpucheck.rules import _common as common
 from gpucheck.rules._faults import library_faults
+from gpucheck.rules._gpus import absent, gpu_here
 from gpucheck.rules._loading import loading
 from gpucheck.rules._log import cite
+from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES
 
 
 class Conflict(NamedTuple):
@@ -80,11 +81,11 @@ def check(
     libraries: Libraries,
 ) -> Finding | Skip | None:
     """Another version wins; an error only where the two are known not to work together."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     if not here:
-        return common.absent(here)
+        return absent(here)
     if libraries.tensorflow is None or not libraries.libraries:
-        return common.NO_TENSORFLOW_LIBRARIES
+        return NO_TENSORFLOW_LIBRARIES
     found = [
         conflict
         for place, library in enumerate(libraries.libraries)

@@ -32,12 +32,12 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._common import lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._form import form, unseen
 from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._pip import refused
 from gpucheck.rules._start import unserved
+from gpucheck.rules._tensorflow import lists_gpu
 
 _METAL = "tensorflow-metal"
 

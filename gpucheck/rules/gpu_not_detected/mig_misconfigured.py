@@ -30,11 +30,10 @@ from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
 from gpucheck.rules._start import unserved
-from gpucheck.rules._training import short
+from gpucheck.rules._words import listing, short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))

@@ -43,9 +43,10 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._gpus import absent, gpu_here
 from gpucheck.rules._log import cite, stated, told, weight
 from gpucheck.rules._pip import refused
+from gpucheck.rules._tensorflow import NO_WORD_ON_CUDA, built_with_cuda, lists_gpu
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow, for both architectures
@@ -97,14 +98,14 @@ def check(
                 evidence=saw(system, "architecture", "glibc", "musl", "os_name") + saw(interpreter, "bits"),
                 fix=(Fix(text=reason[1]),),
             )
-    if system.architecture != "aarch64" or packages.tensorflow is None or common.lists_gpu(tensorflow):
+    if system.architecture != "aarch64" or packages.tensorflow is None or lists_gpu(tensorflow):
         return None
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     if not here:
-        return common.absent(here)
-    built = common.built_with_cuda(system, interpreter, packages, tensorflow)
+        return absent(here)
+    built = built_with_cuda(system, interpreter, packages, tensorflow)
     if built is None:
-        return common.NO_WORD_ON_CUDA
+        return NO_WORD_ON_CUDA
     if built:
         return None
     return Finding(

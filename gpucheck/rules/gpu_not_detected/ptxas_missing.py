@@ -38,8 +38,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
-from gpucheck.rules import _common as common
-from gpucheck.rules._log import cite, told
+from gpucheck.rules._gpus import gpu_here
+from gpucheck.rules._log import cite, events, told
 from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA, missing_tool
 
 
@@ -58,7 +58,7 @@ def check(
 ) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
     return missing_tool(
-        common.gpu_here(request, container, pci, driver, cuda),
+        gpu_here(request, container, pci, driver, cuda),
         interpreter,
         packages,
         libraries,
@@ -66,7 +66,7 @@ def check(
         tool="ptxas",
         named="ptxas",
         need="needs it for the GPU",
-        told=common.events(log, "ptxas-missing"),
+        told=events(log, "ptxas-missing"),
         found_by=lambda copy: f'export PATH="{copy.rpartition("/")[0]}:$PATH"',
     )
 

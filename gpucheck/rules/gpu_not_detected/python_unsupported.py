@@ -34,9 +34,8 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
 from gpucheck.rules._form import form
-from gpucheck.rules._log import cite, stated, weight
+from gpucheck.rules._log import cite, events, stated, weight
 from gpucheck.rules._log import told as still
 from gpucheck.rules._pip import python_for, refused
 
@@ -65,7 +64,7 @@ def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow |
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
-    evidence = (*saw(interpreter, "version"), *common.events(log, "pip-no-matching-distribution"))
+    evidence = (*saw(interpreter, "version"), *events(log, "pip-no-matching-distribution"))
     installed, asked = packages.tensorflow, packages.tensorflow_requires_python
     if installed is not None:
         if not asked or versions.satisfies(interpreter.version, asked) is not False:

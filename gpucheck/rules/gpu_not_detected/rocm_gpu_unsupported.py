@@ -35,11 +35,12 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
-from gpucheck.rules._common import listing, lists_gpu
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite
 from gpucheck.rules._log import told as still
 from gpucheck.rules._start import unserved
+from gpucheck.rules._tensorflow import lists_gpu
+from gpucheck.rules._words import listing
 
 _FAILED = r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm can be at work, and well
 

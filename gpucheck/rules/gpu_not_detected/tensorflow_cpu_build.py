@@ -48,10 +48,12 @@ from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import cuda_build, title
+from gpucheck.rules._commands import cuda_tensorflow, word
+from gpucheck.rules._gpus import absent, gpu_here
 from gpucheck.rules._log import cite, stated
 from gpucheck.rules._start import unserved
+from gpucheck.rules._tensorflow import NO_WORD_ON_CUDA, built_with_cuda, lists_gpu
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -89,11 +91,11 @@ def check(
     backend: Backend | None,
 ) -> Finding | Skip | None:
     """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
-    here = common.gpu_here(request, container, pci, driver, cuda)
+    here = gpu_here(request, container, pci, driver, cuda)
     if tpu.expected:
         return None  # a build for TPUs has no GPU code, and needs none
     if not here:
-        return common.absent(here)
+        return absent(here)
     found = None
     if request.other_backend is None:
         found = _tensorflow(system, driver, cuda, interpreter, packages, tensorflow)
@@ -105,17 +107,17 @@ def check(
 def _tensorflow(
     system: System, driver: Driver, cuda: Cuda, interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None
 ) -> Finding | Skip | None:
-    if common.lists_gpu(tensorflow) or packages.tensorflow is None:
+    if lists_gpu(tensorflow) or packages.tensorflow is None:
         return None
-    built = common.built_with_cuda(system, interpreter, packages, tensorflow)
+    built = built_with_cuda(system, interpreter, packages, tensorflow)
     if built is None:
-        return common.NO_WORD_ON_CUDA
+        return NO_WORD_ON_CUDA
     if built or (tensorflow is not None and tensorflow.built_with_rocm):
         return None
     name = packages.tensorflow.name
     also = [one.name for one in packages.flavours if one.name in _REPLACED]
-    python = common.word(interpreter.executable)
-    fix = common.cuda_tensorflow(interpreter)
+    python = word(interpreter.executable)
+    fix = cuda_tensorflow(interpreter)
     if also and not interpreter.externally_managed:
         fix = Fix(
             text="Replace it by the one with GPU code and its CUDA libraries",
@@ -134,7 +136,7 @@ def _tensorflow(
 
 
 def _other(driver: Driver, cuda: Cuda, interpreter: Interpreter, backend: Backend) -> Finding | None:
-    if backend.built_with_cuda is not False or common.lists_gpu(backend):
+    if backend.built_with_cuda is not False or lists_gpu(backend):
         return None
     return Finding(
         summary=f"{title(backend)} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
@@ -152,7 +154,7 @@ def in_log(log: Log) -> Finding | None:
     torch, jax = "torch" in told[0].text.lower(), fields.get("package") == "jaxlib"
     name = "PyTorch" if torch else "JAX" if jax else "TensorFlow"
     build = tables.CUDA_BUILDS["torch" if torch else "jax"] if torch or jax else ("tensorflow[and-cuda]==2.20.*",)
-    install = " ".join(map(common.word, build))
+    install = " ".join(map(word, build))
     raised = any(event.kind == "traceback" and event.line >= told[0].line for event in log.events)
     return Finding(
         summary=f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU.",

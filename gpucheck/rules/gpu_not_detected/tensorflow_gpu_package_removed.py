@@ -26,9 +26,10 @@ from gpucheck.plugin import rule
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import cuda_tensorflow, word
 from gpucheck.rules._log import cite, told
 from gpucheck.rules._pip import refused
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -45,19 +46,19 @@ def check(interpreter: Interpreter, packages: Packages) -> Finding | None:
     old = packages.flavours[place]
     beside = [f"{one.name} {one.version}" for one in packages.flavours if one.name != old.name]
     if beside:
-        state = f", is installed beside {common.listing(beside)}, and their files overwrite each other."
+        state = f", is installed beside {listing(beside)}, and their files overwrite each other."
     elif packages.tensorflow_folder is None:
         state = ", is installed, and there is no TensorFlow in it."
     else:
         state = ", is installed; later releases are only called tensorflow."
-    install = common.cuda_tensorflow(interpreter)
+    install = cuda_tensorflow(interpreter)
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was given up in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
         fix=(
             Fix(
                 text="Remove it, and install TensorFlow afresh",
-                command=f"{common.word(interpreter.executable)} -m pip uninstall -y tensorflow-gpu tensorflow && {install.command}",
+                command=f"{word(interpreter.executable)} -m pip uninstall -y tensorflow-gpu tensorflow && {install.command}",
             ),
         ),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,

@@ -38,10 +38,11 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
+from gpucheck.rules._commands import pip, word
 from gpucheck.rules._legacy import replacements
 from gpucheck.rules._loading import conflicting
-from gpucheck.rules._log import cite, clash, told
+from gpucheck.rules._log import cite, clash, events, told
+from gpucheck.rules._tensorflow import tensorflow_absent
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -69,7 +70,7 @@ _NAMES = (
 )
 def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, log: Log | None) -> Finding | Skip | None:
     """An exception, or an end of the process before the import was done."""
-    if tensorflow.imported or common.tensorflow_absent(packages, tensorflow):
+    if tensorflow.imported or tensorflow_absent(packages, tensorflow):
         return None
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
@@ -78,7 +79,7 @@ def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, 
     opening = f"TensorFlow {version}".rstrip() + " can't be imported"
     evidence = (
         *saw(tensorflow, "imported", "error_type", "error", "ending"),
-        *common.events(log, "import-failed", "module-missing", "killed", "traceback"),
+        *events(log, "import-failed", "module-missing", "killed", "traceback"),
     )
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
     if signal and not tensorflow.error_type:
@@ -124,17 +125,17 @@ def _short(error: str) -> str:
 def _fixes(interpreter: Interpreter, version: str, package: str) -> tuple[Fix, ...]:
     known = releases.release(version)
     wanted = {"numpy": known.numpy, "protobuf": known.protobuf}.get(package) if known else None
-    see = Fix(text="See which packages do not fit together", command=f"{common.word(interpreter.executable)} -m pip check")
+    see = Fix(text="See which packages do not fit together", command=f"{word(interpreter.executable)} -m pip check")
     if wanted:
         return (
             Fix(
                 text=f"Install the {package} that TensorFlow {version} asks for",
-                command=common.pip(interpreter, f"{package}{wanted}"),
+                command=pip(interpreter, f"{package}{wanted}"),
             ),
             see,
         )
     pin = f"tensorflow=={version}" if version and "+" not in version else "tensorflow"
-    return (see, Fix(text="Install TensorFlow again", command=common.pip(interpreter, "--force-reinstall", pin)))
+    return (see, Fix(text="Install TensorFlow again", command=pip(interpreter, "--force-reinstall", pin)))
 
 
 def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[Fix, ...]:

@@ -38,9 +38,11 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import instead, missing
-from gpucheck.rules._log import cite, stated, told, weight
+from gpucheck.rules._commands import cuda_tensorflow, pip
+from gpucheck.rules._gpus import gpu_here
+from gpucheck.rules._log import cite, events, stated, told, weight
+from gpucheck.rules._tensorflow import tensorflow_absent
 
 
 @rule(
@@ -64,24 +66,24 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
-    if not common.tensorflow_absent(packages, tensorflow):
+    if not tensorflow_absent(packages, tensorflow):
         return None
     if environment is not None and instead(environment, packages, backend):
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
-    gpu = common.gpu_here(request, container, pci, driver, cuda) and system.platform == "linux"
+    gpu = gpu_here(request, container, pci, driver, cuda) and system.platform == "linux"
     fix = (
-        common.cuda_tensorflow(interpreter)
+        cuda_tensorflow(interpreter)
         if gpu and system.architecture == "x86_64"
-        else Fix(text="Install TensorFlow", command=common.pip(interpreter, "tensorflow"))
+        else Fix(text="Install TensorFlow", command=pip(interpreter, "tensorflow"))
     )
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
         evidence=(
             *saw(packages, "tensorflow"),
             *saw(interpreter, "executable", "version"),
-            *common.events(log, "module-missing"),
+            *events(log, "module-missing"),
         ),
         fix=(fix, *_others(packages)),
     )

@@ -40,9 +40,10 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules import _common as common
 from gpucheck.rules._backend import instead
+from gpucheck.rules._commands import pip, word
 from gpucheck.rules._log import cite, told
+from gpucheck.rules._tensorflow import tensorflow_absent
 
 
 @rule(
@@ -66,7 +67,7 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """None here, and at least one elsewhere on PATH; the shell's active environment comes first."""
-    if not interpreter.others or not common.tensorflow_absent(packages, tensorflow) or packages.tensorflow_folder:
+    if not interpreter.others or not tensorflow_absent(packages, tensorflow) or packages.tensorflow_folder:
         return None
     if environment is not None and instead(environment, packages, backend):
         return None
@@ -77,7 +78,7 @@ def check(
     )
     other = interpreter.others[others[0]]
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    python = common.word(other.executable)
+    python = word(other.executable)
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
@@ -85,7 +86,7 @@ def check(
             Fix(text=f"Run your program with {other.executable}; to check that one", command=f"gpucheck --python {python}"),
             Fix(
                 text="Or install it here too, with what a GPU needs if one is to be used",
-                command=common.pip(interpreter, "tensorflow"),
+                command=pip(interpreter, "tensorflow"),
             ),
         ),
     )

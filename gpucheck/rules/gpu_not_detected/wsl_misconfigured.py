@@ -41,11 +41,10 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.log import Log
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._common import listing
 from gpucheck.rules._driver import WITHOUT_CUDA
 from gpucheck.rules._log import cite, stated, weight
 from gpucheck.rules._start import nvml, starts, unserved
-from gpucheck.rules._training import short
+from gpucheck.rules._words import listing, short
 
 _SHUTDOWN = "wsl.exe --shutdown"
 _WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)

@@ -26,7 +26,8 @@ from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
-from gpucheck.rules import _common as common
+from gpucheck.rules._log import events
+from gpucheck.rules._words import listing
 
 
 @rule(
@@ -44,12 +45,12 @@ def check(log: Log, environment: Environment | None) -> Finding | None:
     names = {flag.partition("=")[0].lstrip("-") for flag in unknown}
     holders = [name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & _flags(variables.get(name, ""))]
     name = holders[0] if holders else "XLA_FLAGS"
-    named = common.listing(unknown) if unknown else "a flag"
+    named = listing(unknown) if unknown else "a flag"
     return Finding(
         summary=f"{name} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
         evidence=(
             *(saw(environment, f"variables.{name}") if environment is not None and name in variables else ()),
-            *common.events(log, "xla-flag-unknown"),
+            *events(log, "xla-flag-unknown"),
         ),
         fix=(Fix(text=f"Take {named} out of {name}", command=_without(name, variables.get(name, ""), names)),),
     )

@@ -32,8 +32,9 @@ from gpucheck.probes.backend import Backend
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import listing, lists_gpu
-from gpucheck.rules._training import NOT_WATCHED, on_gpu, passed, short
+from gpucheck.rules._tensorflow import lists_gpu
+from gpucheck.rules._training import NOT_WATCHED, on_gpu, passed
+from gpucheck.rules._words import listing, short
 
 FIX = (
     Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),

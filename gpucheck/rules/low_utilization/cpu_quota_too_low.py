@@ -30,9 +30,10 @@ from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
+from gpucheck.rules._gpus import gpus_in_use
 from gpucheck.rules._log import cite
 from gpucheck.rules._measured import figures
-from gpucheck.rules._training import gpus_in_use, passed
+from gpucheck.rules._training import passed
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")

@@ -30,9 +30,9 @@ from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
-from gpucheck.rules._common import listing
+from gpucheck.rules._gpus import gpus_in_use, title
 from gpucheck.rules._log import cite
-from gpucheck.rules._training import gpus_in_use, title
+from gpucheck.rules._words import listing
 
 GPU_IDLE = 0x1
 HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest

@@ -31,7 +31,8 @@ from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._measured import figures
-from gpucheck.rules._training import label, passed, short
+from gpucheck.rules._training import label, passed
+from gpucheck.rules._words import short
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
 # (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.

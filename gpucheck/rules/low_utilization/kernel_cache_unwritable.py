@@ -32,9 +32,9 @@ from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._common import kernels
+from gpucheck.rules._gpus import gpus_in_use, title
 from gpucheck.rules._log import cite
-from gpucheck.rules._training import gpus_in_use, title
+from gpucheck.rules._tensorflow import kernels
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)

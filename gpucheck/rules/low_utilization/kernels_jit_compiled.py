@@ -33,8 +33,10 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import kernels
-from gpucheck.rules._training import NOT_WATCHED, gpus_in_use, install, on_gpu, title
+from gpucheck.rules._commands import install
+from gpucheck.rules._gpus import gpus_in_use, title
+from gpucheck.rules._tensorflow import kernels
+from gpucheck.rules._training import NOT_WATCHED, on_gpu
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0

@@ -25,8 +25,8 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
+from gpucheck.rules._gpus import title
 from gpucheck.rules._log import cite
-from gpucheck.rules._training import title
 
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50

@@ -22,7 +22,7 @@ Example:
     training.runs[8].status = "failed"
     training.runs[8].stage = "first step"
     training.runs[8].reason = "InternalError: NCCL: unhandled system error (run with NCCL_DEBUG=INFO for details)"
-    -> NCCL failed in mirrored on GPU:0 to GPU:7: InternalError: NCCL: unhandled system error (run with NCCL_DEBUG=INFO for details).
+    -> NCCL failed in mirrored on GPU:0-7: InternalError: NCCL: unhandled system error (run with NCCL_DEBUG=INFO for details).
 References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """

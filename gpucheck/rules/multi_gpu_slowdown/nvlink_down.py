@@ -34,9 +34,11 @@ from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
+from gpucheck.rules._gpus import title
 from gpucheck.rules._log import cite, field
 from gpucheck.rules._start import place, starts, xids
-from gpucheck.rules._training import failure, short, title
+from gpucheck.rules._training import failure
+from gpucheck.rules._words import short
 from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"

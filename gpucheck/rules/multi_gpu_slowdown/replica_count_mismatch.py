@@ -21,12 +21,13 @@ Example:
     training.runs[8].status = "failed"
     training.runs[8].reason = "1 replica for 8 devices"
     training.runs[8].stage = "build"
-    -> mirrored was given 8 devices (GPU:0 to GPU:7) and trains on 1 replica.
+    -> mirrored was given 8 devices (GPU:0-7) and trains on 1 replica.
 References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
 """
 
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.naming import devices
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.tensorflow import TensorFlow
@@ -54,10 +55,9 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
     for place, run in mirrored:
         count = len(run.devices)
         if run.replicas != count:
-            which = f"{run.devices[0]} to {run.devices[-1]}" if count > 1 else run.devices[0]
             replicas = f"{run.replicas} replica{'s' if run.replicas > 1 else ''}"
             return Finding(
-                summary=f"mirrored was given {count} device{'s' if count > 1 else ''} ({which}) and trains on {replicas}.",
+                summary=f"mirrored was given {count} device{'s' if count > 1 else ''} ({devices(run.devices)}) and trains on {replicas}.",
                 evidence=saw(training, f"runs[{place}].devices", f"runs[{place}].replicas"),
                 fix=FIX,
                 affects=run.devices,

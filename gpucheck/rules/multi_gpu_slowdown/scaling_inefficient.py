@@ -23,7 +23,7 @@ Example:
     training.runs[8].scaling_efficiency = 0.55
     training.runs[8].doubled_batch_scaling_efficiency = 0.57
     training.experiments = [{"name": "scaling", "status": "passed", "devices": ["GPU:0", "GPU:1", "GPU:2", "GPU:3", "GPU:4", "GPU:5", "GPU:6", "GPU:7"], "figures": {"all_devices_step_seconds": 0.032, "all_devices_repeated_batch_step_seconds": 0.0315, "one_device_step_seconds": 0.0175, "one_device_repeated_batch_step_seconds": 0.0174, "gradient_all_reduce_seconds": 0.013, "large_all_reduce_bytes_per_second": 9.1e9}}]
-    -> mirrored on GPU:0 to GPU:7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
+    -> mirrored on GPU:0-7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
 References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
     https://www.tensorflow.org/guide/mixed_precision

@@ -18,7 +18,7 @@ Example:
     machine: hgx-h200
     training.runs[8].scaling_efficiency = 0.55
     training.runs[8].doubled_batch_scaling_efficiency = 0.78
-    -> With 64 samples per replica mirrored on GPU:0 to GPU:7 uses 55 % of its devices; with 128 it uses 78 %.
+    -> With 64 samples per replica mirrored on GPU:0-7 uses 55 % of its devices; with 128 it uses 78 %.
 References:
     https://www.tensorflow.org/guide/keras/distributed_training
 """

@@ -33,7 +33,8 @@ from gpucheck.probes.keras import Keras
 from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, install
+from gpucheck.rules._commands import install
+from gpucheck.rules._training import failure
 
 REFUSED = r"PerReplica"
 

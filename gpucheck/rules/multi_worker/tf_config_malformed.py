@@ -29,7 +29,8 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
-from gpucheck.rules._training import short, standing
+from gpucheck.rules._training import standing
+from gpucheck.rules._words import short
 
 FIX = (
     Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool'),
@@ -39,6 +40,8 @@ FIX = (
     ),
     Fix(text="If this machine trains alone, remove it", command="unset TF_CONFIG"),
 )
+
+SERVER = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) that its ClusterSpec has")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
@@ -54,9 +57,16 @@ def check(cluster: Cluster | None, log: Log | None) -> Finding | Skip | None:
         )
     for place, event in standing(log, "tf-config-malformed"):
         if log is not None:
+            message = short(event.fields.get("message") or event.text)
+            server = event.fields.get("source") == "server"
+            what = (
+                "The cluster that TensorFlow was given lacks this worker's own task"
+                if server
+                else "TensorFlow could not use TF_CONFIG"
+            )
             return Finding(
-                summary=f"TensorFlow could not use TF_CONFIG: {short(event.fields.get('message') or event.text)}.",
+                summary=f"{what}: {message}.",
                 evidence=saw(log, f"events[{place}].text"),
-                fix=FIX,
+                fix=(SERVER, *FIX) if server else FIX,
             )
     return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log is None else None

@@ -36,8 +36,8 @@ from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import listing
-from gpucheck.rules._training import failure, short
+from gpucheck.rules._training import failure
+from gpucheck.rules._words import listing, short
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 FIX = (

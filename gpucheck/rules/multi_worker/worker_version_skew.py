@@ -28,8 +28,8 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import listing
-from gpucheck.rules._training import short, standing
+from gpucheck.rules._training import standing
+from gpucheck.rules._words import listing, short
 
 TOLERATED = {"driver", "python"}  # they speak to no other worker
 FIX = (

@@ -33,7 +33,8 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, gib, label, on_gpu
+from gpucheck.rules._training import failure, label, on_gpu
+from gpucheck.rules._words import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
@@ -43,6 +44,8 @@ HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
 def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
     """A run on a GPU, or a log, says that an allocation on the device failed for good."""
     seen = failure(training, log, EXHAUSTED, "out-of-memory", on=_device_memory, where=_device_event)
+    if seen is None and not _of_the_host(log):
+        seen = failure(training, log, EXHAUSTED, "allocator-dump", on=_device_memory, where=_device_event)
     if seen is None or isinstance(seen, Skip):
         return seen
     if seen.run is not None:
@@ -76,3 +79,9 @@ def _device_memory(run: TrainingRun) -> bool:
 
 def _device_event(event: Event) -> bool:
     return event.fields.get("allocator") != "cpu"
+
+
+def _of_the_host(log: Log | None) -> bool:
+    """Whether an allocator of main memory is named: what is printed of an allocator without its name may be that one's."""
+    kinds = ("out-of-memory", "allocator-dump")
+    return log is not None and any(event.kind in kinds and not _device_event(event) for event in log.events)

@@ -40,8 +40,10 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
+from gpucheck.rules._gpus import device_name, gpus_in_use, title
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import device_name, gib, gpus_in_use, passed, title
+from gpucheck.rules._training import passed
+from gpucheck.rules._words import gib
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
 ENOUGH_BYTES = 3 << 29

@@ -37,7 +37,8 @@ from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, gib, passed, short
+from gpucheck.rules._training import failure, passed
+from gpucheck.rules._words import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 FAILED = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory|allocator CPU|mklcpu"
@@ -83,12 +84,13 @@ def _killed(tensorflow: TensorFlow | None, training: Training | None) -> tuple[s
 
 
 def _failed(training: Training | None, log: Log | None) -> tuple[str, tuple[Evidence, ...]] | None:
-    seen = failure(training, log, FAILED, "host-out-of-memory", "out-of-memory", "killed", where=_host_event)
+    kinds = ("host-out-of-memory", "out-of-memory", "allocator-dump", "killed")
+    seen = failure(training, log, FAILED, *kinds, where=_host_event)
     return None if seen is None or isinstance(seen, Skip) else (short(seen.text, 100), seen.evidence)
 
 
 def _host_event(event: Event) -> bool:
-    if event.kind == "out-of-memory":
+    if event.kind in ("out-of-memory", "allocator-dump"):
         return event.fields.get("allocator") == "cpu"
     return event.kind != "killed" or re.sub(r"^signal ", "", event.fields.get("signal", "")) in KILLED
 

@@ -38,7 +38,9 @@ from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
 from gpucheck.probes.system import System
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import alarms, gib, gpus_in_use, on_gpu, passed
+from gpucheck.rules._gpus import gpus_in_use
+from gpucheck.rules._training import alarms, on_gpu, passed
+from gpucheck.rules._words import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30

@@ -31,7 +31,9 @@ from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import alarms, gib, gpus_in_use, on_gpu, passed
+from gpucheck.rules._gpus import gpus_in_use
+from gpucheck.rules._training import alarms, on_gpu, passed
+from gpucheck.rules._words import gib
 
 ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default

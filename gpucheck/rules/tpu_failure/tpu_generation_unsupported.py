@@ -32,8 +32,8 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.rules._commands import install
 from gpucheck.rules._tpu import connected, from_log
-from gpucheck.rules._training import install
 
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
 

@@ -37,8 +37,8 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._common import listing
 from gpucheck.rules._tpu import connected, from_log, remote
+from gpucheck.rules._words import listing
 
 
 @rule(

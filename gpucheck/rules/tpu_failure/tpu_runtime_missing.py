@@ -40,9 +40,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._common import word
+from gpucheck.rules._commands import install, word
 from gpucheck.rules._tpu import connected, from_log, named, remote, runtime
-from gpucheck.rules._training import install
 
 LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
 

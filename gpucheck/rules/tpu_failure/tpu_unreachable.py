@@ -33,7 +33,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._tpu import from_log
-from gpucheck.rules._training import short
+from gpucheck.rules._words import short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))

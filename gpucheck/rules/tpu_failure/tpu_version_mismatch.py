@@ -37,8 +37,8 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.rules._commands import install
 from gpucheck.rules._tpu import connected, from_log, runtime
-from gpucheck.rules._training import install
 
 
 @rule(

@@ -29,9 +29,9 @@ from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._common import listing
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import NOT_WATCHED, short
+from gpucheck.rules._training import NOT_WATCHED
+from gpucheck.rules._words import listing, short
 
 FIX = (
     Fix(text="See in which call it died", command="PYTHONFAULTHANDLER=1 gpucheck -v"),
@@ -44,7 +44,17 @@ FIX = (
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 # Lines that tell of the machine and of progress: beside them, a crash has no cause that is known.
 CONTEXT = (
-    *("killed", "traceback", "training-progress", "gpu-created", "gpu-found", "gpu-memory", "gpu-memory-used", "gpu-process"),
+    *(
+        "killed",
+        "traceback",
+        "training-progress",
+        "program-started",
+        "gpu-created",
+        "gpu-found",
+        "gpu-memory",
+        "gpu-memory-used",
+        "gpu-process",
+    ),
     *("xla-device", "xla-compiled", "strategy-devices", "replicas", "driver-version", "driver-versions-agree"),
     *("cuda-toolkit", "container-host", "keras-backend", "package-installed", "architecture", "wsl-inside", "gpu-on-bus"),
     *("nccl-warning", "nccl-ready", "allocation-retried", "kernels-jit-compiled", "optional-library-missing", "cuda-diagnostics"),

@@ -35,7 +35,8 @@ from gpucheck.probes.training import Training
 from gpucheck.rules._exchange import cured, instead, sentence
 from gpucheck.rules._legacy import replacements
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import label, short
+from gpucheck.rules._training import label
+from gpucheck.rules._words import short
 
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = ("700", "702", "710", "714", "715", "716", "717", "718", "719")

@@ -1,0 +1,87 @@
+"""Expected GPUs: how many, which, and with how much memory."""
+
+import fnmatch
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpucheck.compat import versions
+from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.expectations import Expectations
+from gpucheck.expectations.items import Item, Seen
+from gpucheck.model import Evidence, saw
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.gpus import Gpus
+
+GIB = 1 << 30
+
+
+def gpu_count(seen: Seen) -> Iterator[Item]:
+    """How many GPUs this process can use."""
+    wanted = seen.expected.gpu.count
+    if wanted is None:
+        return
+    count, evidence = usable_gpus(seen)
+    words = seen.why_not(Cuda) if count is None else str(count)
+    yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
+
+
+def usable_gpus(seen: Seen) -> tuple[int | None, tuple[Evidence, ...]]:
+    """How many GPUs this process can use (None: could not be seen), and what says so."""
+    cuda, gpus = seen.get(Cuda), seen.get(Gpus)
+    if cuda is not None and cuda.device_count is not None:
+        return cuda.device_count, saw(cuda, "device_count")
+    if cuda is not None and (cuda.status == "library-not-found" or cuda.result == CUDA_ERROR_NO_DEVICE):
+        return 0, saw(cuda, "status")
+    if gpus is not None and gpus.gpus:
+        return sum(gpu.problem is None for gpu in gpus.gpus), saw(gpus, "gpus")
+    return None, ()
+
+
+def gpu_models(seen: Seen) -> Iterator[Item]:
+    """Name, memory and compute capability of every GPU; nothing where there is none, which is the count's matter."""
+    wanted, gpus, cuda = seen.expected.gpu, seen.get(Gpus), seen.get(Cuda)
+    if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
+        return
+    source, items = (gpus, gpus.gpus) if gpus is not None and gpus.gpus else (cuda, cuda.devices if cuda is not None else ())
+    field = "gpus" if source is gpus else "devices"
+    if source is None or not items:
+        if usable_gpus(seen)[0] != 0:
+            yield Item("GPUs", "of a certain kind", seen.why_not(Gpus), None)
+        return
+    for place, gpu in enumerate(items):
+        label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
+        for name, expected, is_met, words in _gpu_wishes(seen.expected):
+            value = getattr(gpu, name)
+            told = f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
+            evidence = saw(source, f"{field}[{place}].{name}")
+            yield Item(label, expected, told, None if value is None else is_met(value), evidence, (label,))
+
+
+Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
+
+
+def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
+    wanted = expectations.gpu
+    if wanted.names:
+        names = wanted.names
+        yield "name", " or ".join(names), lambda name: any(_named(name, one) for one in names), str
+    if wanted.memory_gib is not None:
+        least = wanted.memory_gib
+        yield (
+            "memory_total_bytes",
+            f"at least {least:g} GiB of memory",
+            lambda size: bool(size >= least * GIB),
+            lambda size: f"{size / GIB:.1f} GiB of memory",
+        )
+    if wanted.compute_capability is not None:
+        lowest = versions.parse(wanted.compute_capability)
+        yield (
+            "compute_capability",
+            f"compute capability {wanted.compute_capability} or higher",
+            lambda pair: tuple(pair) >= lowest,
+            lambda pair: "compute capability " + ".".join(map(str, pair)),
+        )
+
+
+def _named(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)

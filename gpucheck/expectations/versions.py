@@ -1,0 +1,115 @@
+"""Expected versions: the driver, its CUDA, cuDNN, TensorFlow, Keras, Python."""
+
+from collections.abc import Callable, Iterator
+
+from gpucheck.compat import versions
+from gpucheck.expectations.items import Item, Seen
+from gpucheck.model import Evidence, saw
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
+from gpucheck.probes.libraries import Libraries
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.tensorflow import TensorFlow
+
+ABSENT = "absent"  # looked for, and not there: what was expected is not met
+
+
+def version(seen: Seen) -> Iterator[Item]:
+    """Versions of what is installed."""
+    wanted = seen.expected.versions
+    for name, (what, look) in _VERSIONS.items():
+        specifier = getattr(wanted, name)
+        if specifier is None:
+            continue
+        found, evidence = look(seen)
+        if found is None or found == ABSENT:
+            met = None if found is None else False
+            yield Item(what, specifier, found or "its version could not be seen", met, evidence)
+            continue
+        met = versions.satisfies(found, specifier)
+        told = found if met is not None else f"{found}, which is no version that can be compared"
+        yield Item(what, specifier, told, met, evidence)
+
+
+Version = tuple[str | None, tuple[Evidence, ...]]  # None: could not be seen
+
+
+def _driver(seen: Seen) -> Version:
+    driver = seen.get(Driver)
+    if driver is None:
+        return None, ()
+    if driver.status == "library-not-found":
+        return ABSENT, saw(driver, "status")
+    return driver.version, saw(driver, "version")
+
+
+def _cuda(seen: Seen) -> Version:
+    cuda, driver = seen.get(Cuda), seen.get(Driver)
+    if cuda is not None and cuda.driver_version:
+        return cuda.driver_version, saw(cuda, "driver_version")
+    if driver is not None and driver.cuda_version:
+        return driver.cuda_version, saw(driver, "cuda_version")
+    if cuda is not None and cuda.status == "library-not-found":
+        return ABSENT, saw(cuda, "status")
+    return None, ()
+
+
+def _cudnn(seen: Seen) -> Version:
+    libraries, packages = seen.get(Libraries), seen.get(Packages)
+    place, library = (
+        next(((index, one) for index, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.so")), (0, None))
+        if libraries is not None
+        else (0, None)
+    )
+    if libraries is not None and library is not None and library.path:
+        return library.version, saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version")
+    for number, wheel in enumerate(packages.nvidia if packages is not None else ()):
+        if wheel.name.startswith("nvidia-cudnn") and packages is not None:
+            return wheel.version, saw(packages, f"nvidia[{number}].name", f"nvidia[{number}].version")
+    if libraries is not None and library is not None:
+        return ABSENT, saw(libraries, f"libraries[{place}].soname", f"libraries[{place}].path")
+    if packages is not None and packages.tensorflow is None:
+        return ABSENT, saw(packages, "nvidia")
+    return None, ()
+
+
+def _tensorflow(seen: Seen) -> Version:
+    tensorflow, packages = seen.get(TensorFlow), seen.get(Packages)
+    if tensorflow is not None and tensorflow.version:
+        return tensorflow.version, saw(tensorflow, "version")
+    if packages is None:
+        return None, ()
+    if packages.tensorflow is None:
+        return (None if packages.tensorflow_folder else ABSENT), saw(packages, "tensorflow")
+    return packages.tensorflow.version, saw(packages, "tensorflow.version")
+
+
+def _keras(seen: Seen) -> Version:
+    keras, packages = seen.get(Keras), seen.get(Packages)
+    if keras is not None and keras.version:
+        return keras.version, saw(keras, "version")
+    if packages is None:
+        return None, ()
+    return (packages.keras.version if packages.keras else ABSENT), saw(packages, "keras.version" if packages.keras else "keras")
+
+
+def _python(seen: Seen) -> Version:
+    interpreter = seen.get(Interpreter)
+    return (None, ()) if interpreter is None else (interpreter.version, saw(interpreter, "version"))
+
+
+_VERSIONS: dict[str, tuple[str, Callable[[Seen], Version]]] = {
+    "driver": ("the NVIDIA driver", _driver),
+    "cuda": ("the driver's CUDA", _cuda),
+    "cudnn": ("cuDNN", _cudnn),
+    "tensorflow": ("TensorFlow", _tensorflow),
+    "keras": ("Keras", _keras),
+    "python": ("Python", _python),
+}
+
+
+def versions_seen(seen: Seen) -> dict[str, str | None]:
+    """Every version by its name in the file: None where it could not be seen, ``ABSENT`` where it is not there."""
+    return {name: look(seen)[0] for name, (_, look) in _VERSIONS.items()}

@@ -1,0 +1,75 @@
+"""Memory growth asked for after something started the GPUs."""
+
+PROGRAMS = {
+    "functional model": """
+        import tensorflow as tf
+        i=tf.keras.Input((3,))
+        m=tf.keras.Model(i, tf.keras.layers.Dense(1)(i))
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "sequential with input": """
+        import tensorflow as tf
+        m=tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(1)])
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "load_model": """
+        import tensorflow as tf
+        m=tf.keras.models.load_model("a.keras")
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "dataset": """
+        import tensorflow as tf
+        d=tf.data.TFRecordDataset("a")
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "cast": """
+        import tensorflow as tf
+        x=tf.cast(3, tf.float32)
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "in function after": """
+        import tensorflow as tf
+        def setup():
+          gpus=tf.config.list_physical_devices("GPU")
+          if gpus:
+            for g in gpus: tf.config.experimental.set_memory_growth(g, True)
+        def main():
+          s=tf.distribute.MirroredStrategy()
+          setup()
+        main()
+    """,
+    "list comp": """
+        import tensorflow as tf
+        tf.random.normal((3,))
+        [tf.config.experimental.set_memory_growth(g, True) for g in tf.config.list_physical_devices("GPU")]
+    """,
+    "strategy compat": """
+        import tensorflow as tf
+        s=tf.distribute.experimental.CentralStorageStrategy()
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "directory dataset": """
+        import tensorflow as tf
+        d=tf.keras.utils.image_dataset_from_directory("a")
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "tf.one_hot": """
+        import tensorflow as tf
+        d=tf.one_hot([1],3)
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "gen from_tensor_slices .map": """
+        import tensorflow as tf
+        d=tf.data.Dataset.from_tensor_slices([1]).map(lambda x: x)
+        for g in tf.config.list_physical_devices("GPU"):
+          tf.config.experimental.set_memory_growth(g, True)
+    """,
+}

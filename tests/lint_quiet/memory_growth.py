@@ -1,0 +1,127 @@
+"""Memory growth set before any tensor, of every GPU that the program sees."""
+
+PROGRAMS = {
+    "growth in one branch, tensors in the other": """
+        import tensorflow as tf
+        if train:
+            tf.zeros(3)
+        else:
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "a function with tensors that is not called before": """
+        import tensorflow as tf
+        def forward(x):
+            return tf.matmul(x, tf.zeros((3, 3)))
+        strategy_class = tf.distribute.MirroredStrategy
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+        forward(tf.ones((3, 3)))
+    """,
+    "a generator that has not begun": """
+        import tensorflow as tf
+        def numbers():
+            yield tf.zeros(3)
+        later = numbers()
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "growth again": """
+        import tensorflow as tf
+        def setup():
+            [tf.config.experimental.set_memory_growth(gpu, True) for gpu in tf.config.list_physical_devices("GPU")]
+        setup()
+        tf.constant(1)
+        setup()
+    """,
+    "growth of each by number": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+        tf.config.experimental.set_memory_growth(gpus[1], True)
+    """,
+    "growth of each, unrolled over tries": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        try:
+            tf.config.experimental.set_memory_growth(gpus[0], True)
+            tf.config.experimental.set_memory_growth(gpus[1], True)
+        except: pass
+    """,
+    "growth where one GPU is visible": """
+        import os
+        os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth where one GPU was counted": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        if len(gpus) == 1:
+            tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth assert one": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        assert len(gpus) == 1
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth raise unless one": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        if len(gpus) != 1:
+            raise RuntimeError("one GPU please")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth environ update": """
+        import os
+        os.environ.update({"CUDA_VISIBLE_DEVICES": "0"})
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth environ update kw": """
+        import os
+        os.environ.update(CUDA_VISIBLE_DEVICES="0")
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth environ |=": """
+        import os
+        os.environ |= {"CUDA_VISIBLE_DEVICES": "0"}
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth index of slice": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")[:1]
+        tf.config.set_visible_devices(gpus, "GPU")
+        tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "growth of the GPU of a Horovod process": """
+        import horovod.tensorflow as hvd
+        import tensorflow as tf
+        hvd.init()
+        gpus = tf.config.experimental.list_physical_devices("GPU")
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        tf.config.experimental.set_visible_devices(gpus[hvd.local_rank()], "GPU")
+    """,
+    "growth eager off": """
+        import tensorflow as tf
+        tf.compat.v1.disable_eager_execution()
+        a = tf.constant(1)
+        for g in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "growth in a graph": """
+        import tensorflow as tf
+        with tf.Graph().as_default():
+            a = tf.constant(1)
+        for g in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(g, True)
+    """,
+}

@@ -1,0 +1,80 @@
+"""Mixed precision with an output in float32, or without the policy: Keras' guide among them."""
+
+PROGRAMS = {
+    "mixed precision, the wrong output is replaced": """
+        import tensorflow as tf
+        from tensorflow import keras
+        from tensorflow.keras import layers, mixed_precision
+        mixed_precision.set_global_policy(mixed_precision.Policy("mixed_float16"))
+        inputs = keras.Input(shape=(784,))
+        x = layers.Dense(64, activation="relu")(inputs)
+        outputs = layers.Dense(10, activation="softmax", name="predictions")(x)
+        x = layers.Dense(10, name="dense_logits")(x)
+        outputs = layers.Activation("softmax", dtype="float32", name="predictions")(x)
+        outputs = layers.Activation("linear", dtype="float32")(outputs)
+        model = keras.Model(inputs=inputs, outputs=outputs)
+        model.compile(loss="sparse_categorical_crossentropy", optimizer=keras.optimizers.RMSprop())
+        model.fit(x_train, y_train, batch_size=8192, epochs=5)
+    """,
+    "mixed precision, the global policy is float32 again": """
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        keras.mixed_precision.set_global_policy("float32")
+        model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+        model.compile("adam", "mse")
+    """,
+    "mixed precision, only if asked for": """
+        import keras
+        if args.fp16:
+            keras.mixed_precision.set_global_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+        model.compile("adam", "mse")
+    """,
+    "softmax before the policy": """
+        import keras
+        model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+        model.compile("adam", "mse")
+        keras.mixed_precision.set_global_policy("mixed_float16")
+    """,
+    "attention's softmax in the middle": """
+        import keras
+        from keras import layers
+        keras.mixed_precision.set_global_policy("mixed_bfloat16")
+        inputs = keras.Input((8,))
+        weights = layers.Softmax()(layers.Dense(8)(inputs))
+        outputs = layers.Dense(1, dtype="float32")(layers.Multiply()([inputs, weights]))
+        model = keras.Model(inputs, outputs)
+        model.compile("adam", "mse")
+    """,
+    "logits": """
+        import keras
+        keras.config.set_dtype_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Dense(10)])
+        model.add(keras.layers.Activation("softmax", dtype="float32"))
+        model.compile("adam", "mse")
+    """,
+    "a backbone that is built, never compiled": """
+        import keras
+        keras.config.set_dtype_policy("mixed_float16")
+        backbone = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+        model = keras.Sequential([backbone, keras.layers.Dense(1, dtype="float32")])
+        model.compile("adam", "mse")
+    """,
+    "softmax then wrapped": """
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        inputs = keras.Input((4,))
+        x = keras.layers.Dense(3, activation="softmax", dtype=keras.mixed_precision.Policy("float32"))(inputs)
+        m = keras.Model(inputs, x)
+        m.compile("adam", "mse")
+    """,
+    "policy of context": """
+        import keras
+        keras.config.set_dtype_policy("mixed_bfloat16")
+        inputs = keras.Input((4,))
+        y = keras.layers.Dense(3, activation="softmax")(inputs)
+        y = keras.ops.cast(y, "float32")
+        m = keras.Model(inputs, y)
+        m.compile("adam", "mse")
+    """,
+}

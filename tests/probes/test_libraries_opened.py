@@ -1,0 +1,67 @@
+"""Libraries opened in a child: the one that kills it is named, and the rest is opened again."""
+
+from fakes import FakeChild, FakeHost
+from site_packages import INTERPRETER, WHEELS, site
+from tiny_elf import needs_cc
+
+from gpucheck.model import Level, Request
+from gpucheck.probes import libraries
+
+pytestmark = needs_cc
+
+
+class Children:
+    """A host's children, each started with what the one before it left."""
+
+    def __init__(self, *endings):
+        self.endings, self.started, self.limits = list(endings), [], []
+
+    def child(self, name, *args, limit=30.0):
+        assert name == "libraries"
+        self.started.append([arg.partition("=")[0] for arg in args])
+        self.limits.append(limit)
+        how, stage = self.endings.pop(0)
+        stages = {}
+        for soname in self.started[-1]:
+            if soname == stage:
+                break
+            stages[soname] = {"opened": True, "error": None}
+        return FakeChild(stages, how=how, stage=stage)
+
+
+def opened(*endings, level=Level.DEFAULT, wheels=WHEELS):
+    host = FakeHost(site(wheels=wheels), interpreter=INTERPRETER, request=Request(level=level))
+    children = Children(*endings)
+    host.child = children.child
+    return {one.soname: one for one in libraries.read(host).libraries}, children
+
+
+def test_a_library_that_kills_the_child_is_named_and_the_rest_is_opened_again():
+    found, children = opened(("killed by SIGBUS", "libcublas.so.12"), ("killed by SIGSEGV", "libcudnn.so.9"), ("finished", None))
+    outcome = {soname: (one.opened, one.open_error) for soname, one in found.items()}
+    assert outcome["libcublas.so.12"] == (False, "killed by SIGBUS")
+    assert outcome["libcudnn.so.9"] == (False, "killed by SIGSEGV")
+    assert outcome["libcufft.so.11"] == outcome["libnccl.so.2"] == (True, None)
+    assert outcome["libcusolver.so.11"] == (None, None)  # no copy to open
+    assert "libcublas.so.12" not in children.started[1]
+    assert len(children.started) == 3
+    assert children.limits[0] <= 20.0
+
+
+def test_it_gives_up_after_three_restarts():
+    sonames = ["libcudart.so.12", "libcublas.so.12", "libcublasLt.so.12", "libcufft.so.11", "libcusparse.so.12"]
+    found, children = opened(*[("killed by SIGBUS", soname) for soname in sonames])
+    assert len(children.started) == 4
+    assert found["libcusparse.so.12"].opened is None
+
+
+def test_a_late_library_is_not_called_broken():
+    found, children = opened(("timed out", "libcublasLt.so.12"))
+    assert (found["libcublasLt.so.12"].opened, found["libcublasLt.so.12"].open_error) == (None, "timed out")
+    assert found["libcufft.so.11"].opened is None
+    assert len(children.started) == 1
+
+
+def test_nothing_is_opened_without_need():
+    assert opened(level=Level.QUICK)[1].started == []
+    assert opened(wheels={"nccl": "2.27.7"})[1].started == []
