@@ -46,7 +46,7 @@ class FakeChild:
     def stages(self) -> dict[str, Any]:
         return dict(self._stages)
 
-    def log(self) -> str:
+    def log(self, limit: int = 1 << 20) -> str:
         return self._log
 
 

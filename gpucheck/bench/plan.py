@@ -8,6 +8,7 @@ MEASURED = ("one_device", "mirrored")  # strategies of one process that Keras tr
 UNMEASURED = {
     "multi_worker_mirrored": "gpucheck bench measures one process; "
     "`gpucheck --full --strategy multi_worker_mirrored` trains with several",
+    "parameter_server": "gpucheck bench measures one process; `gpucheck --strategy parameter_server` trains with several",
     "tpu": "gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
 }
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
@@ -56,19 +57,21 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
     notes: list[str] = []
     wanted = [name for name in MEASURED if name in ask.strategies or not ask.strategies]
     unmeasured = [name for name in ask.strategies if name in UNMEASURED]
+    placements = _placements(wanted, counts)
+    notes += _unplaced(ask, wanted, placements)
     items = []
     for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
         for precision in ask.precisions or PRECISIONS[:1]:
             items += [item(name, (), precision, False, batch_size, UNMEASURED[name]) for name in unmeasured]
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
-                for strategy, count in _placements(wanted, counts):
+                for strategy, count in placements:
                     if xla and count > 1:
                         notes += [note for note in (NO_XLA,) if note not in notes]
                         continue
                     items.append(item(strategy, tuple(f"{kind}:{n}" for n in range(count)), precision, xla, batch_size))
     if all(one["reason"] for one in items):
         notes += [f"{name} is not measured: {UNMEASURED[name]}" for name in unmeasured]
-        raise Refused("nothing to measure: " + ("; ".join(notes) or "one_device takes --devices 1"), 2)
+        raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
     if not gpus and counts[-1] > 1:
         notes.append(
             "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
@@ -85,6 +88,17 @@ def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
     alone = "one_device" not in wanted
     found = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
     return found + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
+
+
+def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
+    """What was asked for by name or number, and is measured in no combination."""
+    reason = {"one_device": "it takes --devices 1", "mirrored": "with --devices 1, one_device is; it takes more"}
+    strategies, counts = {name for name, _ in placements}, {count for _, count in placements}
+    notes = [f"{name} is not measured: {reason[name]}" for name in wanted if name in ask.strategies and name not in strategies]
+    if wanted:
+        left = [f"--devices {count}" for count in sorted(set(ask.devices) - counts)]
+        notes += [f"{option} is not measured: one_device trains on one; --strategy mirrored takes several" for option in left]
+    return notes
 
 
 def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch_size: int, reason: str | None = None) -> Item:

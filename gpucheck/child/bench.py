@@ -117,6 +117,8 @@ def _configuration(stages: Stages, tf: Any, keras: Any, arrays: Any, item: dict[
         repeat = trainer.epochs(source, steps, job["epochs"], job["target_accuracy"])
         repeat["device_seconds"] = trainer.resident(batch, steps)
         result["repeats"].append(repeat)
+        if not trainer.finite:
+            return {"problem": "the loss is not finite: this is no training whose speed would say anything"}
     result.update(began=began, ended=time.monotonic(), peak_memory_bytes=memory.peak(tf, devices))
     if job["profile"]:
         stages.begin(stage_of(item, "profile"))

@@ -52,8 +52,14 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
         raise Unusable(f"{source}: x has the shape {images.shape}; expected (n, 32, 32, 3)")
     if images.dtype.kind not in "uif":
         raise Unusable(f"{source}: x has the type {images.dtype}; expected numbers")
-    if images.dtype.kind == "f" and not np.isfinite(images).all():
-        raise Unusable(f"{source}: x holds values that are not finite")
+    if images.dtype.kind == "f":
+        low, high = float(images.min()), float(images.max())  # not a number, if one is
+        if not -np.inf < low <= high < np.inf:
+            raise Unusable(f"{source}: x holds values that are not finite")
+        if max(-low, high) > float(np.finfo("float32").max):
+            raise Unusable(
+                f"{source}: x holds values from {low:.3g} to {high:.3g}; the network computes in float32, which has none"
+            )
     if labels.shape not in ((len(images),), (len(images), 1)):
         raise Unusable(f"{source}: y has the shape {labels.shape}; expected ({len(images)},), one class per sample of x")
     if labels.dtype.kind not in "ui":
@@ -75,6 +81,8 @@ def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
     def prepare(image: Any, label: Any) -> tuple[Any, Any]:
         return tf.cast(image, tf.float32) * scale, label
 
-    data = tf.data.Dataset.from_tensor_slices(arrays).shuffle(min(len(arrays[0]), 10_000), seed=network.SEED)
+    # The same order whenever it is read: every repeat trains on the same samples.
+    data = tf.data.Dataset.from_tensor_slices(arrays)
+    data = data.shuffle(min(len(arrays[0]), 10_000), seed=network.SEED, reshuffle_each_iteration=False)
     data = data.map(prepare, num_parallel_calls=tf.data.AUTOTUNE).batch(global_batch, drop_remainder=True)
     return data.repeat().prefetch(tf.data.AUTOTUNE)

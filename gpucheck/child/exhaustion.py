@@ -47,7 +47,7 @@ def run(stages: Stages, args: list[str]) -> None:
     batch = network.batch_size(device)
     _, loss = fit.shortly(tf, keras, device, batch, STEPS)
     limit, problem = (GPU_LIMIT_BYTES, None) if gpu is not None else _address_space()
-    stages.end("build", {"limit_bytes": limit, "problem": problem, "loss": loss})
+    stages.end("build", {"limit_bytes": limit, "problem": problem, "loss": round(loss, 6)})
     if limit is None:
         return
     stages.begin("exhaust")
@@ -56,7 +56,7 @@ def run(stages: Stages, args: list[str]) -> None:
     keras.backend.clear_session()
     gc.collect()
     _, loss = fit.shortly(tf, keras, device, batch, STEPS)
-    stages.end("recover", {"loss": loss})
+    stages.end("recover", {"loss": round(loss, 6)})
 
 
 def _gpu(tf: Any, number: int) -> str:

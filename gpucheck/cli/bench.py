@@ -143,6 +143,8 @@ def bench(
     """
     ask = _ask(asked)
     kind = _picture(plot)
+    if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
+        raise click.UsageError(f"the report and the picture would both go into {plot}")
     until = started + timeout
     with output(target, until) as file, output(plot, until) as picture:
         result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)

@@ -22,6 +22,7 @@ ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
 )
+PLACEMENT_BYTES = 64 << 20  # of TensorFlow's own account of where operations ran: --full writes some of them
 Command = Callable[..., Any]
 
 _EXPECT = click.option(
@@ -168,9 +169,9 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
 
 
 def _show_placement(host: Host) -> None:
-    """TensorFlow's own lines, as it wrote them; of very many, the last megabyte."""
+    """TensorFlow's own lines, as it wrote them; of very many, the first and the last, and how much is missing."""
     from gpucheck.probes._framework import child
 
-    for line in child(host).log().splitlines():
-        if "/job:" in line and "/device:" in line:
+    for line in child(host).log(PLACEMENT_BYTES).splitlines():
+        if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
             say(line)

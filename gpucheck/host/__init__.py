@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 from gpucheck.model import Request
 
+LOG_LIMIT_BYTES = 1 << 20  # of what a child wrote, unless more is asked for
+
 
 class Completed(NamedTuple):
     """What became of a program: never an exception, because a missing or late program is an answer too."""
@@ -74,8 +76,8 @@ class Child(Protocol):
     def stages(self) -> dict[str, Any]:
         """The values of the stages finished so far, in order."""
 
-    def log(self) -> str:
-        """What the child wrote to standard output and standard error so far (the last megabyte)."""
+    def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
+        """What the child wrote to standard output and standard error so far: of more than ``limit`` bytes beginning and end."""
 
 
 class Host(Protocol):

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from gpucheck.host import Ending
+from gpucheck.host import LOG_LIMIT_BYTES, Ending
 from gpucheck.host.process import Process
 from gpucheck.model import Request
 
@@ -104,9 +104,9 @@ class LocalChild:
         running = self._process is not None and self._process.returncode is None
         return self._open[-1] if running and self._open else None
 
-    def log(self) -> str:
-        """What the child wrote to standard output and standard error so far."""
-        return "" if self._process is None else self._process.err.tail()
+    def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
+        """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
+        return "" if self._process is None else self._process.err.text(limit)
 
     def _take(self, data: bytes) -> None:
         self._read += len(data)

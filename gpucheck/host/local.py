@@ -215,7 +215,7 @@ class LocalHost:
         process.late = not process.wait(started + min(timeout, self.remaining()))
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
-        return Completed(how, process.returncode, process.out.tail(), process.err.tail(), time.monotonic() - started)
+        return Completed(how, process.returncode, process.out.text(), process.err.text(), time.monotonic() - started)
 
     def free_port(self) -> int:
         """A TCP port on the loopback address that nobody listens on at this moment."""

@@ -15,7 +15,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
-LOG_LIMIT_BYTES = 1 << 20
+from gpucheck.host import LOG_LIMIT_BYTES
+
 REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
 POLL_SECONDS = 0.02
 
@@ -31,22 +32,29 @@ class Capture:
 
             self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
 
-    def read(self, offset: int = 0) -> bytes:
-        """What was written from an offset on."""
+    def read(self, offset: int = 0, count: int | None = None) -> bytes:
+        """What was written from an offset on; ``count`` bytes of it at most."""
         if hasattr(os, "pread"):
-            parts = []
-            while part := os.pread(self.file.fileno(), 1 << 20, offset):
+            parts: list[bytes] = []
+            left = 1 << 62 if count is None else count
+            while left and (part := os.pread(self.file.fileno(), min(1 << 20, left), offset)):
                 parts.append(part)
                 offset += len(part)
+                left -= len(part)
             return b"".join(parts)
         with open(self.file.name, "rb") as again:
             again.seek(offset)
-            return again.read()
+            return again.read(-1 if count is None else count)
 
-    def tail(self, limit: int = LOG_LIMIT_BYTES) -> str:
-        """The last part of what was written, as text."""
+    def text(self, limit: int = LOG_LIMIT_BYTES) -> str:
+        """What was written; of more than ``limit`` bytes the beginning, what was left out, and three times as much of the end."""
         size = os.fstat(self.file.fileno()).st_size
-        return self.read(max(0, size - limit)).decode("utf-8", "replace")
+        if size <= limit:
+            return self.read().decode("utf-8", "replace")
+        begun = self.read(0, limit // 4).rpartition(b"\n")[0]
+        ended = self.read(size - (limit - limit // 4)).partition(b"\n")[2]
+        left_out = f"\n... {size - len(begun) - len(ended)} bytes left out ...\n"
+        return begun.decode("utf-8", "replace") + left_out + ended.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Let go of the file."""

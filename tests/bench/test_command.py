@@ -56,6 +56,7 @@ def gpucheck(*args, **options):
         (["--price-per-hour", "-2"], "'-2' is not a positive number"),
         (["--price-per-hour", "nan"], "'nan' is not a positive number"),
         (["--target-accuracy", "80"], "'80' is not a number above 0 and at most 1"),
+        (["--output", "same.png", "--plot", "./same.png"], "the report and the picture would both go into ./same.png"),
         (["--data", "imagenet"], "--data imagenet: expected synthetic, cifar10 or a file that ends in .npz"),
         (["--data", "absent.npz"], "cannot read absent.npz: No such file or directory"),
         (["--plot", "a.pdf"], "--plot a.pdf: the name must end in .png or .svg"),
@@ -126,6 +127,19 @@ def test_a_real_run(tmp_path):
     assert list(tmp_path.glob("trace/one_device-1-float32-batch4/**/*.xplane.pb"))
     assert b"Scaling" in (tmp_path / "b.svg").read_bytes()
     assert leftovers_after(marker, 5) == []
+
+
+@needs_tensorflow
+@pytest.mark.tensorflow
+def test_a_loss_that_is_no_number_is_no_measurement(tmp_path):
+    import numpy as np
+
+    np.savez(tmp_path / "huge.npz", x=np.full((8, 32, 32, 3), 3e38, "float32"), y=np.arange(8))
+    args = ["--allow-cpu", "--strategy", "one_device", "--batch-size", "4", "--data", "huge.npz", "--steps", "2"]
+    done = gpucheck(*args, "--format", "json", cwd=tmp_path)
+    (got,) = json.loads(done.stdout)["measurements"]
+    assert (done.returncode, got["status"], got["samples_per_second"]) == (1, "failed", None)
+    assert got["reason"].startswith("the loss is not finite")
 
 
 @needs_tensorflow

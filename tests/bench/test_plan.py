@@ -70,13 +70,48 @@ def test_no_baseline_is_told():
         ({"devices": (2,)}, ["CPU:0", "GPU:0"], 2, "--devices 2: TensorFlow lists 1 GPU$"),
         ({"devices": (100,), "allow_cpu": True}, ["CPU:0"], 2, "--devices 100: the CPU is split into 64 at most"),
         ({"strategies": ("tpu",)}, GPUS, 2, "nothing to measure: tpu is not measured: gpucheck bench does not measure TPUs"),
-        ({"strategies": ("one_device",), "devices": (2,)}, GPUS, 2, "nothing to measure: one_device takes --devices 1"),
+        (
+            {"strategies": ("one_device",), "devices": (2,)},
+            GPUS,
+            2,
+            "nothing to measure: one_device is not measured: it takes --devices 1",
+        ),
+        (
+            {"strategies": ("parameter_server",), "devices": (1,)},
+            GPUS,
+            2,
+            "^nothing to measure: parameter_server is not measured: ",
+        ),
     ],
 )
 def test_refused(ask, devices, code, words):
     with pytest.raises(plan.Refused, match=words) as refused:
         planned(devices, **ask)
     assert refused.value.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("ask", "note"),
+    [
+        (
+            {"strategies": ("one_device", "mirrored"), "devices": (1,)},
+            "mirrored is not measured: with --devices 1, one_device is; it takes more",
+        ),
+        (
+            {"strategies": ("one_device",), "devices": (1, 2)},
+            "--devices 2 is not measured: one_device trains on one; --strategy mirrored takes several",
+        ),
+    ],
+)
+def test_nothing_that_was_asked_for_is_dropped_in_silence(ask, note):
+    items, notes = plan.plan(Ask(**ask), GPUS)
+    assert [(one["strategy"], len(one["device_names"])) for one in items] == [("one_device", 1)]
+    assert notes == [note]
+
+
+def test_what_another_command_trains_has_a_line():
+    items, _ = plan.plan(Ask(strategies=("one_device", "parameter_server"), devices=(1,)), GPUS)
+    assert [(one["strategy"], bool(one["reason"])) for one in items] == [("parameter_server", True), ("one_device", False)]
 
 
 def test_groups_are_processes():

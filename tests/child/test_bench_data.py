@@ -1,6 +1,7 @@
 """What data the measuring child takes."""
 
 import pytest
+from in_tensorflow import MARKS, found_by
 
 from gpucheck.child import bench_data
 
@@ -32,6 +33,8 @@ def test_good_data(tmp_path):
         ({"x": np.float32(1), "y": LABELS}, r"x has the shape \(\)"),
         ({"x": IMAGES.astype("U1"), "y": LABELS}, "x has the type <U1; expected numbers"),
         ({"x": np.full(IMAGES.shape, np.nan), "y": LABELS}, "not finite"),
+        ({"x": np.append(IMAGES[:5], np.full((1, *IMAGES.shape[1:]), -np.inf), 0), "y": LABELS}, "not finite"),
+        ({"x": IMAGES - 1e300, "y": LABELS}, r"x holds values from -1e\+300 to -1e\+300; the network computes in float32"),
         ({"x": IMAGES, "y": LABELS[:5]}, r"y has the shape \(5,\); expected \(6,\)"),
         ({"x": IMAGES, "y": LABELS.astype("float32")}, "y has the type float32; expected integers"),
         ({"x": IMAGES, "y": LABELS + 5}, "y holds classes from 5 to 10; expected 0 to 9"),
@@ -56,3 +59,21 @@ def test_a_single_array(tmp_path):
     (tmp_path / "data.npz").write_bytes((tmp_path / "one.npy").read_bytes())
     with pytest.raises(bench_data.Unusable, match="a single array"):
         bench_data.load(None, str(tmp_path / "data.npz"))
+
+
+ORDER = """
+import numpy as np
+from gpucheck.child import bench_data
+data = bench_data.pipeline(tf, (np.zeros((12, 32, 32, 3), "uint8"), np.arange(12)), 4)
+orders = [[labels.numpy().tolist() for _, labels in data.take(3)] for _ in range(3)]
+found = orders
+"""
+
+
+@pytest.mark.tensorflow
+@MARKS[1]
+def test_every_repeat_reads_the_same_samples_in_the_same_order():
+    first, *others = found_by(ORDER)
+    assert others == [first, first]
+    read = [label for batch in first for label in batch]
+    assert sorted(read) == list(range(12)) != read

@@ -35,7 +35,7 @@ def test_output_and_exit_status(process):
     child = process("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert child.wait(time.monotonic() + 10)
     assert (child.returncode, child.how()) == (3, "exited with status 3")
-    assert (child.out.tail(), child.err.tail()) == ("out\n", "err\n")
+    assert (child.out.text(), child.err.text()) == ("out\n", "err\n")
 
 
 def test_a_crash_is_named_by_its_signal(process):
@@ -51,7 +51,7 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
         "print(grandchild.pid, flush=True); time.sleep(600)"
     )
     assert child.wait(time.monotonic() + 10, lambda: b"\n" in child.out.read())
-    grandchild = int(child.out.tail())
+    grandchild = int(child.out.text())
     began = time.monotonic()
     assert not child.wait(began + 0.2)
     child.late = True
@@ -64,18 +64,25 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
 def test_a_finished_child_takes_its_leftovers_along(process):
     child = process("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)")
     assert child.wait(time.monotonic() + 10)
-    leftover = int(child.out.tail())
+    leftover = int(child.out.text())
     assert psutil.pid_exists(leftover)
     child.kill()
     gone(leftover)
 
 
-def test_much_output_does_not_block_and_only_the_tail_is_kept(process):
-    child = process("import sys\nfor i in range(300000): print('x' * 20)\nprint('end')")
+def test_much_output_does_not_block_and_its_beginning_and_end_are_kept(process):
+    child = process("print('begin')\nfor i in range(300000): print('x' * 20)\nprint('end')")
     assert child.wait(time.monotonic() + 30)
     assert child.returncode == 0
-    assert len(child.out.tail()) == 1 << 20
-    assert child.out.tail().endswith("end\n")
+    written = 6 + 300_000 * 21 + 4
+    for limit, kept in (((1 << 20), 1 << 20), (1000, 1000), (written - 1, written - 1)):
+        lines = child.out.text(limit).splitlines()
+        assert (lines[0], lines[-1]) == ("begin", "end")
+        ((place, told),) = [(number, line) for number, line in enumerate(lines) if "left out" in line]
+        assert {*lines[1:place], *lines[place + 1 : -1]} == {"x" * 20}  # no line is cut
+        left_out = int(told.split()[1])
+        assert written - kept <= left_out <= written - kept + 2 * 21
+    assert child.out.text(written) == child.out.read().decode()
 
 
 def test_a_missing_program_raises_and_leaks_nothing():

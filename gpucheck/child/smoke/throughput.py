@@ -7,6 +7,7 @@ compiles it. Steps are not waited for one by one: the clock is read when the las
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,7 @@ class Trainer:
             xla: whether XLA compiles the step.
         """
         self.model = model
+        self.finite = True  # whether the loss was, at the end of all the timed steps so far
         self._tf, self._strategy = tf, strategy
         self.variables = [*model.variables, *model.optimizer.variables]
 
@@ -95,9 +97,10 @@ class Trainer:
         for number in range(steps):
             with within(number):
                 loss = step(data)
-        for value in self._strategy.experimental_local_results(loss):
-            float(value)  # waits for the device
-        return time.perf_counter() - began
+        ended = [float(value) for value in self._strategy.experimental_local_results(loss)]  # waits for the devices
+        seconds = time.perf_counter() - began
+        self.finite = self.finite and all(map(math.isfinite, ended))
+        return seconds
 
 
 def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: Any) -> Trainer:
