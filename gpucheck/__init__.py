@@ -11,9 +11,12 @@ In Python: ``gpucheck.check()`` returns the report, ``gpucheck.require(gpus=1)``
 package imports nothing heavy.
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+TYPE_CHECKING = False  # a user's typing.py must not end `python -m gpucheck` before it can name the file
 if TYPE_CHECKING:
+    from typing import Any
+
     from gpucheck.api import NotReady, Result, check, require
 
 __version__ = "0.1.0"

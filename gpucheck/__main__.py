@@ -1,5 +1,14 @@
-"""``python -m gpucheck`` is the same command as ``gpucheck``."""
+"""``python -m gpucheck`` is the same command as ``gpucheck``, with the current folder first on Python's path."""
 
-from gpucheck.cli import main
+import sys
+
+from gpucheck.child import shadows
+
+try:
+    from gpucheck.cli import main
+except Exception as error:
+    if shadows.tell(error):
+        sys.exit(3)
+    raise
 
 main()

@@ -98,6 +98,16 @@ class Request(Fact, frozen=True, kw_only=True):
         """The backend that was asked for in place of TensorFlow: "jax" or "torch". The run is about that one alone then."""
         return None if self.backend == "tensorflow" else self.backend
 
+    @property
+    def gpuless(self) -> bool:
+        """Whether a TPU alone was asked for."""
+        return set(self.strategies) == {"tpu"}
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Whether a GPU is missed where there is none."""
+        return not (self.allow_cpu or self.gpuless)
+
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """One probe's result: the fact, or the problem why there is none."""
@@ -176,7 +186,8 @@ class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
     """A worker by which a job of several failed."""
 
     worker: str  # "worker 1"
-    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"
+    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"; while
+    # the cluster forms also "no answer" (its address takes connections), "other program" (answers there), "apart" (it came)
     how: str
     reason: str
     stage: str | None = None  # the stage it was in: "import", "connect", "step 5"

@@ -52,7 +52,8 @@ def recall(name: str, seconds: float, env: Mapping[str, str]) -> Changes | None:
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         if folder is None or not _ours(os.lstat(folder), stat.S_ISDIR):
             return None
-        with open(os.open(f"{folder}/passed-{name}", os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), "rb") as file:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would be waited for
+        with open(os.open(f"{folder}/passed-{name}", flags), "rb") as file:
             if not _ours(os.fstat(file.fileno()), stat.S_ISREG):
                 return None
             content = json.loads(file.read(_SIZE_MAX_BYTES))

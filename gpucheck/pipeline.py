@@ -1,9 +1,8 @@
 """The verbs: observe a host, judge the facts, and put a report together. They print nothing."""
 
 import datetime
-import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -14,7 +13,6 @@ from gpucheck.host import Host
 from gpucheck.model import (
     Diagnosis,
     Finding,
-    Level,
     Outcome,
     ProbeRun,
     ProbeStatus,
@@ -27,16 +25,13 @@ from gpucheck.model import (
     Status,
     Tool,
 )
+from gpucheck.observation import Observation, Tick
 from gpucheck.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
 from gpucheck.probes.log import Log
 from gpucheck.verdict import decide
 
-TICK_SECONDS = 0.1
-GRACE_SECONDS = 0.5  # children end with the host's time; what they had said by then is still to be put together
 SCOPES = tuple(Scope)
 EXPECTATION = "expectation"  # the row whose rules judge what the user expects
-
-Tick = Callable[[list[str]], None]
 
 
 class Judgement(NamedTuple):
@@ -74,52 +69,6 @@ def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
     readings = observation.wait(tick)
     judgements = judge(gather(host.request, readings), rules)
     return assemble(host.request, readings, judgements, rows, started)
-
-
-class Observation:
-    """Probes at work: started on construction, so that the caller can do something else (load rules) meanwhile."""
-
-    def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
-        """Start every wanted probe in a thread of its own."""
-        self._host = host
-        self._probes = list(probes)
-        self._started = time.monotonic()
-        self._readings: dict[str, Reading] = {}
-        self._changed = threading.Condition()
-        for probe in self._probes:
-            reason = _unwanted(probe, host.request)
-            if reason is None:
-                threading.Thread(target=self._read, args=(probe,), name=f"probe {probe.name}", daemon=True).start()
-            else:
-                self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
-
-    def wait(self, tick: Tick | None = None) -> list[Reading]:
-        """Wait for every reading, at most until shortly after the host's time is up."""
-        end = time.monotonic() + self._host.remaining() + GRACE_SECONDS
-        while True:
-            with self._changed:
-                pending = [probe.name for probe in self._probes if probe.name not in self._readings]
-                left = end - time.monotonic()
-                if not pending or left <= 0:
-                    break
-                self._changed.wait(min(left, TICK_SECONDS) if tick else left)
-            if tick:
-                tick(pending)
-        with self._changed:
-            late = time.monotonic() - self._started
-            return [self._readings.get(probe.name) or _late(probe, late) for probe in self._probes]
-
-    def _read(self, probe: Probe) -> None:
-        started = time.monotonic()
-        try:
-            reading = Reading(probe=probe.name, status=ProbeStatus.OK, fact=probe.read(self._host))
-        except Exception as error:  # a probe fails alone, and says how
-            problem = f"{type(error).__name__}: {error}"
-            reading = Reading(probe=probe.name, status=ProbeStatus.FAILED, problem=problem)
-        seconds = time.monotonic() - started
-        with self._changed:
-            self._readings[probe.name] = msgspec.structs.replace(reading, seconds=round(seconds, 4))
-            self._changed.notify_all()
 
 
 def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:
@@ -208,21 +157,6 @@ def _unseen(judgements: Iterable[Judgement]) -> list[str]:
 def gather(request: Request, readings: Iterable[Reading]) -> Facts:
     """The facts to judge: what the probes read, and what the user asked for."""
     return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
-
-
-def _unwanted(probe: Probe, request: Request) -> str | None:
-    if probe.level > request.level:
-        return f"not looked at with --{request.level.name.lower()}" if request.level < Level.DEFAULT else "only with --full"
-    if probe.smoke and not request.smoke:
-        return "not looked at with --no-smoke"
-    if probe.tensorflow and request.other_backend:
-        return f"not looked at with --backend {request.other_backend}"
-    return None
-
-
-def _late(probe: Probe, seconds: float) -> Reading:
-    problem = f"did not answer within {seconds:.0f} s"
-    return Reading(probe=probe.name, status=ProbeStatus.TIMED_OUT, problem=problem, seconds=round(seconds, 3))
 
 
 def _apply(rule: Rule, facts: Facts) -> Judgement:

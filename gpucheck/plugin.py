@@ -25,6 +25,7 @@ class Probe(NamedTuple):
     fact: type[Fact]
     read: Callable[[Any], Fact]
     tensorflow: bool = False  # True: only where TensorFlow is what is proven (see ``Request.other_backend``)
+    limit_seconds: float | None = None  # after which it is not waited for; None: as long as the run has
 
 
 class Need(NamedTuple):
@@ -64,8 +65,10 @@ class Row(NamedTuple):
     position: int = 99  # in the table
 
 
-def probe(*, level: Level, smoke: bool = False, tensorflow: bool = False) -> Callable[[Function], Function]:
-    """Declare ``read(host) -> Fact`` as the probe named by its file."""
+def probe(
+    *, level: Level, smoke: bool = False, tensorflow: bool = False, limit_seconds: float | None = None
+) -> Callable[[Function], Function]:
+    """Declare ``read(host) -> Fact`` as the probe named by its file; the arguments are the fields of ``Probe``."""
 
     def declare(read: Function) -> Function:
         read.plugin = Probe(  # type: ignore[attr-defined]
@@ -75,6 +78,7 @@ def probe(*, level: Level, smoke: bool = False, tensorflow: bool = False) -> Cal
             fact=read.__annotations__["return"],
             read=read,
             tensorflow=tensorflow,
+            limit_seconds=limit_seconds,
         )
         return read
 

@@ -6,6 +6,8 @@ import stat
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gpucheck.input import utf8
+
 PREFIX = "GPUCHECK_"
 EXPECTATIONS = "expectations"  # the table of an expectations file, in pyproject.toml
 # Name in pyproject.toml (the option without its dashes; as a variable GPUCHECK_ALLOW_CPU) -> what it is.
@@ -92,7 +94,7 @@ def pyproject(folder: str) -> tuple[str, bytes] | None:
         try:
             if stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
                 with open(path, "rb") as file:
-                    data = file.read(PYPROJECT_BYTES_MAX)
+                    data = utf8(file.read(PYPROJECT_BYTES_MAX))
                 return (path, data) if b"gpucheck" in data and re.search(_TABLE, data) else None
         except OSError:
             pass

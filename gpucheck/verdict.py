@@ -18,11 +18,15 @@ from gpucheck.model import (
 from gpucheck.naming import devices
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
+
+# Driver not loaded, library or function not found (a stub), GPU not found: what a machine without a GPU may answer.
+NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
 
 
 class Decision(NamedTuple):
@@ -50,8 +54,10 @@ def decide(
     gaps = (*_gaps(request, facts, outcomes), *unseen)
     if Severity.ERROR in severities:
         return Decision(Verdict.FAIL, ExitCode.FAULT, gaps)
-    if not request.allow_cpu and not _accelerator(facts):
+    if request.needs_gpu and not _accelerator(facts):
         gaps = (*gaps, "no accelerator was seen, and no rule can say why")
+    elif not _accelerator(facts) and (refusal := _refusal(facts.get(Driver))):
+        gaps = (*gaps, refusal)
     if gaps:
         return Decision(Verdict.UNKNOWN, ExitCode.UNKNOWN, gaps)
     if counting:
@@ -80,6 +86,13 @@ def _accelerator(facts: Facts) -> bool:
         or (cuda is not None and cuda.device_count)
         or any(device.kind != "CPU" for devices in listed for device in devices)
     )
+
+
+def _refusal(driver: Driver | None) -> str | None:
+    """NVML's error where it is another than "no driver runs" or "no GPU": then nobody can say that the machine has none."""
+    if driver is None or driver.status != "failed" or driver.result is None or driver.result in NVML_WITHOUT_GPU:
+        return None
+    return f"driver: NVML answers {driver.result_name or 'an error'} ({driver.result}), so a GPU may be here"
 
 
 def _needless(facts: Facts) -> bool:

@@ -1,6 +1,7 @@
 """What a remembered pass depends on, and what is stored. That others' files are not believed is shown by test_run.py."""
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -76,3 +77,13 @@ def test_what_nobody_asked_for_in_a_month_is_removed(tmp_path):
     os.utime(tmp_path / "gpucheck/passed-old", (1, 1))
     passes.remember("new", env, [])
     assert os.listdir(tmp_path / "gpucheck") == ["passed-new"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    passes.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
+    os.unlink(tmp_path / "gpucheck/passed-x")
+    os.mkfifo(tmp_path / "gpucheck/passed-x", 0o600)
+    code = "import sys; from gpucheck import passes; print(passes.recall('x', 60, {'XDG_CACHE_HOME': sys.argv[1]}))"
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("None\n", "")

@@ -51,6 +51,30 @@ def found(summary="it is so"):
 ROWS = {"row": Row("a problem", "a first check", "an action")}
 
 
+@pytest.mark.parametrize("allowed", [0, 1, 2])
+def test_probes_without_a_thread_of_their_own_are_read_all_the_same(monkeypatch, allowed):
+    start, started = threading.Thread.start, []
+
+    def refused(thread):
+        if len(started) >= allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    taken = observe(FakeHost(), [probe(lambda host: Thing(), name=f"p{number}") for number in range(4)])
+    assert [reading.status for reading in taken] == [ProbeStatus.OK] * 4
+
+
+def test_a_probe_with_a_limit_of_its_own_is_not_waited_for_any_longer():
+    blocked = threading.Event()
+    slow = probe(lambda host: blocked.wait(30) and Thing())._replace(limit_seconds=0.2)
+    (reading,) = observe(FakeHost(remaining=20.0), [slow])
+    assert reading.status is ProbeStatus.TIMED_OUT
+    assert not blocked.is_set()
+    blocked.set()
+
+
 def test_probes_run_at_the_same_time():
     barrier = threading.Barrier(3, timeout=10)
 
@@ -262,6 +286,8 @@ def test_a_strategy_asked_for_and_skipped_is_not_healthy():
 
 def test_no_accelerator_is_never_healthy_unless_allowed():
     assert report(request=Request()).unknown_because == ("no accelerator was seen, and no rule can say why",)
+    assert report(request=Request(strategies=("one_device",))).exit_code == 3
+    assert report(request=Request(strategies=("parameter_server",))).exit_code == 3
 
 
 def test_a_quick_run_needs_no_tensorflow():

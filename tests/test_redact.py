@@ -85,10 +85,53 @@ def test_homes():
         "bound to 127.0.0.1, 0.0.0.0 and ::1 on localhost as user root",
         "XLA_FLAGS=--xla_gpu_cuda_data_dir=/usr/local/cuda CUDA_VISIBLE_DEVICES=0,1",
         "The tokenizer was loaded; see https://www.tensorflow.org/install/pip#linux",
+        "the port of the report is supported; x is not of the form host:port.",
+        "the host: it was built-in; grpc://address:port is where; on the host: fine.",
+        "Node: 'sequential_1/dense_1/MatMul' with sequential_1 and dense_1, Node: 'model_2'",
+        "from google.protobuf.internal import builder; google.protobuf.internal.builder; No module named 'google.protobuf.internal'",
+        "threading.local() self.local tensorflow.python.framework.internal /etc/rc.local ~/.local/lib /usr/local/lib settings.local.py",
+        "libcudnn.so.9: cannot open shared object file; CUDA 12.4.1 cudnn 9.1.0.70 module 'tensorflow.python.framework'",
+        "tensorflow/core/common_runtime/gpu.cc:2348] ops.py:1024 tensorflow.python.ops:1024 float32:1024 conv2d:4096 resnet50:2048",
+        "/job:worker/replica:0/task:0/device:GPU:0 //tensorflow/core/kernels:ops //usr/lib a//b/c // comment C++ https://keras.io/api/x",
+        "INFO: task nvidia-smi:18213 blocked for more than 122 seconds; [host1:2222]; see nvidia-smi",
+        "looked in /usr/local/cuda-12:/usr/bin, see metadata.google.internal, http://localhost:8888/lab and host.docker.internal:2222",
+        "tensorflow/tensorflow:2.21.0-gpu@sha256:abc nvcr.io/nvidia/tensorflow:24.02-tf2-py3 cookie-cutter cookie: none",
     ],
 )
 def test_what_identifies_nobody_stays(line):
     assert log(line, hosts=["localhost", "gpu"], users=["root", "user", "keras"]) == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "secret", "rest"),
+    [
+        ("no answer from node17.sekretcluster.internal yet", "node17|sekret", "no answer from host-1 yet"),
+        ("see node-4711.sekret.local, and node-4711.", "4711|sekret", "see host-1, and host-1."),
+        ("'database.sekret.lan' is down; the database is down", "sekret", "'host-1' is down; the database is down"),
+        ("connect to node99sekret:2222: refused", "sekret", "connect to host-1:2222: refused"),
+        ("http://node99sekret:8888/lab?x=1", "sekret", "http://host-1:8888/lab?x=1"),
+        ("a.sekret.example.com:2222 and b", "sekret", "host-1:2222 and b"),
+        ("worker.sekret.internal left, worker stays", "sekret", "host-1 left, worker stays"),
+        ("mounted from nas-sekret:/export/data", "sekret", "mounted from host-1:/export/data"),
+        ("cannot read //nas-host/share/x", "nas-host", "cannot read //host-1/share/x"),
+        (r"cannot read \\nas-host\share\x", "nas-host", r"cannot read \\host-1\share\x"),
+        ("GET / Cookie: session=abc123; theme=sekret; see x = 1", "abc123|sekret", "GET / Cookie: secret-1; see x = 1"),
+        ("{'Set-Cookie': 'sid=abc123; Path=/'}", "abc123", "{'Set-Cookie': 'secret-1'}"),
+        ("JSESSIONID=abc123 and session_id: abc123", "abc123", "JSESSIONID=secret-1 and session_id: secret-1"),
+        ("open /scratch/homes/annika/x and annika", "annika", "open ~user-1/x and user-1"),
+        ("PYTHONPATH=/opt/x:/gpfs/fs1/home/annika/lib", "annika", None),
+        ('{"worker": ["user:pa55@198.51.100.23:2"]}', "pa55|198", '{"worker": ["secret-1@ip-1:2"]}'),
+    ],
+)
+def test_what_free_text_tells_by_its_shape(line, secret, rest):
+    (told,) = log(line)
+    assert not re.search(secret, told), told
+    assert rest is None or told == rest
+
+
+def test_an_address_with_a_short_or_common_first_name():
+    variables = {"TF_CONFIG": '{"cluster": {"worker": ["a.sekret.example.com:1", "gpu.sekret.example.com:2"]}}'}
+    assert log("gpu a gpu.sekret.example.com", changes=[("environment.variables", variables)]) == ["gpu a host-2"]
 
 
 def test_versions_known_from_the_packages_are_no_addresses():

@@ -51,6 +51,12 @@ def test_a_file_that_only_mentions_us_is_not_parsed(tmp_path):
     assert values({}, tmp_path) == {}
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_what_powershell_writes(tmp_path, encoding):
+    (tmp_path / "pyproject.toml").write_bytes("[tool.gpucheck]\ntimeout = 60\n".encode(encoding))
+    assert collect({}, str(tmp_path)).values == {"timeout": Setting(60, f"{tmp_path}/pyproject.toml:2")}
+
+
 def test_what_is_no_file_is_passed_over(tmp_path):
     (tmp_path / "pyproject.toml").mkdir()
     assert values({}, tmp_path) == {}

@@ -7,13 +7,20 @@ import gc
 import json
 import os
 import re
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from gpucheck.child import shadows
 from gpucheck.child.runtime import Stages
 
 OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
+SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> what Keras takes; a float: any float
+    "floatx": ("float32", "float16", "float64"),
+    "epsilon": (1e-7,),
+    "image_data_format": ("channels_last", "channels_first"),
+}
 LIBRARY = re.compile(
     r"/(lib(?:cuda|nvidia-ml|cudart|cublas|cublasLt|cufft|cusolver|cusparse|cudnn|nccl|nvrtc|nvJitLink|cupti|tpu)[\w-]*\.so[.\d]*)$"
 )
@@ -160,15 +167,36 @@ def backend_source() -> tuple[str, str | None]:
     """Where Keras 3 takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
     if os.environ.get("KERAS_BACKEND"):
         return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
-    home = os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras")
-    path = os.path.join(home, "keras.json")
-    try:
-        with open(path) as file:
-            backend = json.load(file).get("backend")
-    except (OSError, ValueError, AttributeError):
-        backend = None
+    path, settings = _settings()
+    backend = settings.get("backend") if isinstance(settings, dict) else None
     # Keras writes the file itself on first import, with the default in it: only another value was somebody's choice.
     return (path, backend) if backend and backend != "tensorflow" else ("default", None)
+
+
+def _settings() -> tuple[str, Any]:
+    """The path of keras.json, and what it holds; an empty dictionary where it can't be read, as for Keras."""
+    path = os.path.join(os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras"), "keras.json")
+    try:
+        with open(path) as file:
+            return path, json.load(file)
+    except (OSError, ValueError):
+        return path, {}
+
+
+def unusable_settings() -> str | None:
+    """What in keras.json ends the import of Keras: "PATH: floatx is 'float13'"; None if nothing does.
+
+    See keras/src/backend/config.py of Keras 3, keras/src/backend_config.py of Keras 2.
+    """
+    path, settings = _settings()
+    if not isinstance(settings, dict):
+        return f"{path}: it holds {json.dumps(settings)[:40]} and no object of settings"
+    for key, allowed in SETTINGS.items():
+        value = settings.get(key, allowed[0])
+        if value not in allowed if isinstance(allowed[0], str) else not isinstance(value, float):
+            wanted = f"one of {', '.join(allowed)}" if isinstance(allowed[0], str) else "a number with a decimal point"
+            return f"{path}: {key} is {json.dumps(value)[:40]} and not {wanted}"
+    return None
 
 
 def told_backend(stages: Stages) -> bool:
@@ -210,10 +238,27 @@ def build(tf: Any) -> dict[str, Any]:
     }
 
 
-def problem(error: BaseException) -> dict[str, str]:
-    """An exception in two fields of a report; the log gets its traceback."""
-    import traceback
+def problem(error: BaseException) -> dict[str, Any]:
+    """A failed import in the fields of a report, with what of the user's own may be why; the log gets its traceback."""
+    try:
+        import traceback
 
-    traceback.print_exc()  # the log keeps the whole of it
+        traceback.print_exc()  # the log keeps the whole of it
+    except Exception:  # a module that it takes is a user's file
+        sys.__excepthook__(type(error), error, error.__traceback__)
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    return {"error_type": type(error).__name__, "error": " ".join(lines)[:1000] or type(error).__name__}
+    return {
+        "error_type": type(error).__name__,
+        "error": " ".join(lines)[:1000] or type(error).__name__,
+        "shadows": shadows.found(error),
+        "keras_settings": unusable_settings() if _through_keras(error) else None,
+    }
+
+
+def _through_keras(error: BaseException) -> bool:
+    """Whether an exception came out of Keras' own files."""
+    place, file = error.__traceback__, ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        place = place.tb_next
+    return "/keras/" in file.replace("\\", "/")

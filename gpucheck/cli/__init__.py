@@ -10,7 +10,10 @@ import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
+from gpucheck.child.shadows import tell  # noqa: E402
 from gpucheck.cli import signals  # noqa: E402
+
+UNKNOWN = 3  # the exit code where no verdict could be reached
 
 
 def __getattr__(name: str) -> Any:
@@ -32,6 +35,12 @@ def main() -> NoReturn:
         code: Any = start()
     except SystemExit as error:
         code = error.code
+    except Exception as error:
+        if not tell(error):
+            raise
+        code = UNKNOWN
+    if code == UNKNOWN:
+        tell(SystemExit())  # a probe that failed over a user's file kept the exception to itself
     if "gpucheck.output" in sys.modules:
         sys.modules["gpucheck.output"].sweep()
     for stream in (sys.stdout, sys.stderr):

@@ -40,7 +40,8 @@ def compare(
     """Show what is different from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
 
     CURRENT is a JSON report; without it, this machine is looked at (with --quick, unless a deeper level is asked for). Exit
-    codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read.
+    codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read, or is no baseline: it
+    expects nothing.
     """
     from gpucheck.expectations import drift
 
@@ -49,6 +50,8 @@ def compare(
     text = _read(baseline)
     wanted = None if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     old = _report(text, baseline) if wanted is None else None
+    if old is not None and not drift.PROBES.keys() & old.facts.keys():
+        raise click.UsageError(f"{baseline}: a report without facts is no baseline")
     new = _report(_read(current), current) if current is not None else diagnose_here(request, started)
     names = (baseline, current or "this machine")
     found = drift.between(old, new, *names) if old else drift.from_expectations(drift.seen_of(new, wanted), *names)
@@ -86,10 +89,10 @@ def _report(text: bytes, name: str) -> Report:
 
 
 def _expectations(text: bytes, name: str) -> Any:
-    from gpucheck.expectations.read import Problem, parse
+    from gpucheck.expectations.read import Problem, baseline
 
     try:
-        return parse(text.decode(), name)
+        return baseline(text.decode(), name)
     except UnicodeDecodeError:
         raise click.UsageError(f"{name}: neither a JSON report nor a file of expectations") from None
     except Problem as error:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import click
 
 from gpucheck import __version__
+from gpucheck.child.shadows import tell
 from gpucheck.cli import STARTED
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
@@ -67,7 +68,9 @@ class Commands(Command, click.Group):
             raise SystemExit(exit_code_of("usage", style)) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception:
+        except Exception as error:
+            if tell(error):
+                raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
             import traceback
 
             say(traceback.format_exc() + "gpucheck: this is a bug of gpucheck; please report it")

@@ -15,7 +15,7 @@ def lint(paths: tuple[str, ...], style: str, color: str) -> None:
 
     Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input. What it can't be
     sure of it does not mention; a comment "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found,
-    1 findings, 2 a file that can't be read.
+    1 findings, 2 a file, or a notebook's cell, that can't be read.
 
     \b
     Examples:

@@ -10,7 +10,7 @@ from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
 from gpucheck.expectations.toml import Path, Problem
 from gpucheck.plugin import modules
 
-__all__ = ("Problem", "convert", "parse")
+__all__ = ("Problem", "baseline", "convert", "parse")
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 
@@ -22,9 +22,32 @@ def parse(text: str, name: str) -> Expectations:
         name: what the file is called in messages.
 
     Raises:
-        Problem: not TOML, a later format, an unknown key, a wrong type or a senseless value.
+        Problem: not TOML, a later format, an unknown key, a wrong type, a senseless value, or nothing at all: what is empty was
+            cut off, and would be met by every machine. Mutes and allowed warnings alone are enough.
     """
-    return convert(toml.load(text, name), text, name)
+    expected = convert(toml.load(text, name), text, name)
+    if not (_of_machine(expected) or expected.allowed_warnings or expected.mute):
+        raise Problem(f"{name}: a file that expects nothing is no baseline; `gpucheck snapshot` writes one")
+    return expected
+
+
+def baseline(text: str, name: str) -> Expectations:
+    """Read an expectations file to hold a machine against; arguments and errors as of ``parse``.
+
+    Raises:
+        Problem: also where only mutes and allowed warnings stand in it, which no machine can differ from.
+    """
+    expected = parse(text, name)
+    if not _of_machine(expected):
+        raise Problem(f"{name}: only mutes or allowed warnings: a file that expects nothing of a machine is no baseline")
+    return expected
+
+
+def _of_machine(expected: Expectations) -> bool:
+    """Whether a machine could fail it."""
+    gpu, versions, training = (msgspec.structs.asdict(part) for part in (expected.gpu, expected.versions, expected.training))
+    speeds = training.pop("min_samples_per_second").values()
+    return any(value not in (None, ()) for part in (gpu, versions, training) for value in part.values()) or any(speeds)
 
 
 def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:

@@ -150,6 +150,13 @@ class Host(Protocol):
         "refused" (the machine answered, nobody listens), "timed out", "no such name", "unreachable", or the system's words.
         """
 
+    def exchange(self, address: str, port: int, message: bytes, size: int, timeout: float) -> bytes | str:
+        """Open a TCP connection, send a message, and read until ``size`` bytes have come, the other end closes it, or time is up.
+
+        What came: all of it, some, or, from an end that closed without a word, nothing. In words where nothing came in time
+        ("silent"), or the connection did not stand (see ``connect``).
+        """
+
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""
 

@@ -2,13 +2,16 @@
 
 import json
 import os
+import re
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpucheck.host import LOG_LIMIT_BYTES, Ending
+from gpucheck.child.boot import SHADOWS
+from gpucheck.child.shadows import ADVICE
+from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.host.process import Process
 from gpucheck.model import Request
 
@@ -18,8 +21,14 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # has none of our dependencies, and must not see ours.
 BOOTSTRAP = (
     "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
-    "from gpucheck.child.runtime import main; main()"
+    "from gpucheck.child.boot import main; main()"
 )
+
+_PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
+OLDEST = (3, 8)  # Python; what runs in children is written for it
+
+STAGES_LIMIT_BYTES = 64 << 20  # of its report, which takes kilobytes: what writes more is no child of ours
+_PIECE_BYTES = 1 << 20
 
 EXAMINING = ("framework", "backend", "worker", "exhaustion", "bench", "interpreter")  # these run as the user's own program would
 
@@ -56,7 +65,8 @@ class LocalChild:
         self._problem = problem
         self._lock = threading.RLock()
         self._read = 0
-        self._pending = b""
+        self._pending: list[bytes] = []  # parts of a line that is not whole yet
+        self._flooded = False
         self._starved = False
         self._open: list[str] = []  # begun and not ended, in order; a stage that has steps stands as its last one
         self._stages: dict[str, Any] = {}
@@ -64,7 +74,7 @@ class LocalChild:
     def until(self, stage: str, within: float | None = None) -> Any | None:
         """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
         deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
-        if self._process is not None and not self._process.wait(deadline, lambda: stage in self.stages()):
+        if self._process is not None and not self._process.wait(deadline, lambda: stage in self.stages() or self._flooded):
             self._stop()
         return self.stages().get(stage)
 
@@ -73,11 +83,13 @@ class LocalChild:
         process = self._process
         if process is None:
             return Ending(False, self._problem or "not started", None)
-        if not process.wait(self._deadline):
+        if not process.wait(self._deadline, self._overflows):
             self._stop()
         stages = self.stages()
-        done = "done" in stages and not process.late
+        done = "done" in stages and not process.late and not self._flooded
         how = "finished" if done else process.how()
+        if self._flooded and not process.late:
+            how = f"stopped: it wrote more than {STAGES_LIMIT_BYTES >> 20} MiB to its standard output"
         if "crashed" in stages:
             crash = stages["crashed"]
             how = f"{crash['type']}: {crash['message']}"
@@ -94,8 +106,14 @@ class LocalChild:
     def stages(self) -> dict[str, Any]:
         """The values of the stages finished so far, in order."""
         with self._lock:
-            if self._process is not None:
-                self._take(self._process.out.read(self._read))
+            if self._process is not None and not self._flooded:
+                while data := self._process.out.read(self._read, _PIECE_BYTES):
+                    self._take(data)
+                    if self._read > STAGES_LIMIT_BYTES:
+                        self._flooded = True
+                        self._pending.clear()
+                        self._process.kill()
+                        break
             return dict(self._stages)
 
     def activity(self) -> str | None:
@@ -108,9 +126,17 @@ class LocalChild:
         """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
         return "" if self._process is None else self._process.err.text(limit)
 
+    def _overflows(self) -> bool:
+        self.stages()
+        return self._flooded
+
     def _take(self, data: bytes) -> None:
         self._read += len(data)
-        *lines, self._pending = (self._pending + data).split(b"\n")
+        self._pending.append(data)
+        if b"\n" not in data:
+            return
+        *lines, rest = b"".join(self._pending).split(b"\n")
+        self._pending = [rest]
         for line in lines:
             try:
                 entry = json.loads(line)
@@ -133,3 +159,24 @@ class LocalChild:
                 self._process.late = True
                 self._starved = self._process.starved()
                 self._process.kill()
+
+
+def unanswered(child: Child, python: str, run: Callable[..., Completed]) -> str:
+    """Why an interpreter gave no account of itself: it is too old, a file is in its way, or its own last words.
+
+    Args:
+        child: the child that was to give it.
+        python: the interpreter.
+        run: runs a program to its end.
+    """
+    how = child.end().how
+    if hidden := child.stages().get(SHADOWS):
+        name, file = next(iter(hidden.items()))
+        return f"{file} hides Python's own module {name}: {ADVICE}"
+    words = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
+    if not how.startswith("exited") or not words:
+        return how
+    version = run([python, "-S", "-c", _PRINT_VERSION], timeout=5.0).stdout
+    if re.fullmatch(r"\d+\.\d+", version) and tuple(map(int, version.split("."))) < OLDEST:
+        return f"it is Python {version}, and gpucheck examines Python {'.'.join(map(str, OLDEST))} and later"
+    return f"{how}: {words[:200]}"

@@ -1,7 +1,6 @@
 """This machine, as a ``Host``."""
 
 import contextlib
-import errno
 import glob
 import os
 import shutil
@@ -13,12 +12,11 @@ from typing import Any
 
 from gpucheck.child.interpreter import describe
 from gpucheck.host import Child, Completed, Disk, FileStatus, Memory
-from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env
+from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env, unanswered
 from gpucheck.host.process import Process
 from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
 
-UNREACHABLE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN}
 RESERVE_SECONDS = 1.5  # kept back from --timeout for judging and writing the report
 
 
@@ -89,9 +87,9 @@ class LocalHost:
         return None if data is None else data.decode("utf-8", "replace")
 
     def read_bytes(self, path: str, offset: int = 0, size: int = 1 << 20) -> bytes | None:
-        """Part of a file; None if it is absent or unreadable."""
+        """Part of a file; None if it is absent or unreadable, or a pipe, at which an ordinary ``open`` waits for a writer."""
         try:
-            with open(path, "rb", buffering=0) as file:
+            with open(path, "rb", buffering=0, opener=_opener) as file:
                 if offset:
                     file.seek(offset)
                 parts = []
@@ -227,19 +225,15 @@ class LocalHost:
 
     def connect(self, address: str, port: int, timeout: float) -> str | None:
         """Open a TCP connection and close it again; None if it stood."""
-        import socket
+        from gpucheck.host import connection
 
-        try:
-            socket.create_connection((address, port), timeout=max(0.05, min(timeout, self.remaining()))).close()
-        except ConnectionRefusedError:
-            return "refused"
-        except TimeoutError:
-            return "timed out"
-        except (socket.gaierror, UnicodeError):
-            return "no such name"
-        except OSError as error:
-            return "unreachable" if error.errno in UNREACHABLE else error.strerror or type(error).__name__
-        return None
+        return connection.connect(address, port, max(0.05, min(timeout, self.remaining())))
+
+    def exchange(self, address: str, port: int, message: bytes, size: int, timeout: float) -> bytes | str:
+        """Open a TCP connection, send a message, and read the beginning of the answer."""
+        from gpucheck.host import connection
+
+        return connection.exchange(address, port, message, size, max(0.05, min(timeout, self.remaining())))
 
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself; our own needs no child."""
@@ -266,7 +260,7 @@ class LocalHost:
     def _ask_interpreter(self) -> dict[str, Any]:
         child = self.child("interpreter", limit=15.0)
         answer = child.until("interpreter")
-        return answer if isinstance(answer, dict) else {"problem": child.end().how}
+        return answer if isinstance(answer, dict) else {"problem": unanswered(child, str(self.request.python), self.run)}
 
     def _start_child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
         argv = child_argv(self.request, name, args)
@@ -286,6 +280,17 @@ class LocalHost:
             process = Process(argv, env, lifeline=lifeline)
             self._processes.append(process)
             return process
+
+
+def _opener(path: str, flags: int) -> int:
+    """Open without waiting; a named pipe is refused."""
+    import stat
+
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISFIFO(os.fstat(number).st_mode):
+        os.close(number)
+        raise OSError("a named pipe")
+    return number
 
 
 def _name_of(module: str, function: str, number: int) -> str:

@@ -28,6 +28,7 @@ COMPUTES = re.compile(
     + r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
 )
 GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations only wait in a graph
+RAISES = re.compile(r"^(assert_?)?raises(_?regex)?$", re.IGNORECASE)
 LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices")
 
 
@@ -82,6 +83,12 @@ def is_list(value: Value) -> bool:
 def started(script: Script, place: Place) -> Call | None:
     """The first call that has certainly started TensorFlow's devices before a place is reached."""
     return next((call for call in starts(script) if before(call.place, place)), None)
+
+
+def expected_to_fail(place: Place) -> bool:
+    """Whether a test stands around it that wants an exception: ``with pytest.raises(RuntimeError):``."""
+    calls = [one for context in place.contexts for one in options(context) if isinstance(one, Call)]
+    return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
 
 
 def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:

@@ -11,6 +11,7 @@ from gpucheck.lint.values import (
     Constant,
     Event,
     Function,
+    Handed,
     Items,
     Name,
     Operation,
@@ -67,6 +68,10 @@ class Evaluator:
         """Assign a value to whatever stands left of the equals sign."""
         raise NotImplementedError
 
+    def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
+        """Assign to an attribute."""
+        raise NotImplementedError
+
     canonical = staticmethod(canonical)
 
     def value(self, node: ast.expr) -> Value:
@@ -120,19 +125,25 @@ class Evaluator:
         for item in node.args:
             if isinstance(item, ast.Starred):
                 unpacked = self.value(item.value)
-                starred = True
-                args.append(unpacked)
+                if isinstance(unpacked, Handed) and not starred:
+                    args += unpacked.args
+                else:
+                    starred = True
+                    args.append(unpacked)
             else:
                 args.append(self.value(item))
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self.value(keyword.value)
             if keyword.arg is None:
-                starred = True
+                starred = starred or not isinstance(value, Handed)
+                keywords.update(value.keywords if isinstance(value, Handed) else {})
             else:
                 keywords[keyword.arg] = value
         call = Call(node, self.place(), function, tuple(args), keywords, starred)
         self.events.append(call)
+        if call.name == "builtins.setattr" and len(args) == 3 and not starred:
+            self.store(node, args[0], args[1], args[2])
         if call.name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter") and len(args) == 1:
             return args[0]
         if call.name == "builtins.getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
@@ -142,6 +153,8 @@ class Evaluator:
     def _of_Subscript(self, node: ast.Subscript) -> Value:
         of, key = self.value(node.value), self.value(node.slice)
         index = constant(key)
+        if isinstance(of, Call) and isinstance(node.slice, ast.Slice) and ast.unparse(node.slice) in (":1", "0:1"):
+            return Items((self.element(of, 0),))
         if isinstance(index, int) and not isinstance(index, bool):
             return self.element(of, index)
         return Operation((of, key)) if isinstance(node.slice, ast.Slice) or index is None else UNKNOWN

@@ -13,10 +13,12 @@ from gpucheck.lint.values import (
     Constant,
     Element,
     Function,
+    Handed,
     Items,
     Scope,
     Store,
     Value,
+    constant,
     merge,
     options,
 )
@@ -29,9 +31,11 @@ MOST_CALLS = 4_000
 class Frame:
     """One call of a function that is being followed."""
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Any, closure: Scope) -> None:
         self.node = node
+        self.closure = closure  # another one is another function: a decorator's wrapper around something else
         self.returns: list[Value] = []
+        self.left: int | None = None  # the order at which it may have returned early
 
 
 class Caller(Evaluator):
@@ -42,6 +46,9 @@ class Caller(Evaluator):
     followed: set[int]
     calls_followed: int
     generators: dict[int, bool]
+    contexts: tuple[Value, ...]
+    order: int
+    undone: tuple[tuple[int, int], ...]
 
     def block(self, statements: list[ast.stmt]) -> bool:
         """Follow statements; whether the last one followed leaves the block."""
@@ -60,40 +67,50 @@ class Caller(Evaluator):
         elif isinstance(target, ast.Starred):
             self.bind(target.value, UNKNOWN)
         elif isinstance(target, ast.Attribute):
-            of = self.value(target.value)
-            self.events.append(Store(target, self.place(), of, Constant(target.attr), value))
-            for one in options(of):
-                if isinstance(one, Call):
-                    known = one.attributes.get(target.attr)
-                    one.attributes[target.attr] = merge(known, value) if self.path else value
+            self.store(target, self.value(target.value), Constant(target.attr), value)
         elif isinstance(target, ast.Subscript):
             of = self.value(target.value)
             self.events.append(Store(target, self.place(), of, self.value(target.slice), value))
 
+    def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
+        """Assign to an attribute."""
+        self.events.append(Store(node, self.place(), of, key, value))
+        name = constant(key)
+        for one in options(of):
+            if isinstance(one, Call) and isinstance(name, str):
+                known = one.attributes.get(name)
+                one.attributes[name] = merge(known, value) if self.path else value
+
     def define(self, node: Any) -> Function:
         """A function of this file; it is followed when it is called, or at the end."""
-        made = Function(node, self.scope)
+        scope = self.scope
+        while scope.of_class and scope.parent is not None:
+            scope = scope.parent
+        made = Function(node, scope)
         self.defined.setdefault(id(node), made)
         return made
 
     def follow(self, function: Function, call: Call | None) -> Value:
         """Follow a function of this file and return what it returns; without a call its arguments are unknown."""
         node = function.node
-        busy = any(frame.node is node for frame in self.frames)
+        busy = any(frame.node is node and frame.closure is function.closure for frame in self.frames)
         self.calls_followed += 1
         too_much = len(self.frames) >= DEEPEST_CALL or len(self.events) > MOST_EVENTS or self.calls_followed > MOST_CALLS
         if busy or (too_much and call is not None):
             return UNKNOWN
         self.followed.add(id(node))
-        frame = Frame(node)
+        frame = Frame(node, function.closure)
         self.frames.append(frame)
         outer, self.scope = self.scope, Scope(function.closure, self.parameters(function, call))
+        contexts, self.contexts = self.contexts, (*self.contexts, *function.around)
         if isinstance(node, ast.Lambda):
             frame.returns.append(self.value(node.body))
         else:
             self.block(node.body)
-        self.scope = outer
+        self.scope, self.contexts = outer, contexts
         self.frames.pop()
+        if frame.left is not None and frame.left < self.order:  # for the caller it is not certain what came after that
+            self.undone = (*self.undone, (frame.left + 1, self.order))
         result: Value | None = None
         for value in frame.returns:
             result = merge(result, value)
@@ -121,6 +138,12 @@ class Caller(Evaluator):
             self.scope = outer
         bound.update(zip(names, [*given, *call.args], strict=False))
         bound.update({name: value for name, value in call.keywords.items() if name in bound})
+        if not call.starred:
+            rest = Handed(tuple([*given, *call.args][len(names) :]), {})
+            others = Handed((), {name: value for name, value in call.keywords.items() if name not in bound})
+            for gathered, value in ((declared.vararg, rest), (declared.kwarg, others)):
+                if gathered is not None and _handed_on(function.node, gathered.arg):
+                    bound[gathered.arg] = value
         return bound
 
     def yields(self, node: Any) -> bool:
@@ -141,7 +164,7 @@ class Caller(Evaluator):
             function.instance = call
             made = function.member("__init__")
             if isinstance(made, Function):
-                self.follow(Function(made.node, made.closure, call), call)
+                self.follow(made.bound(call), call)
             return call
         return UNKNOWN if isinstance(function, Choice) else call
 
@@ -174,7 +197,7 @@ class Caller(Evaluator):
             if isinstance(of.function, Class):
                 member = of.function.member(name)
                 if isinstance(member, Function):
-                    return Function(member.node, member.closure, of)
+                    return member.bound(of)
                 if member is not None:
                     return member
         if isinstance(of, Class):
@@ -196,3 +219,15 @@ def _yields(statement: ast.AST) -> bool:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             left += ast.iter_child_nodes(node)
     return False
+
+
+def _handed_on(function: ast.AST, name: str) -> bool:
+    """Whether ``*name`` or ``**name`` of a function's parameters is only passed to others as it is, and so stays what it was."""
+    used = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
+    passed = sum(
+        isinstance(node, (ast.Starred, ast.keyword)) and isinstance(node.value, ast.Name) and node.value.id == name
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call)
+        for node in (*call.args, *(keyword for keyword in call.keywords if keyword.arg is None))
+    )
+    return used == passed

@@ -44,7 +44,10 @@ def _count(result: Result) -> str:
         text = f"{_plural(len(result.problems), 'finding')} in {concerned} of {files}"
     else:
         text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
-    return f"{text}, {len(result.failures)} not readable" if result.failures else text
+    cells = [failure for failure in result.failures if failure.cell is not None]
+    if len(cells) < len(result.failures):
+        text += f", {len(result.failures) - len(cells)} not readable"
+    return f"{text}, {_plural(len(cells), 'cell')} not readable" if cells else text
 
 
 def _plural(count: int, noun: str) -> str:

@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A file that could not be linted."""
+    """A file that could not be linted, or only without this cell."""
 
     file: str
     cell: int | None
@@ -58,9 +58,11 @@ def lint(paths: Iterable[str], rules: Sequence[Rule]) -> Result:
     for file in source.files(paths):
         count += 1
         try:
-            problems += lint_program(source.read(file), rules, file)
+            program = source.read(file)
+            failures += [Failure(file, one.cell, one.line, one.column, one.message) for one in program.unread]
+            problems += lint_program(program, rules, file)
         except source.Unreadable as error:
-            failures.append(Failure(file, error.cell, error.line, error.column, error.message))
+            failures.append(Failure(file, None, error.line, error.column, error.message))
     return Result(count, tuple(problems), tuple(failures))
 
 
@@ -85,7 +87,7 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
             raise source.Unreadable(f"too large to be a training script: {len(program.text)} characters")
         return []
     tree = source.parse(program.text)
-    rules = [rule for rule in rules if any(word in program.text for word in words(rule))]
+    rules = [rule for rule in rules if any(word in program.text for word in words(rule)) and not _lacks(program, rule)]
     if not rules or not uses:
         return []
     with _deep():
@@ -99,6 +101,11 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     if not script.complete:
         raise source.Unreadable("too large to be followed to its end")
     return list(_shown(found, program, file))
+
+
+def _lacks(program: source.Program, rule: Rule) -> bool:
+    """Whether a cell that was not read has to do with a rule: what it does would be missing."""
+    return any(word in cell.source for cell in program.unread for word in words(rule))
 
 
 def _check(rule: Rule, script: Script) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 import ast
 import io
+import keyword
 import os
 import re
 import stat
@@ -11,13 +12,13 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from gpucheck.lint.magics import without_magics
+
 LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
 LARGEST_NOTEBOOK_BYTES = 256 * 1024 * 1024  # outputs, such as pictures, included
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-MAGIC = re.compile(r"\s*(?:%%?[A-Za-z_]|!(?!=)|\?|[\w.]+\?{1,2}\s*$)")  # no operators: a line may go on with % 2 or != b
-ENVIRONMENT = re.compile(r"%(?:set_)?env\s+(\w+)(?:\s*=\s*|\s+)(.+)")
-ASSIGNED_MAGIC = re.compile(r"(\s*[\w, ]+=\s*)[%!].*")
+OLD = "this is Python 2, which no TensorFlow since 2.1 runs"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
 )
@@ -25,11 +26,21 @@ PYTHON_2_LINE = re.compile(r"^\s*(raise \w+, |except [\w.]+, \w+:|print (?!=|\()
 
 
 class Unreadable(Exception):
-    """A file that can't be linted, and where the trouble is: the cell of a notebook, line and column, all from 1."""
+    """A file that can't be linted, and where the trouble is: line and column, from 1."""
 
-    def __init__(self, message: str, *, cell: int | None = None, line: int | None = None, column: int | None = None) -> None:
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
-        self.message, self.cell, self.line, self.column = message, cell, line, column
+        self.message, self.line, self.column = message, line, column
+
+
+class Unread(NamedTuple):
+    """A cell that can't be parsed, beside others that can."""
+
+    cell: int
+    line: int | None
+    column: int | None
+    message: str
+    source: str
 
 
 class Program(NamedTuple):
@@ -37,6 +48,7 @@ class Program(NamedTuple):
 
     text: str
     cells: tuple[tuple[int, int], ...]  # first line and number of each code cell; empty: not a notebook
+    unread: tuple[Unread, ...] = ()  # in whose place something stands that uses and binds the same names
 
     def locate(self, line: int) -> tuple[int | None, int]:
         """The cell (None outside notebooks) and the line in it."""
@@ -135,49 +147,34 @@ def _notebook(data: bytes) -> Program:
         return Program("", ())
     lines: list[str] = []
     starts: list[tuple[int, int]] = []
+    unread: list[Unread] = []
     for number, source in cells:
-        code = _without_magics(source.replace("\r\n", "\n"))
+        code = without_magics(source.replace("\r\n", "\n"))
         try:
             parse(code)
         except Unreadable as error:
-            raise Unreadable(error.message, cell=number, line=error.line, column=error.column) from None
+            if error.message == OLD:  # then so are the others
+                raise Unreadable(f"{OLD} (cell {number}, line {error.line})") from None
+            unread.append(Unread(number, error.line, error.column, error.message, code))
+            code = _stand_in(code)
         starts.append((len(lines) + 1, number))
         lines += code.split("\n")
-    return Program("\n".join(lines) + "\n", tuple(starts))
+    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread))
 
 
-def _without_magics(source: str) -> str:
-    """A cell in which what only IPython understands is blank; every line keeps its number."""
-    lines = source.split("\n")
-    first = next((line.strip() for line in lines if line.strip()), "")
-    if first.startswith("%%") and not re.match(r"%%(time|timeit|capture|prun)\b", first):
-        return "\n".join("" for _ in lines)  # a cell of another language
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    else:
-        return source  # plain Python, whose continuation lines may well begin with %
-    found: list[str] = []
-    going_on = False
-    for line in lines:
-        begins = not going_on and bool(MAGIC.match(line))
-        indent = line[: len(line) - len(line.lstrip())]
-        if begins:
-            found.append(_environment(line, indent) or (f"{indent}pass" if indent else ""))
-        else:
-            found.append("" if going_on else ASSIGNED_MAGIC.sub(r"\1None", line))
-        going_on = (begins or going_on) and line.endswith("\\")
-    return "\n".join(found)
+def _stand_in(source: str) -> str:
+    """One line for a cell that can't be parsed: what it names is handed on, and what it may have bound is not known any more.
 
-
-def _environment(line: str, indent: str) -> str:
-    """What ``%env NAME=VALUE`` does, as Python; "" for other magics. A value with variables in it is not known."""
-    match = ENVIRONMENT.fullmatch(line.strip())
-    if match is None:
-        return ""
-    value = f"str({match[2]!r})" if re.search(r"[${]", match[2]) else repr(match[2])
-    return f'{indent}import os; os.environ["{match[1]}"] = {value}'
+    Only a name that always has a dot or a bracket behind it is still what it was.
+    """
+    named: dict[str, None] = {}
+    bound: dict[str, None] = {}
+    for match in re.finditer(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)*)(\s*\()?", source):
+        if not any(keyword.iskeyword(word) or not word.isidentifier() for word in (match[1] + match[2]).split(".")):
+            named[match[1] + match[2]] = None
+            if match[1] == match[0]:
+                bound[match[1]] = None
+    return " = ".join([*bound, f"__unread__({', '.join(named)})"])
 
 
 def parse(text: str) -> ast.Module:
@@ -193,7 +190,7 @@ def parse(text: str) -> ast.Module:
     except SyntaxError as error:
         line = [*text.split("\n"), ""][(error.lineno or 1) - 1]
         old = PYTHON_2.search(error.msg or "") or PYTHON_2_LINE.search(line)
-        what = "this is Python 2, which no TensorFlow since 2.1 runs" if old else f"syntax error: {error.msg}"
+        what = OLD if old else f"syntax error: {error.msg}"
         raise Unreadable(what, line=error.lineno or 1, column=max(error.offset or 1, 1)) from None
     except (RecursionError, MemoryError):
         raise Unreadable("nested too deeply to be parsed") from None

@@ -9,7 +9,8 @@ import ast
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gpucheck.lint.functions import Caller, Frame
+from gpucheck.lint.definitions import Definer
+from gpucheck.lint.functions import Frame
 from gpucheck.lint.values import (
     UNKNOWN,
     Call,
@@ -30,7 +31,7 @@ from gpucheck.lint.values import (
     options,
 )
 
-LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit", "os.execv", "os.execvp"}
+LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
 MOST_STEPS = 400_000  # statements
 
 
@@ -53,7 +54,7 @@ def trace(tree: ast.Module) -> Trace:
     return Trace(tuple(tracer.events), tracer.tests, tracer.complete)
 
 
-class _Tracer(Caller):
+class _Tracer(Definer):
     def __init__(self) -> None:
         self.events: list[Event] = []
         self.complete = True
@@ -86,7 +87,7 @@ class _Tracer(Caller):
         self.path, self.contexts, self.guards, self.loops, self.undone = ((id(function.node), -1),), (), (), 0, ()
         made = function.receiver
         if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
-            function = Function(function.node, function.closure, made.function.instance)
+            function = function.bound(made.function.instance)
         self.follow(function, None)
         self.path, self.contexts = (), ()
 
@@ -112,7 +113,7 @@ class _Tracer(Caller):
 
     def _on_Expr(self, node: ast.Expr) -> bool:
         value = self.value(node.value)
-        return isinstance(value, Call) and value.name in LEAVES
+        return isinstance(value, Call) and (value.name in LEAVES or value.name.startswith("os.exec"))
 
     def _on_Import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -174,6 +175,7 @@ class _Tracer(Caller):
     def branches(self, node: ast.AST, ways: list[list[ast.stmt]]) -> bool:
         """Follow each way from here, and merge what those leave that come back."""
         start, path = self.scope.names, self.path
+        returned = len(self.frames[-1].returns) if self.frames else 0
         ends = []
         for arm, way in enumerate(ways):
             self.scope.names = dict(start)
@@ -181,6 +183,8 @@ class _Tracer(Caller):
             if not self.block(way):
                 ends.append(self.scope.names)
         self.path = path
+        if ends and self.frames and len(self.frames[-1].returns) > returned and self.frames[-1].left is None:
+            self.frames[-1].left = self.order
         self.rejoin(start, ends)
         return not ends
 
@@ -285,28 +289,6 @@ class _Tracer(Caller):
         return True
 
     _on_Continue = _on_Break
-
-    def _on_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        for expression in (*node.decorator_list, *node.args.defaults, *(item for item in node.args.kw_defaults if item)):
-            self.value(expression)
-        self.scope.set(node.name, self.define(node))
-
-    _on_AsyncFunctionDef = _on_FunctionDef
-
-    def _on_ClassDef(self, node: ast.ClassDef) -> None:
-        bases = tuple(self.value(base) for base in node.bases)
-        for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
-            self.value(expression)
-        made = Class(node, bases)
-        outer, self.scope = self.scope, Scope(self.scope)
-        self.block(node.body)
-        made.members, self.scope = self.scope.names, outer
-        self.scope.set(node.name, made)
-        instance = Call(ast.Call(func=node, args=[], keywords=[]), self.place(), made, (), {}, True)  # type: ignore[arg-type]
-        for member in made.members.values():
-            if isinstance(member, Function):
-                member.closure = outer  # a method does not see the names of its class
-                self.defined[id(member.node)] = Function(member.node, outer, instance)
 
     def imported(self, path: str) -> Value:
         """The value that an import binds."""

@@ -18,7 +18,7 @@ class Place(NamedTuple):
     contexts: tuple["Value", ...]  # of the with statements around it
     guards: tuple[str, ...]  # exceptions that a try around it catches; "" catches all
     loops: int  # how many loops are around it
-    undone: tuple[tuple[int, int], ...] = ()  # first and last order of try bodies that failed on the way to here
+    undone: tuple[tuple[int, int], ...] = ()  # first and last order of what may not have been done on the way to here
 
 
 class Value:
@@ -54,6 +54,14 @@ class Pairs(Value):
         self.items = items
 
 
+class Handed(Value):
+    """What a function's ``*args`` or ``**kwargs`` gathered, where the function only passes it on as it is."""
+
+    def __init__(self, args: tuple[Value, ...], keywords: dict[str, Value]) -> None:
+        self.args = args
+        self.keywords = keywords
+
+
 class Element(Value):
     """An element of something: at a known position, or any (a loop's variable)."""
 
@@ -87,10 +95,15 @@ class Choice(Value):
 class Function(Value):
     """A function, method or lambda of this file."""
 
-    def __init__(self, node: Any, closure: "Scope", receiver: Value | None = None) -> None:
+    def __init__(self, node: Any, closure: "Scope", receiver: Value | None = None, around: tuple[Value, ...] = ()) -> None:
         self.node = node
         self.closure = closure
         self.receiver = receiver
+        self.around = around  # with statements that a decorator may have put around every call of it
+
+    def bound(self, receiver: Value) -> "Function":
+        """The same as a method of an object."""
+        return Function(self.node, self.closure, receiver, self.around)
 
 
 class Class(Value):
@@ -126,6 +139,7 @@ class Scope:
     def __init__(self, parent: "Scope | None" = None, names: dict[str, Value] | None = None) -> None:
         self.parent = parent
         self.names = names if names is not None else {}
+        self.of_class = False  # a class' body, whose names its methods don't see
         self.shared: set[str] = set()  # declared global or nonlocal
 
     def get(self, name: str) -> Value | None:

@@ -20,6 +20,7 @@ _SAME = 2  # of them about the same thing
 _FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not tell two events apart
 _TEXT = 400  # characters of a line that an event cites
 _LONGEST = 2048  # characters of a line that are looked at in one piece
+_WIDEST = 4096  # characters of several lines, from which on no more are added
 _BATCH = 1 << 18  # characters that are searched at once
 _AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
 _ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many, just the last one is read
@@ -220,7 +221,7 @@ class _Window:
 
     def search(self, signature: Signature) -> "re.Match[str] | None":
         """A match that begins in the line itself."""
-        while len(self._ends) <= signature.reach and self._next < len(self._batch.texts):
+        while len(self._ends) <= signature.reach and self._next < len(self._batch.texts) and len(self._text) < _WIDEST:
             message = raw.clean(self._batch.texts[self._next])
             if message.headed:
                 self._next = len(self._batch.texts)

@@ -99,6 +99,7 @@ _NVML = """
 10|NVML_ERROR_TIMEOUT|NVMLError_Timeout|timeout
 11|NVML_ERROR_IRQ_ISSUE|NVMLError_IrqIssue|interrupt request issue
 12|NVML_ERROR_LIBRARY_NOT_FOUND|NVMLError_LibraryNotFound|nvml shared library not found
+12|||could not load nvml library
 13|NVML_ERROR_FUNCTION_NOT_FOUND|NVMLError_FunctionNotFound|function not found
 14|NVML_ERROR_CORRUPTED_INFOROM|NVMLError_CorruptedInforom|corrupted inforom
 15|NVML_ERROR_GPU_IS_LOST|NVMLError_GpuIsLost|gpu is lost

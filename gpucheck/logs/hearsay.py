@@ -46,7 +46,7 @@ _SEARCHES = re.compile(
     r"\b(?:[ez]?grep|rg|awk|sed) (?:-\w+ )*['\"]|\bre\.(?:search|compile|findall|match|sub)\(|\.(?:includes|contains)\("
 )
 _SESSION = re.compile(r">>> |In ?\[\d*\]:|[\w *>-]+\(e\.g\.[^()]*\)[*_]*:")  # an interpreter's, and a form's question
-_PROSE = re.compile(r"(?:[^\W\d_]+ ){3}[^\W\d_]+")
+_PROSE = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]+ ){3}[^\W\d_]")
 _NOTEBOOK = re.compile(r"\\n\",?$")
 _OPEN_END = re.compile(r"(?:[;\\{(\[]|\"\"(?:\.\w+\(\))? ?[)\]}]*,|\"\" ?[)\]}]+:?)$")  # where strings are empty
 _PAIR = re.compile(r"[{\[ ]*\"\" *:")  # a record in JSON is somebody's output
@@ -74,7 +74,7 @@ _OUTPUT = re.compile(
 
 def spoken_of(line: str) -> bool:
     """Whether a line that names a failure is source text, a supposition or a table's row: a line as ``lines.plain`` gives it."""
-    line = line.strip()
+    line = raw.ends(line.strip())
     if _ROW.match(line) or _LINK.search(line) or _SOURCE.match(line) or _SEARCHES.search(line):
         return True
     if raw.clean(line).headed or _SESSION.match(line):
@@ -124,7 +124,7 @@ class Listing:
 
     def _looked_at(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
-            self._look(raw.plain(line))
+            self._look(raw.plain(raw.ends(line)))
             yield line
 
     def _look(self, text: str) -> None:

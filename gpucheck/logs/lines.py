@@ -87,6 +87,7 @@ _MARK = re.compile(
 
 
 _TAIL = re.compile(rf"(?:[ ]*(?:{_TAG}))+$")
+_LOOKED_AT = 2048  # characters of a line that nobody reads further: many of our patterns take quadratic time
 _END = 200  # characters, where marks are closed
 _CLOSED = re.compile(r"(?:\\{0,4}\"[ \]}),]*)+$")  # the end of a string, of the list and the record that it is in
 
@@ -101,6 +102,11 @@ class Message(NamedTuple):
 def plain(line: str) -> str:
     """The line as a person would see it: without colours, control characters and surrounding blanks."""
     return _CONTROL.sub("", line).strip()
+
+
+def ends(line: str) -> str:
+    """The line; of a very long one, as programs without line ends write it, its beginning and its end."""
+    return line if len(line) <= _LOOKED_AT else f"{line[: _LOOKED_AT // 2]} {line[-_LOOKED_AT // 2 :]}"
 
 
 def clean(line: str) -> Message:

@@ -52,7 +52,7 @@ def decoded(line: str) -> list[str]:
         for mark, plain in _TYPED.items():
             line = line.replace(mark, plain)
     found = [line]
-    if "\\n" in line and _ESCAPED.search(line) and (line.startswith(("{", "[")) or not spoken_of(raw.plain(line))):
+    if "\\n" in line and _ESCAPED.search(line) and (line.startswith(("{", "[")) or not spoken_of(raw.plain(raw.ends(line)))):
         found = _unescaped(line)
     if "<" in line or "&" in line:
         found = [_text(part) for whole in found for part in _BREAK.split(whole)]

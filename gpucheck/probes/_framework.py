@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from gpucheck.compat import keras
 from gpucheck.host import Child, Host
-from gpucheck.probes import tpu
+from gpucheck.probes import limits, tpu
 
 
 class Backend(NamedTuple):
@@ -69,3 +69,9 @@ def child(host: Host, only: tuple[str, ...] = (), cross_device: str | None = Non
         "cross_device": cross_device,
     }
     return host.child("framework", json.dumps(settings, sort_keys=True), limit=host.request.timeout_seconds)
+
+
+def oom_killed(host: Host, how: str | None, before: int | None) -> int | None:
+    """Processes that the kernel has killed for want of memory since ``before``; None unless the child ended by SIGKILL."""
+    after = limits.oom_kills(host) if how == "killed by SIGKILL" and before is not None else None
+    return None if after is None or before is None else after - before

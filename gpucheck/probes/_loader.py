@@ -61,7 +61,7 @@ class Loader:
                 status = self._host.stat(path)
                 if status is None:
                     continue
-                problem = "not a library" if status.kind == "folder" else problem
+                problem = problem if status.kind == "file" else "not a library"
             copy = Copy(path, source, problem)
             if problem is None or (problem != "unreadable" and not problem.startswith(_elf.FOREIGN)):
                 return copy

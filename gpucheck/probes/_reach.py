@@ -1,9 +1,16 @@
 """Which tasks of a cluster answer from here: one TCP connection to each, at the same time, closed at once."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gpucheck.host import Host
+
+# What TensorFlow's tasks say to each other first, for they speak gRPC: HTTP/2's client preface and an empty SETTINGS frame.
+# The server's own preface is a SETTINGS frame, too (RFC 9113, sections 3.4, 4.1 and 6.5).
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
+HEADER_BYTES = 9
+OTHER = "another program answers on its address, not TensorFlow"
+MUTE = "its address takes connections and nothing answers: it hangs, or another program listens there"
 
 
 def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
@@ -14,12 +21,33 @@ def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) ->
         addresses: host and port by task.
         limit: seconds that each may take.
     """
+    return _each(addresses, limit, lambda address, port: host.connect(address, port, limit))
+
+
+def converse(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
+    """The same, and None only where TensorFlow answers, or another that speaks gRPC; ``OTHER`` and ``MUTE`` are no TensorFlow."""
+
+    def ask(address: str, port: int) -> str | None:
+        answer = host.exchange(address, port, PREFACE, HEADER_BYTES, limit)
+        if isinstance(answer, str):
+            return MUTE if answer == "silent" else answer
+        return None if _settings(answer) else OTHER
+
+    return _each(addresses, limit, ask)
+
+
+def _settings(header: bytes) -> bool:
+    """Whether this is the header of a SETTINGS frame: its length in bytes, 6 for each; type 4; no flag; stream 0."""
+    return len(header) == HEADER_BYTES and int.from_bytes(header[:3], "big") % 6 == 0 and header[3:] == bytes((4, 0, 0, 0, 0, 0))
+
+
+def _each(addresses: Mapping[str, tuple[str, int]], limit: float, ask: Callable[[str, int], str | None]) -> dict[str, str | None]:
     answers: dict[str, str | None] = {}
 
-    def ask(task: str, address: str, port: int) -> None:
-        answers[task] = host.connect(address, port, limit)
+    def note(task: str, address: str, port: int) -> None:
+        answers[task] = ask(address, port)
 
-    threads = [threading.Thread(target=ask, args=(task, *parts), daemon=True) for task, parts in addresses.items()]
+    threads = [threading.Thread(target=note, args=(task, *parts), daemon=True) for task, parts in addresses.items()]
     for thread in threads:
         thread.start()
     patience = limit

@@ -4,11 +4,14 @@ One worker per task of the step, nodes sorted by name, ports counted up from 888
 among its tasks. Sources: cluster_resolver/slurm_cluster_resolver.py of the TensorFlow 2.21.0 wheel; srun(1) for the variables.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 FIRST_PORT = 8888
+MOST = 1 << 16  # nodes of a list, and tasks of a step, that are written out: a variable can speak of any number of them
+DIGITS = 20  # of a node's number
 NEEDED = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_NODELIST", "SLURM_STEP_TASKS_PER_NODE")
 
 
@@ -62,32 +65,48 @@ def expand(nodes: str) -> Iterator[str]:
     """The names in a node list: "n[1-2,08],m5" gives n1, n2, n08, m5. A name may have several ranges.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or one of more than ``MOST``, which is known before it is written out.
     """
-    if not re.fullmatch(r"(?:[^\[\],]+|\[[\d,-]+\]|,)+", nodes):
-        raise ValueError(f"no list of nodes: {nodes!r}")
+    # one character at a time: where a run of them may be split in several ways, a list that does not match takes for ever
+    if not re.fullmatch(r"(?:[^\[\],]|\[[\d,-]+\]|,)+", nodes):
+        raise ValueError(f"no list of nodes: {nodes[:100]!r}")
+    whole = 0
     for part in re.findall(r"(?:[^\[\],]+|\[[^\]]*\])+", nodes):
+        pieces = [(plain, _spans(ranges)) for plain, ranges in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part)]
+        whole += math.prod(sum(len(span) for span, _ in spans) for plain, spans in pieces if not plain)
+        if whole > MOST:
+            raise ValueError(f"more than {MOST:,} nodes: {nodes[:100]!r}")
         names = [""]
-        for plain, ranges in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part):
-            names = [name + piece for name in names for piece in ([plain] if plain else _numbers(ranges))]
+        for plain, spans in pieces:
+            numbers = [str(number).zfill(width) for span, width in spans for number in span]
+            names = [name + piece for name in names for piece in ([plain] if plain else numbers)]
         yield from names
 
 
-def _numbers(ranges: str) -> Iterator[str]:
-    for part in ranges.split(","):
+def _spans(ranges: str) -> list[tuple[range, int]]:
+    """The numbers of each range, and how many digits they have at least; none for plain text."""
+    found = []
+    for part in ranges.split(",") if ranges else ():
         first, dash, last = part.partition("-")
-        for number in range(int(first), int(last if dash else first) + 1):
-            yield str(number).zfill(len(first))
+        if max(len(first), len(last)) > DIGITS:
+            raise ValueError(f"no number of a node: {part[:100]!r}")
+        found.append((range(int(first), int(last if dash else first) + 1), len(first)))
+    return found
 
 
 def counts(tasks: str) -> Iterator[int]:
     """Tasks on each node: "3(x2),1" gives 3, 3, 1.
 
     Raises:
-        ValueError: it is no such list.
+        ValueError: it is no such list, or one of more than ``MOST``.
     """
+    nodes = whole = 0
     for part in tasks.split(","):
         match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", part)
         if match is None:
-            raise ValueError(f"no list of counts: {tasks!r}")
-        yield from [int(match[1])] * int(match[2] or 1)
+            raise ValueError(f"no list of counts: {tasks[:100]!r}")
+        each, times = int(match[1]), int(match[2] or 1)
+        nodes, whole = nodes + times, whole + each * times
+        if max(nodes, whole) > MOST:
+            raise ValueError(f"more than {MOST:,} tasks: {tasks[:100]!r}")
+        yield from [each] * times

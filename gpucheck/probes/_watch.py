@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gpucheck.host import Child, Ending
 from gpucheck.model import WorkerFault
+from gpucheck.probes._reach import MUTE, OTHER
 
 LAST = "fit"  # the last stage; nothing depends on it
 FIT_SECONDS = 20.0
@@ -37,7 +38,7 @@ class Watched(NamedTuple):
     """What was seen."""
 
     late: bool  # the whole limit came
-    listening: dict[str, str | None]  # what the best connection to each asked task came to, None: it stood; empty: not asked
+    listening: dict[str, str | None]  # what came of asking each task, None: TensorFlow answers, or did; empty: none was asked
 
 
 class Worker:
@@ -88,7 +89,7 @@ def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[st
     Args:
         workers: started.
         limits: how long.
-        listening: what a connection to each task comes to; asked where the cluster does not form.
+        listening: who of the tasks answers (see ``_reach.converse``); asked where the cluster does not form.
     """
     began = asked = time.monotonic()
     answers: dict[str, str | None] = {}
@@ -110,7 +111,7 @@ def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[st
         )
         if forming and (over or (limits.joined and now - asked > ASK_SECONDS)):
             asked = now
-            answers = {task: None if answers.get(task, "") is None else said for task, said in listening().items()}
+            answers = {task: _best(answers.get(task, ""), said) for task, said in listening().items()}
         if over:
             break
         time.sleep(POLL_SECONDS)
@@ -119,6 +120,11 @@ def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[st
     for worker in workers:
         worker.stop()
     return Watched(late, answers)
+
+
+def _best(before: str | None, said: str | None) -> str | None:
+    """Who came and is gone was waited for no longer than we wait; who came and is mute is still there, and hangs."""
+    return None if before is None and said != MUTE else said
 
 
 def _patience(workers: list[Worker], limits: Limits) -> float:
@@ -162,11 +168,18 @@ def _told(worker: Worker) -> WorkerFault:
 
 
 def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
-    """Of those that had to be stopped, the ones that kept the others waiting: who never listened, or had come least far."""
+    """Of those that had to be stopped, the ones that kept the others waiting: who never listened, or had come least far.
+
+    Where the cluster does not form, nobody is to blame who waits for it in a process of this run, and can be connected to.
+    """
     absent = {task: said for task, said in watched.listening.items() if said is not None}
     forming = all(worker.ending.stage == "connect" for worker in still)
     if absent and forming:
-        return [WorkerFault(worker=task, how="missing", reason=_absent(said), stage="connect") for task, said in absent.items()]
+        return [_absent(task, said) for task, said in absent.items()]
+    others = [task for task in watched.listening if task not in {worker.name for worker in workers}]
+    if others and forming:
+        reason = "came, and yet the cluster did not form"
+        return [WorkerFault(worker=task, how="apart", reason=reason, stage="connect") for task in others]
     least = min(len(worker.stages) for worker in still)
     behind = [worker for worker in still if len(worker.stages) == least or len(still) < len(workers)]
     how = "late" if watched.late and not (watched.listening and forming) else "stood still"
@@ -179,8 +192,11 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     return found
 
 
-def _absent(said: str) -> str:
-    return f"did not come ({'nobody listens on its address' if said == 'refused' else said})"
+def _absent(task: str, said: str) -> WorkerFault:
+    """The fault of a task that does not answer as TensorFlow does."""
+    how = {OTHER: "other program", MUTE: "no answer"}.get(said, "missing")
+    reason = f"did not come ({'nobody listens on its address' if said == 'refused' else said})" if how == "missing" else said
+    return WorkerFault(worker=task, how=how, reason=reason, stage="connect")
 
 
 def lost(words: str | None) -> bool:

@@ -44,6 +44,10 @@ def listen(child: Child, doing: Mapping[str, str], seconds: float) -> Account:
     ending, stages = child.end(), child.stages()
     if "crashed" in stages or ending.how.startswith("not started"):
         raise RuntimeError(f"the driver could not be asked: {ending.how}")
+    if not ending.ok and ending.how not in LATE and ending.stage is None and not stages:
+        raise RuntimeError(
+            f"the driver could not be asked: {_ending(child, ending.how, 'before it opened any library', seconds)}"
+        )
     where = doing.get(ending.stage or "") or (f"in the stage {ending.stage}" if ending.stage else "between stages")
     if (why := too_early(ending, seconds)) is not None:
         raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")

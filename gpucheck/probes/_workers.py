@@ -12,7 +12,7 @@ from gpucheck.host import Host
 from gpucheck.model import TrainingRun, WorkerFault
 from gpucheck.probes import _watch
 from gpucheck.probes._members import STRATEGY, Members, members
-from gpucheck.probes._reach import reach
+from gpucheck.probes._reach import converse
 from gpucheck.probes._watch import Limits, Worker
 
 QUIET_SECONDS = 30.0  # in which nobody goes on, and what the first step takes where one device trains alone, times a factor
@@ -53,7 +53,7 @@ def train(host: Host, framework: dict[str, Any]) -> TrainingRun:
         for start in cluster.starts
     ]
     asked = {name: parts for name, parts in cluster.addresses.items() if name not in own or not cluster.joined}
-    watched = _watch.watch(workers, limits, lambda: reach(host, asked, 1.0))
+    watched = _watch.watch(workers, limits, lambda: converse(host, asked, 1.0))
     faults = tuple(_watch.faults(workers, watched))
     return _run(cluster, workers, faults)
 

@@ -19,6 +19,8 @@ class Backend(Fact, frozen=True, kw_only=True):
     import_seconds: float | None = None
     error_type: str | None = None  # "ModuleNotFoundError"
     error: str | None = None  # the exception's words, or how the child ended
+    shadows: dict[str, str] = msgspec.field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
     version: str | None = None
     path: str | None = None  # the imported package's folder
     built_with_cuda: bool | None = None
@@ -43,7 +45,9 @@ def read(host: Host) -> Backend:
     imported = child.until("import")
     if imported is None:
         how = child.end().how
-        return Backend(name=name, source=source, imported=None if how == "timed out" else False, error=how, ending=how)
+        shadows = child.stages().get("shadows") or {}  # in the way of the child itself, as of any program
+        imported = None if how == "timed out" else False
+        return Backend(name=name, source=source, imported=imported, error=how, shadows=shadows, ending=how)
     if not imported["imported"]:
         return Backend(name=name, source=source, **imported)
     listed = child.until("devices")

@@ -1,5 +1,7 @@
 """Keras as the child that trains finds it: version, backend, and where the choice of backend came from."""
 
+import msgspec
+
 from gpucheck.compat import keras as tables
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
@@ -13,6 +15,8 @@ class Keras(Fact, frozen=True, kw_only=True):
     imported: bool | None = None
     error_type: str | None = None
     error: str | None = None
+    shadows: dict[str, str] = msgspec.field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
     version: str | None = None
     backend: str | None = None  # "tensorflow", "jax", "torch"
     backend_source: str | None = None  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
@@ -28,4 +32,6 @@ def read(host: Host) -> Keras:
         source = answer["backend_source"] if host.request.backend is None else "--backend"
         return Keras(**{**answer, "backend_source": source})
     title = tables.TITLES[_framework.elsewhere(host) or "tensorflow"]
-    return Keras(imported=None, error=f"not reached: {title}'s process {framework.end().how}")
+    ending = framework.end()
+    stage = f" in the stage {ending.stage}" if ending.stage else ""
+    return Keras(imported=None, error=f"not reached: {title}'s process {ending.how}{stage}")

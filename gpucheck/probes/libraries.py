@@ -62,6 +62,7 @@ class Libraries(Fact, frozen=True, kw_only=True):
 
 
 FRAMEWORK = "libtensorflow_framework.so.2"
+LIMIT_SECONDS = 30.0  # of the probe: a file system that hangs may not take the whole run's time with it
 OPEN_SECONDS = 20.0  # for all libraries together; a cold gigabyte takes some seconds
 RESTARTS_MAX = 3  # of the opening child, each time without the library that killed it
 
@@ -73,7 +74,7 @@ CUDNN_PARTS = tuple(
 )
 
 
-@probe(level=Level.QUICK, tensorflow=True)
+@probe(level=Level.QUICK, tensorflow=True, limit_seconds=LIMIT_SECONDS)
 def read(host: Host) -> Libraries:
     """Resolve each soname from the ELF headers and the search path; above --quick, open each one in a child too."""
     if host.platform != "linux":

@@ -26,6 +26,9 @@ class Limits(Fact, frozen=True, kw_only=True):
     open_files: int | None = None  # ulimit -n; None: unlimited or unknown
     processes: int | None = None  # ulimit -u; None: unlimited or unknown
     processes_cgroup: int | None = None  # pids.max of the cgroup
+    processes_cgroup_file: str | None = None  # the file that it was read from
+    cpu_seconds: int | None = None  # ulimit -t; None: unlimited or unknown
+    file_size_bytes: int | None = None  # ulimit -f; None: unlimited or unknown
     home: str | None = None  # None: HOME is not set
     home_writable: bool | None = None  # False also where the folder does not exist
     kernel_cache: str | None = None  # CUDA's cache of compiled kernels: CUDA_CACHE_PATH, else ~/.nv/ComputeCache
@@ -42,6 +45,7 @@ def read(host: Host) -> Limits:
     total = None if memory is None else memory.total_bytes
     groups = _Cgroups(host)
     limit, used = groups.memory(total)
+    tasks, tasks_file = groups.processes()
     shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - asked for its size only
     home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
     cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
@@ -59,7 +63,10 @@ def read(host: Host) -> Limits:
         address_space_bytes=_ulimit(host, "AS"),
         open_files=_ulimit(host, "NOFILE"),
         processes=_ulimit(host, "NPROC"),
-        processes_cgroup=groups.processes(),
+        processes_cgroup=tasks,
+        processes_cgroup_file=tasks_file,
+        cpu_seconds=_ulimit(host, "CPU"),
+        file_size_bytes=_ulimit(host, "FSIZE"),
         home=home,
         home_writable=None if home is None else host.writable(home),
         kernel_cache=cache,
@@ -67,6 +74,14 @@ def read(host: Host) -> Limits:
         kernel_cache_disabled=host.env.get("CUDA_CACHE_DISABLE", "").strip() == "1",
         kernel_cache_other=_other_cache(host) if cache_writable is False else None,
     )
+
+
+def oom_kills(host: Host) -> int | None:
+    """How many processes the kernel has killed for want of memory so far, in this control group, else on this machine.
+
+    None: the kernel does not count them here. Sources: cgroup-v2 of the kernel's documentation; mm/oom_kill.c.
+    """
+    return _Cgroups(host).oom_kills()
 
 
 class _Cgroups:
@@ -111,10 +126,20 @@ class _Cgroups:
                 quotas.append(quota / period)
         return round(min(quotas), 3) if quotas else None
 
-    def processes(self) -> int | None:
-        """The smallest limit of tasks, threads included."""
-        limits = (self._number(f"{folder}/pids.max") for folder, _ in self._folders("pids"))
-        return min((limit for limit in limits if limit is not None), default=None)
+    def processes(self) -> tuple[int | None, str | None]:
+        """The smallest limit of tasks, threads included, and the file that sets it."""
+        paths = [f"{folder}/pids.max" for folder, _ in self._folders("pids")]
+        limits = [(limit, path) for path in paths if (limit := self._number(path)) is not None]
+        return min(limits, key=lambda limit: limit[0], default=(None, None))
+
+    def oom_kills(self) -> int | None:
+        """Kills in this group; the machine's count where the group has none (the root of version 2)."""
+        for folder, old in self._folders("memory"):
+            count = self._stat(f"{folder}/{'memory.oom_control' if old else 'memory.events'}", "oom_kill")
+            if count is not None:
+                return count
+            break
+        return self._stat("/proc/vmstat", "oom_kill")
 
     def _memory_new(self, folder: str) -> Iterator[tuple[int, int | None]]:
         limit = self._number(f"{folder}/memory.max")

@@ -5,7 +5,8 @@ import msgspec
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._framework import child
+from gpucheck.probes._framework import child, oom_killed
+from gpucheck.probes.limits import oom_kills
 
 
 class Device(Fact, frozen=True, kw_only=True):
@@ -33,6 +34,8 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     import_seconds: float | None = None
     error_type: str | None = None  # "ImportError"
     error: str | None = None  # the exception's last line, or how the child ended: "killed by SIGBUS"
+    shadows: dict[str, str] = msgspec.field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
     version: str | None = None
     path: str | None = None  # the imported package's folder
     built_with_cuda: bool | None = None
@@ -44,16 +47,23 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     memory_growth: MemoryGrowth = MemoryGrowth()
     mapped_libraries: dict[str, str] = msgspec.field(default_factory=dict)  # soname -> the file really mapped into the process
     ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
+    stage: str | None = None  # the stage it was in then: "import", "devices"
+    oom_kills: int | None = None  # as in ``Training``
 
 
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
+    before = oom_kills(host)
     framework = child(host)
     imported = framework.until("import")
     if imported is None:
-        how = framework.end().how
-        return TensorFlow(imported=None if how == "timed out" else False, error=how, ending=how)
+        ended = framework.end()
+        how = ended.how
+        shadows = framework.stages().get("shadows") or {}  # in the way of the child itself, as of any program
+        kills = oom_killed(host, how, before)
+        imported = None if how == "timed out" else False
+        return TensorFlow(imported=imported, error=how, shadows=shadows, ending=how, stage=ended.stage, oom_kills=kills)
     if not imported["imported"]:
         return TensorFlow(**imported)
     devices = framework.until("devices")
@@ -61,12 +71,16 @@ def read(host: Host) -> TensorFlow:
     mapped = framework.until("mapped") or {}
     if host.request.smoke:
         growth = {**growth, **(_refused(framework) or {})}
+    over = framework.end() if devices is None else None
+    ending = over.how if over else None
     return TensorFlow(
         **{**imported, "compute_capabilities": tuple(imported["compute_capabilities"])},
         devices=None if devices is None else tuple(msgspec.convert(device, Device) for device in devices),
         memory_growth=msgspec.convert(growth, MemoryGrowth),
         mapped_libraries=mapped,
-        ending=framework.end().how if devices is None else None,
+        ending=ending,
+        stage=over.stage if over else None,
+        oom_kills=oom_killed(host, ending, before),
     )
 
 

@@ -9,7 +9,8 @@ from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.plugin import probe
 from gpucheck.probes import _coordinator, _exhaustion, _workers, cuda, gpus
-from gpucheck.probes._framework import child, elsewhere, trainer
+from gpucheck.probes._framework import child, elsewhere, oom_killed, trainer
+from gpucheck.probes.limits import oom_kills
 
 HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
 HANG_FACTOR = 20.0
@@ -25,18 +26,22 @@ class Training(Fact, frozen=True, kw_only=True):
     experiments: tuple[Experiment, ...] = ()  # under --full: what was tried beside them
     ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in then
+    # Where SIGKILL ended the child: processes that the kernel killed for want of memory meanwhile. None: not counted.
+    oom_kills: int | None = None
 
 
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Training:
     """Tell the child that trains how much memory is free, and collect what it planned and measured."""
+    before = oom_kills(host)
     framework = trainer(host)
     free = {"free_bytes": _free_bytes(host)}
     framework.tell(free)
     plan = framework.until("plan")
     if plan is None:
         ending = framework.end()
-        return Training(ending=None if ending.ok else ending.how, stage=ending.stage)
+        how = None if ending.ok else ending.how
+        return Training(ending=how, stage=ending.stage, oom_kills=oom_killed(host, how, before))
     _watch(framework, plan)
     ending = framework.end()
     stages = framework.stages()
@@ -50,11 +55,13 @@ def read(host: Host) -> Training:
     experiments = _experiments(stages, ending)
     if host.request.level >= Level.FULL:
         experiments += _exhaustion.provoke(host, runs)
+    how = None if ending.ok else ending.how
     return Training(
         runs=tuple(runs),
         experiments=tuple(experiments),
-        ending=None if ending.ok else ending.how,
+        ending=how,
         stage=ending.stage,
+        oom_kills=oom_killed(host, how, before),
     )
 
 

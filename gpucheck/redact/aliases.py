@@ -5,10 +5,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from gpucheck.model import Report
+from gpucheck.redact.hosts import in_text, known, spoken
 from gpucheck.redact.patterns import (
     ASSIGNMENT,
     BEARER,
     COMMON,
+    COOKIE,
     EMAIL,
     GUID,
     HOMES,
@@ -20,6 +22,7 @@ from gpucheck.redact.patterns import (
     IPV6,
     KEY_BLOCK,
     KEYED,
+    LOGIN,
     LONG_HEX,
     MAC,
     NAME,
@@ -102,6 +105,7 @@ class Aliases:
         for pattern in HOST_IN_TEXT:
             for match in pattern.finditer(value):
                 self._host(match[1])
+        self._hosts.update(found for name in in_text(value) if (found := spoken(name)) is not None)
         for pattern in USER_IN_TEXT:
             for match in pattern.finditer(value):
                 self._user(match[1])
@@ -110,9 +114,13 @@ class Aliases:
 
     def _host(self, name: str, least: int = 3) -> None:
         name = re.sub(r":\d+$", "", name.strip().rstrip("."))
+        if not re.fullmatch(NAME, name) or re.fullmatch(r"[\d.]+", name):
+            return
         first = name.partition(".")[0].lower()
-        if re.fullmatch(NAME, name) and not re.fullmatch(r"[\d.]+", name) and len(first) >= least and first not in COMMON:
+        if "." not in name and len(first) >= least and first not in COMMON:
             self._hosts.add(first)
+        elif "." in name and (found := known(name)) is not None:
+            self._hosts.add(found)
 
     def _user(self, name: str, least: int = 3) -> None:
         if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in COMMON and not name.isdigit():
@@ -130,9 +138,11 @@ class Aliases:
     def _prepare(self) -> None:
         passes = [
             (KEY_BLOCK, lambda match: self._alias("secret", match[0])),
+            (COOKIE, lambda match: match[1] + self._secret(match[2])),
             (KEYED, lambda match: match[1] + self._secret(match[2])),
             (BEARER, lambda match: match[1] + self._alias("secret", match[2])),
             (IN_URL, lambda match: match[1] + self._alias("secret", match[2])),
+            (LOGIN, lambda match: self._alias("secret", match[1])),
             (TOKENS, lambda match: self._alias("secret", match[0])),
             (ASSIGNMENT, self._assignment),
             (UUID, self._uuid),

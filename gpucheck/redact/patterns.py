@@ -10,6 +10,8 @@ test train training model models data local system default node none true false 
 uuid email guid mac ip id the and for not passed failed skipped error warning driver kernel library memory device name
 jupyter jovyan colab vscode app bin lib usr opt var tmp etc dev proc sys mnt share
 info debug trace notice warn fatal critical unable invalid failure please
+port address addr form server master coordinator client peer proxy gateway example name path folder file
+data scratch work workspace content
 """
 COMMON = frozenset(WORDS.split())
 HOST_FIELDS = re.compile(r"(?:^|_)(?:host|hostname|hostnames|node_name|nodename|fqdn|domain)$", re.IGNORECASE)
@@ -21,13 +23,15 @@ HOST_VARIABLES = re.compile(r"HOSTNAME|HOSTS?$|NODELIST$|NODENAME$|_ADDR(?:ESS(?
 NAME = r"[A-Za-z0-9](?:[A-Za-z0-9_.-]*[A-Za-z0-9])?"
 HOST_IN_TEXT = (
     re.compile(rf"\bhost[ _]?name\s*[:=]\s*[\"']?({NAME})", re.IGNORECASE),
-    re.compile(rf"\b(?:host|node|nodename)\s*[:=]\s*[\"']?(?=\S*[\d.-])({NAME})", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:host|node|nodename)\s*[:=]\s*[\"']?(?=[A-Za-z0-9-]*(?:\d|[.-][A-Za-z0-9]))(?![\w.-]*[_/(])({NAME})", re.IGNORECASE
+    ),  # TensorFlow says "Node: 'model/dense_1/MatMul'" of its graph's nodes
     re.compile(rf"^({NAME}):\d+:\d+ \[\d+\] (?:\[\d+\] )?NCCL ", re.MULTILINE),
-    re.compile(rf"(?:grpc|tcp|ssh|nfs)://(?:[^\s/@]*@)?({NAME})"),
+    re.compile(rf"(?:grpc|tcp|ssh|nfs|smb|cifs|hdfs)://(?:[^\s/@]*@)?({NAME})"),
     re.compile(
         rf"^(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d|\d{{4}}-\d\d-\d\dT\S+) ({NAME}) [\w./-]+(?:\[\d+\])?:", re.MULTILINE
     ),
-    re.compile(rf"\b[a-z_][a-z0-9_-]*@({NAME}):", re.IGNORECASE),  # a shell's prompt
+    re.compile(rf"\b[a-z_][a-z0-9_-]*@(?!sha256:)({NAME}):", re.IGNORECASE),  # a shell's prompt
     re.compile(r"--(?:namespace|serviceaccount)=([a-z0-9-]+)"),  # kubectl's
 )
 USER_IN_TEXT = (
@@ -37,16 +41,23 @@ USER_IN_TEXT = (
 )
 SERIAL_IN_TEXT = re.compile(r"\b(?:serial(?:[ _-]?(?:number|no))?|S/?N)\b\W{0,12}([A-Z0-9][A-Z0-9-]{5,})", re.IGNORECASE)
 HOMES = re.compile(
-    r"(?:(?<![\w.~-])|(?<=-[ILR]))(?:(?:/var|/usr|/export|/net|/mnt|/data)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]+Users[\\/]+)([^\s/\\:;,\"'<>|]+)",
+    r"(?:(?<![\w.~-])|(?<=-[ILR]))(?:(?:(?<!/)(?:/[\w.+-]+){1,4}?)?/(?:home|homes|Users)/|[A-Za-z]:[\\/]+Users[\\/]+)([^\s/\\:;,\"'<>|]+)",
     re.IGNORECASE,
 )
 KEYED = re.compile(
-    r"((?:[\w-]*(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|signature)"
+    r"((?:[\w-]*(?:token|secret|passw(?:or)?d|passphrase|api[_-]?key|access[_-]?key|private[_-]?key|credentials?|signature"
+    r"|session[_-]?id|sessid)"
     r"|(?:\w*_)?(?:auth|authorization|sas|sig|pwd))[\"']?\s*[=:]\s*(?:bearer |basic |token )?)([\"'][^\"']+[\"']|[^\s\"',;&]+)",
     re.IGNORECASE,
 )
 BEARER = re.compile(r"(\b(?:bearer|basic)\s+|--?(?:token|password|secret|api[_-]?key)\s+)([A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE)
 IN_URL = re.compile(r"(://)([^\s/@:]*:[^\s/@]+)(?=@)")
+LOGIN = re.compile(r"(?<![^\s\"'\[(=,])([A-Za-z][\w.-]*:[^\s/@:\"',]+)(?=@(?!sha256)[\w\[])")  # "user:password@address"
+COOKIE = re.compile(
+    r"(\b(?:set-)?cookie[\"']?\s*[:=]\s*[\"']?)"
+    r"([^\s=;,\"'<>]+=[^\s;\"']*(?:;\s*(?:[^\s=;,\"'<>/]+=[^\s;\"']*|secure\b|httponly\b))*)",
+    re.IGNORECASE,
+)
 KEY_BLOCK = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 TOKENS = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_\w{20,}|glpat-[\w-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}"

@@ -145,7 +145,8 @@ def _tensorflow(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
         error = ": ".join(filter(None, (fact.get("error_type"), fact.get("error"))))
         return False, f"import failed: {error or 'no reason given'}"
     if listed is None:
-        return False, f"device list not reached: {fact.get('error') or fact.get('ending') or 'no answer'}"
+        stage = f" in the stage {fact['stage']}" if fact.get("stage") else ""
+        return False, f"device list not reached: {fact.get('error') or fact.get('ending') or 'no answer'}{stage}"
     return _lists(listed, facts)
 
 
@@ -179,7 +180,8 @@ def _keras(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
 def _training(fact: dict[str, Any], facts: dict[str, Any]) -> Told:
     runs = fact.get("runs") or ()
     if not runs:
-        return None, f"nothing was trained: {fact.get('ending') or 'no run was possible'}"
+        stage = f" in the stage {fact['stage']}" if fact.get("ending") and fact.get("stage") else ""
+        return None, f"nothing was trained: {fact.get('ending') or 'no run was possible'}{stage}"
     told: dict[str, dict[str, dict[tuple[str, ...], None]]] = {status: {} for status in _ENDINGS}  # status -> strategy -> devices
     for run in runs:
         told.setdefault(run["status"], {}).setdefault(run["strategy"], {}).setdefault(tuple(run["devices"]))

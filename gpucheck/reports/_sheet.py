@@ -113,18 +113,28 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
     cuts: list[tuple[int, int]] = []
     start = end = 0
     for word in re.finditer(r"\S+", text):
-        if cell_len(text[start : word.end()]) > width:
+        if _wider(text, start, word.end(), width):
             if end > start:
                 cuts.append((start, end))
                 start = word.start()
-            while cell_len(text[start : word.end()]) > width:
+            while _wider(text, start, word.end(), width):
                 end = start + width
-                while cell_len(text[start:end]) > width:  # wide characters take two cells
-                    end -= 1
+                while (over := cell_len(text[start:end]) - width) > 0:  # wide characters take two cells
+                    end -= max(over // 2, 1)
                 cuts.append((start, end))
                 start = end
         end = word.end()
     return [_slice(line, *cut) for cut in [*cuts, (start, end)]]
+
+
+def _wider(text: str, start: int, end: int, width: int) -> bool:
+    """Whether that part takes more cells than ``width``; of a long one no more is measured than that takes."""
+    size = width + 1
+    while start + size < end:
+        if cell_len(text[start : start + size]) > width:
+            return True
+        size *= 2  # characters without a width
+    return cell_len(text[start:end]) > width
 
 
 def _slice(line: _Line, start: int, end: int) -> _Line:

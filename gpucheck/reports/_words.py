@@ -68,7 +68,7 @@ SHORT_TEXT, LONG_TEXT = 160, 2000
 
 def clean(text: str, ascii: bool = False) -> str:
     """The text on one line, without anything that a terminal would obey; in ASCII if asked."""
-    text = re.sub(r"\s*[\n\r\t]\s*", " ", text)
+    text = re.sub(r"(?<!\s)\s*[\n\r\t]\s*", " ", text)  # from a blank's beginning only: else quadratic in its length
     text = UNSAFE.sub("\ufffd", text)
     return text.translate(ASCII).encode("ascii", "replace").decode("ascii") if ascii else text
 

@@ -4,7 +4,7 @@ import msgspec
 
 from gpucheck.expectations.drift import Change, Drift
 from gpucheck.reports._sheet import Sheet
-from gpucheck.reports._words import clean, plural
+from gpucheck.reports._words import LONG_TEXT, clean, plural
 
 
 def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
@@ -52,12 +52,16 @@ def groups(drift: Drift) -> dict[str, list[Change]]:
 
 
 def _old(change: Change) -> str:
-    return change.old if change.old is not None else "absent"
+    return _cut(change.old) if change.old is not None else "absent"
 
 
 def _new(change: Change) -> str:
     note = f", {change.note}" if change.note else ""
-    return change.new + note if change.new is not None else "absent"
+    return _cut(change.new) + note if change.new is not None else "absent"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONG_TEXT else f"{text[: LONG_TEXT - 1]}… ({len(text):,} characters)"
 
 
 def _cell(text: str) -> str:

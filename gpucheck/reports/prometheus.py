@@ -11,6 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
 from gpucheck.naming import devices
+from gpucheck.reports._answers import looked
 from gpucheck.reports._areas import gpu_count
 from gpucheck.reports._headline import outcomes, roots, state
 from gpucheck.reports._text import line
@@ -94,7 +95,7 @@ class _Collector:
 
     def _probes(self) -> Iterator[GaugeMetricFamily]:
         ran = [run for run in self._report.probes if run.status is not ProbeStatus.SKIPPED and run.name != "request"]
-        ok = [({"probe": run.name}, run.status is ProbeStatus.OK) for run in ran]
+        ok = [({"probe": run.name}, looked(self._report, run)) for run in ran]
         yield _gauge("probe_success", "1: the probe could look", ok)
         yield _gauge("probe_duration_seconds", "Duration of the probe", [({"probe": run.name}, run.seconds) for run in ran])
 

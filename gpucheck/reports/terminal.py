@@ -3,6 +3,7 @@
 from gpucheck.compat.keras import OTHERS, TITLES
 from gpucheck.model import Level, Report, Severity, Status, Verdict
 from gpucheck.reports import _decision, _experiments, _findings, _training
+from gpucheck.reports._answers import unanswered
 from gpucheck.reports._areas import Area, areas, place
 from gpucheck.reports._headline import gaps, proved, unchecked
 from gpucheck.reports._sheet import Part, Sheet
@@ -97,11 +98,12 @@ def _probes(sheet: Sheet, report: Report) -> None:
     sheet.blank()
     sheet.add(("probes", "title"), indent=2)
     for run in report.probes:
-        status = run.status.value.replace("_", " ")
         if run.name == "request":
             continue
+        silent = unanswered(report, run)
+        status = "no answer" if silent else run.status.value.replace("_", " ")
         label = f"{run.name:14} {status:9} {duration(run.seconds) if run.seconds else '–':>7}"
-        sheet.add(run.problem or "", indent=4, label=label, hang=40 if sheet.width >= 70 else 8)
+        sheet.add(run.problem or silent or "", indent=4, label=label, hang=40 if sheet.width >= 70 else 8)
 
 
 def _conclusion(sheet: Sheet, report: Report, verbose: bool) -> None:

@@ -1,10 +1,14 @@
 """What rules ask about a Keras that runs on JAX or PyTorch: whether it was told to, whether it can, and what installs it."""
 
+import re
+
 from gpucheck.compat import keras as tables
+from gpucheck.compat import versions
 from gpucheck.model import Fix
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.rules._commands import pip
 
@@ -13,6 +17,14 @@ def told(environment: Environment, backend: Backend | None) -> str | None:
     """The backend other than TensorFlow that Keras is told to train on; before it was looked at, by KERAS_BACKEND alone."""
     name = backend.name if backend is not None else environment.variables.get("KERAS_BACKEND")
     return name if name in tables.OTHERS else None
+
+
+def refused(environment: Environment, packages: Packages, backend: Backend | None, error: str) -> bool:
+    """Whether an import failed because Keras 3 knows no such backend as the one it is told to take: its error names that one."""
+    name = backend.name if backend is not None else environment.variables.get("KERAS_BACKEND", "")
+    if packages.keras is None or not versions.at_least(packages.keras.version, "3"):
+        return False
+    return bool(name) and name not in tables.BACKENDS and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", error) is not None
 
 
 def missing(packages: Packages, name: str) -> list[str]:
@@ -26,6 +38,14 @@ def instead(environment: Environment, packages: Packages, backend: Backend | Non
     """Whether Keras is told to train on another backend, and all that it needs for that is installed."""
     name = told(environment, backend)
     return name is not None and not missing(packages, name)
+
+
+def bypassed(log: Log) -> list[Event]:
+    """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
+    taken = [event for event in log.events if event.kind == "keras-backend" and event.fields["name"] == tables.BACKENDS[0]]
+    other = [event for event in log.events if event.kind == "keras-backend-other"]
+    missed = [event for event in log.events if event.kind == "module-missing" and event.fields["module"] == tables.BACKENDS[0]]
+    return [taken[0], missed[0], other[0]] if taken and missed and other and taken[0].line < missed[0].line else []
 
 
 def title(backend: Backend) -> str:

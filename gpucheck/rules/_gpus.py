@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY
 from gpucheck.model import Evidence, Request, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -17,18 +17,24 @@ def gpu_here(request: Request, container: Container, pci: Pci, driver: Driver, c
     """Whether this process should be able to use an NVIDIA GPU once everything above the hardware is right.
 
     A container sees its host's PCI bus, so there the bus proves nothing; a GPU handed to a virtual machine is not ours.
-    With --allow-cpu, GPUs that were all hidden from CUDA on purpose do not count. None: nobody could say.
+    Where no GPU is needed (--allow-cpu), those that were all hidden from CUDA on purpose do not count. None: nobody could say.
     """
     if cuda.device_count:
         return True
-    if request.allow_cpu and cuda.result == CUDA_ERROR_NO_DEVICE:
+    if not request.needs_gpu and cuda.result == CUDA_ERROR_NO_DEVICE:
         return False
     if driver.gpu_count:
         return True
     if not container.inside and any(gpu.kernel_driver != "vfio-pci" for gpu in pci.gpus):
         return True
     silent = {"crashed", "hung"} & {driver.status, cuda.status}
-    return None if silent else False  # a driver that hangs may well have a GPU, which WSL and containers show nowhere else
+    # A driver that hangs or refuses may well have a GPU, which WSL and containers show nowhere else.
+    return None if silent or refuses(cuda) else False
+
+
+def refuses(cuda: Cuda) -> bool:
+    """Whether a driver was loaded and names an error other than "no device": that is no word for a machine without GPUs."""
+    return cuda.status == "failed" and cuda.result not in (None, CUDA_ERROR_NO_DEVICE, CUDA_ERROR_STUB_LIBRARY)
 
 
 def absent(here: bool | None) -> Skip | None:

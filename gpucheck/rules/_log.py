@@ -20,7 +20,12 @@ _BESIDE_WORDS = {
     "gpus-listed",
     "macos",
     "program-started",
+    "keras-backend-other",
+    "mig-shown",
+    "nccl-ready",
+    "own-file",
     "traceback",
+    "uses-tpu",
     "windows",
     "wsl-inside",
 }

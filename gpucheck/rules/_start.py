@@ -39,6 +39,8 @@ _NAMED = (
 )
 _NVML_INFERRED = (NVML_NO_LIBRARY, NVML_NO_GPU)
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
+# nvidia-smi comes with the driver, and what is written in Go (Kubernetes' plugins, the container toolkit) is for nodes that have one
+_ON_NODES = re.compile(r"(?i)nvidia-smi|could not load NVML library|\bERROR_LIBRARY_NOT_FOUND\b")
 _ABOUT_A_GPU = re.compile(r"(?i)\bgpu|cuda|nvidia|nvml")
 
 # A pasted log does not tell the distribution.
@@ -166,7 +168,7 @@ def ending(log: Log) -> Ending | None:
         return end("driver-missing") if no_driver else None
     if on_bus and not (no_driver or unfound or rumours or result == NO_LIBRARY):
         return end("driver-not-loaded", *on_bus)
-    if any("nvidia-smi" in event.text.lower() for event in unfound):
+    if any(_ON_NODES.search(event.text) for event in unfound):
         return end("driver-library-missing")
     if (result or empty) and not (no_driver or on_bus):
         return end("no-nvidia-gpu")

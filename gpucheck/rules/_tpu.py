@@ -1,5 +1,7 @@
 """What the rules of the TPU row share."""
 
+import re
+
 from gpucheck.compat import tpu as tpus
 from gpucheck.compat import versions
 from gpucheck.model import Finding, Fix, Skip, saw
@@ -10,6 +12,7 @@ from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._training import standing
 from gpucheck.rules._words import short
 
+_OF_WORKERS = re.compile(r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)")
 # TPUs reached over the network: nothing of them is on this machine's bus.
 REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -46,5 +49,24 @@ def from_log(log: Log | None, reason: str, what: str, fix: tuple[Fix, ...]) -> F
         return Skip("nothing looked for a TPU")
     for place, event in standing(log, "tpu-failed"):
         if event.fields.get("reason") == reason:
+            return Finding(summary=f"{what}: {short(event.text)}.", evidence=saw(log, f"events[{place}].text"), fix=fix)
+    return None
+
+
+def at_work(log: Log | None) -> bool:
+    """Whether a log is of a program on a TPU, for all that it names: its workers are the TPU's then."""
+    events = log.events if log is not None else ()
+    elsewhere = any(
+        event.kind == "gpu-created" or (event.kind == "cluster-named" and _OF_WORKERS.search(event.text)) for event in events
+    )
+    return not elsewhere and any(event.kind == "uses-tpu" for event in events)
+
+
+def unanswered(log: Log | None, what: str, fix: tuple[Fix, ...]) -> Finding | None:
+    """The finding of a log in which a program on a TPU could not connect, and no line says more of the TPU."""
+    if log is None or not at_work(log) or any(event.kind == "tpu-failed" for event in log.events):
+        return None
+    for place, event in standing(log, "worker-unreachable"):
+        if "needs" not in event.fields:
             return Finding(summary=f"{what}: {short(event.text)}.", evidence=saw(log, f"events[{place}].text"), fix=fix)
     return None

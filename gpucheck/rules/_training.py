@@ -68,13 +68,14 @@ def standing(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
     events = log.events if log is not None else ()
     last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
-    starts = [index for index, event in enumerate(events) if event.kind in _STARTS]
+    starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
 
     def went_on(index: int) -> bool:
         """A program that was killed prints what its buffers held, and no more, unless it is started again."""
         if index > last or not _ends(events[index]):
             return index < last
-        return any(index < start < last for start in starts) or events[last].line - events[index].line > _BUFFERED
+        line = events[index].line
+        return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
 
     later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
     return [

@@ -103,7 +103,8 @@ def test_a_tensorflow_that_hangs_is_unknown_not_broken(tmp_path):
     env = fake_package(tmp_path, "tensorflow", "import time; time.sleep(600)")
     with LocalHost(Request(timeout_seconds=4), env=env) as host:
         fact = tensorflow.read(host)
-        assert (fact.imported, fact.ending) == (None, "timed out")
+        assert (fact.imported, fact.ending, fact.stage) == (None, "timed out", "import")
+        assert keras.read(host).error == "not reached: TensorFlow's process timed out in the stage import"
         assert training.read(host).ending == "timed out"
         assert training.read(host).stage == "import"
 

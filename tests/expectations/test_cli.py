@@ -77,6 +77,21 @@ def test_the_machine_of_the_snapshot_is_as_expected(good):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"# a comment\n", b'{"schema_version": "1.0", "facts": {}}'])
+def test_a_baseline_that_expects_nothing_is_refused(good, tmp_path, content):
+    empty = tmp_path / "empty"
+    empty.write_bytes(content)
+    done = [gpucheck("compare", empty, "--allow-cpu", cwd=good), gpucheck("compare", empty, "good.json", cwd=good)]
+    if not content.startswith(b"{"):
+        done += [
+            gpucheck(*QUICK, "--expect", empty, cwd=good),
+            gpucheck("run", "--expect", empty, *QUICK, "--", sys.executable, "-c", "print('started')", cwd=good),
+        ]
+    for one in done:
+        assert (one.returncode, one.stdout) == (2, ""), one
+        assert "is no baseline" in one.stderr.splitlines()[-1]
+
+
 @needs_keras
 def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
     done = gpucheck("compare", "good.json", "--format", "json", cwd=good, env=older_keras)
@@ -216,8 +231,8 @@ def test_expectations_from_pyproject_and_a_variable(tmp_path):
     done = gpucheck(*QUICK, cwd=tmp_path)
     assert done.returncode == 1
     assert "gpu-count-unexpected" in done.stdout
-    (tmp_path / "none.toml").write_text("")
-    assert gpucheck(*QUICK, cwd=tmp_path, env={"GPUCHECK_EXPECT": "none.toml"}).returncode == 0
+    (tmp_path / "other.toml").write_text('[versions]\npython = ">=3"\n')
+    assert gpucheck(*QUICK, cwd=tmp_path, env={"GPUCHECK_EXPECT": "other.toml"}).returncode == 0
 
 
 def test_a_strategy_that_is_configured_gives_way_to_quick(tmp_path):

@@ -82,8 +82,42 @@ mirrored = { float32 = 20000.5, mixed_float16 = 4e4 }
     assert got.allowed_warnings == ("kernels-jit-compiled",)
 
 
-def test_an_empty_file_expects_nothing():
-    assert read.parse("", "f.toml") == Expectations()
+NOTHING = [
+    "",
+    "\ufeff",
+    "# a comment\n",
+    "schema_version = 1",
+    "[gpu]",
+    "mute = []",
+    "[training.min_samples_per_second]\none_device = {}",
+]
+
+
+@pytest.mark.parametrize("text", NOTHING)
+@pytest.mark.parametrize("how", [read.parse, read.baseline])
+def test_a_file_that_expects_nothing_is_no_baseline(text, how):
+    """Every machine meets it: a truncated file would say for ever that all is well."""
+    with pytest.raises(read.Problem) as caught:
+        how(text, "f.toml")
+    assert str(caught.value).startswith("f.toml: a file that expects nothing is no baseline")
+
+
+@pytest.mark.parametrize("text", [MUTE, 'allowed_warnings = ["gpu-throttled"]'])
+def test_mutes_alone_can_be_asked_for_and_not_compared_with(text):
+    assert read.parse(text, "f.toml") != Expectations()
+    with pytest.raises(read.Problem, match=r"^f\.toml: only mutes or allowed warnings: a file that expects nothing"):
+        read.baseline(text, "f.toml")
+
+
+@pytest.mark.parametrize(
+    "text", ["[gpu]\ncount = 0", "[training.min_samples_per_second]\none_device = 1", '[versions]\npython = ">3"']
+)
+def test_one_expectation_is_a_baseline(text):
+    assert read.baseline(text, "f.toml") == read.parse(text, "f.toml")
+
+
+def test_an_empty_table_of_pyproject_expects_nothing():
+    assert read.convert({}, "", "pyproject.toml") == Expectations()
 
 
 def test_one_name_and_a_date_as_text_are_fine():

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+import tracemalloc
 
 import pytest
 
@@ -102,3 +103,29 @@ def test_keras_is_told_the_backend_that_was_asked_for():
         assert child_env(Request(backend="tensorflow"), told, name)["KERAS_BACKEND"] == "tensorflow"
         assert child_env(Request(), told, name)["KERAS_BACKEND"] == "jax"
     assert "KERAS_BACKEND" not in child_env(Request(), {}, "framework")
+
+
+def test_a_child_that_writes_without_end_is_stopped(child, monkeypatch):
+    monkeypatch.setattr("gpucheck.host.child.STAGES_LIMIT_BYTES", 4 << 20)
+    one = child(SAY + "say(end='a', value=1)\nwhile True: os.write(1, b'x' * 65536)")
+    assert one.until("b") is None
+    assert one.stages() == {"a": 1}
+    assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
+
+
+def test_a_child_that_wrote_too_much_is_not_believed_and_not_kept(child, monkeypatch):
+    monkeypatch.setattr("gpucheck.host.child.STAGES_LIMIT_BYTES", 4 << 20)
+    one = child(SAY + "os.write(1, b'x' * 30000000); say(end='done', value=None)")
+    tracemalloc.start()
+    try:
+        assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
+        assert one.stages() == {}
+        assert tracemalloc.get_traced_memory()[1] < 12 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_long_line_comes_whole(child):
+    one = child(SAY + "say(end='a', value='x' * 5000000); say(end='done', value=None)")
+    assert len(one.until("a")) == 5000000
+    assert one.end().ok

@@ -1,5 +1,6 @@
 """This machine through the door."""
 
+import os
 import sys
 import threading
 import time
@@ -9,6 +10,7 @@ import pytest
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
+from gpucheck.probes._loader import Loader
 
 
 @pytest.fixture
@@ -94,3 +96,38 @@ def test_ulimits_and_processors(host):
     assert total >= allowed >= 1
     assert host.memory().total_bytes == psutil.virtual_memory().total
     assert host.memory().available_bytes == pytest.approx(psutil.virtual_memory().available, rel=0.1)
+
+
+def test_a_named_pipe_is_no_file_to_wait_at(tmp_path):
+    path = str(tmp_path / "libcudnn.so.9")
+    os.mkfifo(path)
+    answers = []
+    host = LocalHost(Request())
+    thread = threading.Thread(target=lambda: answers.append(host.read_bytes(path)), daemon=True)
+    thread.start()
+    thread.join(5)
+    assert answers == [None]
+    loader = Loader(LocalHost(Request(), env={"LD_LIBRARY_PATH": str(tmp_path)}), None)
+    assert loader.find("libcudnn.so.9").problem == "not a library"
+
+
+def test_an_interpreter_that_a_file_keeps_from_answering(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "json.py").write_text("raise RuntimeError")
+    with LocalHost(Request(python=sys.executable)) as host:
+        assert host.interpreter()["problem"].startswith(f"{tmp_path}/json.py hides Python's own module json: rename it")
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        ('case "$*" in *version_info*) printf 2.7;; *) echo SyntaxError >&2; exit 1;; esac', "it is Python 2.7, and gpucheck"),
+        ("echo a; echo no such option >&2; exit 2", "exited with status 2: no such option"),
+    ],
+)
+def test_an_interpreter_that_is_too_old_or_none(tmp_path, script, problem):
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n")
+    python.chmod(0o755)
+    with LocalHost(Request(python=str(python))) as host:
+        assert host.interpreter()["problem"].startswith(problem)

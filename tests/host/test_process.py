@@ -109,7 +109,8 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     package = tmp_path / "gpucheck" / "child"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "runtime.py").write_text(pathlib.Path(runtime.__file__).read_text())
+    for name in ("boot.py", "runtime.py", "shadows.py"):
+        (package / name).write_text((pathlib.Path(runtime.__file__).parent / name).read_text())
     (package / "sleeper.py").write_text("import time\ndef run(stages, args):\n    stages.begin('sleep')\n    time.sleep(600)\n")
     parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())

@@ -33,6 +33,11 @@ def test_terminal():
         (Result(0, (), ()), "no .py or .ipynb file\n"),
         (Result(2, (), (BROKEN,)), "no findings in 2 files, 1 not readable\n"),
         (Result(1, (FOUND,), ()), "1 finding in 1 of 1 file\n"),
+        (Result(1, (), (BROKEN._replace(cell=3),)), "no findings in 1 file, 1 cell not readable\n"),
+        (
+            Result(3, (), (BROKEN, *[BROKEN._replace(cell=3)] * 2)),
+            "no findings in 3 files, 1 not readable, 2 cells not readable\n",
+        ),
         (Result(3, (FOUND, FOUND), ()), "2 findings in 1 of 3 files\n"),
     ],
 )

@@ -5,7 +5,9 @@ import pathlib
 import time
 from importlib.util import find_spec
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 import gpucheck
 from gpucheck.lint import runner
@@ -33,6 +35,26 @@ def test_findings_and_failures(tmp_path):
     assert result.exit_code == 2
     assert lint([str(tmp_path / "a.py")], RULES).exit_code == 1
     assert lint([str(tmp_path / "c.py")], RULES).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("unread", "found"),
+    [
+        ("x = (", [3]),
+        ("tf.ones(3", [3]),  # not known to be what starts the GPUs, but neither does it hide what does
+        ("tf = (", []),
+        ("set_memory_growth(", []),
+        ("def setup(gpus:", [3]),
+    ],
+)
+def test_the_cells_beside_one_that_cannot_be_read(tmp_path, unread, found):
+    cells = ["import tensorflow as tf\ntf.zeros(3)", unread, LATE.partition("\n")[2].partition("\n")[2].format(SET)]
+    path = tmp_path / "train.ipynb"
+    nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
+    result = lint([str(path)], RULES)
+    assert [(one.cell, one.line) for one in result.failures] == [(2, 1)]
+    assert [one.cell for one in result.problems] == found
+    assert result.exit_code == 2
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def write(folder, name, data):
 )
 def test_encodings(tmp_path, data, text):
     program = source.read(write(tmp_path, "train.py", data))
-    assert program == (text, ())
+    assert program == (text, (), ())
     source.parse(program.text)
 
 
@@ -49,7 +49,7 @@ def test_encodings(tmp_path, data, text):
 def test_unreadable_encodings(tmp_path, data, message, line):
     with pytest.raises(Unreadable, match=message) as caught:
         source.read(write(tmp_path, "train.py", data))
-    assert (caught.value.cell, caught.value.line) == (None, line)
+    assert caught.value.line == line
 
 
 def test_missing_special_and_huge_files(tmp_path, monkeypatch):
@@ -146,7 +146,21 @@ def test_notebook_cells_and_lines(tmp_path):
         ("!pip install tensorflow\na = 1", "\na = 1"),
         ("%matplotlib inline\na = 1", "\na = 1"),
         ("if a:\n    !ls {a}\nb = 1", "if a:\n    pass\nb = 1"),
-        ("files = !ls\nt = %time f()", "files = None\nt = None"),
+        ("files = !ls\nt = %time f()", "files = None\nt =       f()"),
+        ("out['a'] = b.c = !ls \\\n  -l\nd = 1", "out['a'] = b.c = None\n\nd = 1"),
+        ("print('a =!b')  # a =!b\n!ls", "print('a =!b')  # a =!b"),
+        ("t = %timeit -o f()\nif t: u = %time a = 1", "t = None; f()\nif t: u = None; a = 1"),
+        ("%time m.fit(x)\n%timeit -n1 -r 2 m.fit(x)", "0;    m.fit(x)\n0;               m.fit(x)"),
+        ("if a:\n    %time f()\n    %lprun -f A.b -u 1e-3 g()", "if a:\n    0;    f()\n    0;" + " " * 20 + "g()"),
+        ("%prun -l 5 -s cumulative for a in b: c\nd", "for a in b: c\nd"),
+        ("%memit -r1 a = 1; b = 2\n%time !ls\n%run a.py\n%time", "0;         a = 1; b = 2"),
+        ("%time f(a, \\\n  b)\nc = 1", "0;    f(a,    b)\n\nc = 1"),
+        ("%%timeit -n1 a = 1\nf(a)", "0;           a = 1\nf(a)"),
+        ("tf.*Dev*?\nkeras.layers.*Conv*?\na[0].b??\n%time?\na = 1", "\n\n\n\na = 1"),
+        ("!pip install a\nprint('%s'\n      %b)", "\nprint('%s'\n      %b)"),
+        ('!ls\na = """it\'s (\n%no magic\n"""; b = \'(\' # (\n%ls', '\na = """it\'s (\n%no magic\n"""; b = \'(\' # (\n'),
+        ("!ls\na = 7 \\\n  % 2\nb = '\\\n!c\\\\'\n!ls", "\na = 7 \\\n  % 2\nb = '\\\n!c\\\\'\n"),
+        ("# what?\n;f a\n!!ls", "# what?\n\n"),
         ("!echo a \\\n  b\nc = 1", "\n\nc = 1"),
         ("%%bash\nls ((", "\n"),
         ("%%time\na = 1", "\na = 1"),
@@ -164,10 +178,17 @@ def test_notebook_of_another_language(tmp_path):
     assert source.read(notebook(tmp_path, "library(keras) <- 3", language="R")).text == ""
 
 
-def test_a_broken_cell_is_named(tmp_path):
-    with pytest.raises(Unreadable, match="syntax error") as caught:
-        source.read(notebook(tmp_path, "a = 1", "b = 1\nc = ("))
-    assert (caught.value.cell, caught.value.line, caught.value.column) == (3, 2, 5)
+def test_a_broken_cell_is_named_and_the_others_are_read(tmp_path):
+    program = source.read(notebook(tmp_path, "a = 1", "b = 1\nc = (a.d, e(", "f = 1"))
+    (unread,) = program.unread
+    assert (unread[:2], unread.message.partition(":")[0]) == ((3, 2), "syntax error")
+    assert program.text == "a = 1\nb = c = __unread__(b, c, a.d, e)\nf = 1\n"
+    assert [program.locate(line) for line in (1, 2, 3)] == [(2, 1), (3, 1), (4, 1)]
+
+
+def test_a_notebook_in_python_2_is_not_read(tmp_path):
+    with pytest.raises(Unreadable, match=r"this is Python 2.* \(cell 3, line 1\)"):
+        source.read(notebook(tmp_path, "a = 1", "print a", "b = ("))
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b'{"nbformat": 4, "cells": 3}'])

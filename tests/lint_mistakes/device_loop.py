@@ -49,4 +49,23 @@ PROGRAMS = {
             with tf.GradientTape() as t: pass
         [step(i) for i in range(4)]
     """,
+    "variables of their own, gradients gathered": """
+        import tensorflow as tf
+        grads = []
+        for i in range(4):
+            with tf.device(f"/GPU:{i}"):
+                w = tf.Variable(tf.ones([3, 3]))
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(w * batches[i])
+                grads.append(tape.gradient(loss, [w]))
+    """,
+    "one variable for all": """
+        import tensorflow as tf
+        w = tf.Variable(tf.ones([3, 3]))
+        for i in range(4):
+            with tf.device(f"/GPU:{i}"):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(w * batches[i])
+                w.assign_sub(tape.gradient(loss, w))
+    """,
 }

@@ -34,4 +34,10 @@ PROGRAMS = {
         p=tf.config.list_physical_devices("GPU")
         tf.config.experimental.set_memory_growth(p[-1], True)
     """,
+    "a slice of one": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus[:1]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
 }

@@ -72,4 +72,44 @@ PROGRAMS = {
         for g in tf.config.list_physical_devices("GPU"):
           tf.config.experimental.set_memory_growth(g, True)
     """,
+    "after a function that returns late or raises": """
+        import tensorflow as tf
+        def show(verbose):
+            if verbose is None:
+                raise ValueError(verbose)
+            print(tf.config.list_logical_devices("GPU"))
+            if not verbose:
+                return
+            print("shown")
+        def main(verbose):
+            show(verbose)
+            for g in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(g, True)
+    """,
+    "after a test expected something else": """
+        import pytest
+        import tensorflow as tf
+        with pytest.raises(ValueError):
+            tf.zeros(-1)
+        tf.config.experimental.set_memory_growth(tf.config.list_physical_devices("CPU")[0], True)
+    """,
+    "in a function with a decorator": """
+        import functools
+        import tensorflow as tf
+        def logged(fn):
+            @functools.wraps(fn)
+            def wrapper(*args, **kwargs):
+                print(fn)
+                return fn(*args, **kwargs)
+            return wrapper
+        @logged
+        def setup(gpus):
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+        @logged
+        def main():
+            strategy = tf.distribute.MirroredStrategy()
+            setup(gpus=tf.config.list_physical_devices("GPU"))
+        main()
+    """,
 }

@@ -28,4 +28,9 @@ PROGRAMS = {
         for i in range(len(gpus)):
           print(f"{gpus[i].memory_limit}")
     """,
+    "set by its name": """
+        import tensorflow as tf
+        for gpu in tf.config.list_physical_devices("GPU"):
+            setattr(gpu, "memory_limit", 4096)
+    """,
 }

@@ -62,4 +62,41 @@ PROGRAMS = {
           m.compile("adam")
         m.fit(x)
     """,
+    "decorated in ways that change nothing": """
+        import functools, time
+        import tensorflow as tf
+        def timed(fn):
+            @functools.wraps(fn)
+            def wrapper(*args, **kwargs):
+                start = time.time()
+                result = fn(*args, **kwargs)
+                print(time.time() - start)
+                return result
+            return wrapper
+        @timed
+        @functools.lru_cache(None)
+        def build(n):
+            return tf.keras.Sequential([tf.keras.layers.Dense(n)])
+        @timed
+        def compile_model(model, strategy):
+            with strategy.scope():
+                model.compile("adam", "mse")
+        strategy = tf.distribute.MirroredStrategy()
+        compile_model(build(3), strategy=strategy)
+    """,
+    "under click": """
+        import click
+        import tensorflow as tf
+        @click.group()
+        def cli():
+            pass
+        @cli.command()
+        @click.option("--size")
+        def train(size):
+            strategy = tf.distribute.MirroredStrategy()
+            model = tf.keras.Sequential([tf.keras.layers.Dense(size)])
+            model.compile("adam", "mse")
+            model.fit(x, y)
+        cli()
+    """,
 }

@@ -39,4 +39,25 @@ PROGRAMS = {
         F=flags.FLAGS
         d=s.experimental_distribute_dataset(tf.data.TFRecordDataset("a").batch(F.per_replica_batch_size))
     """,
+    "with options that say so": """
+        import tensorflow as tf
+        PER_REPLICA_BATCH = 16
+        strategy = tf.distribute.MirroredStrategy()
+        ds = tf.data.Dataset.range(100).batch(PER_REPLICA_BATCH)
+        options = tf.distribute.InputOptions(experimental_replication_mode=tf.distribute.InputReplicationMode.PER_WORKER)
+        ds = strategy.experimental_distribute_dataset(ds, options)
+    """,
+    "a flag that is kept": """
+        import tensorflow as tf
+        from absl import flags
+        flags.DEFINE_integer("batch_size_per_replica", 64, "")
+        class Job:
+            def __init__(self):
+                self.batch_size_per_replica = flags.FLAGS.batch_size_per_replica
+            def run(self):
+                strategy = tf.distribute.MirroredStrategy()
+                ds = tf.data.Dataset.range(9).batch(self.batch_size_per_replica)
+                return strategy.experimental_distribute_dataset(ds)
+        Job().run()
+    """,
 }

@@ -81,4 +81,21 @@ PROGRAMS = {
         m=keras.Sequential([keras.layers.Dense(3,activation=keras.activations.softmax)])
         m.compile("adam","mse")
     """,
+    "the session is cleared before and after": """
+        import keras
+        keras.backend.clear_session()
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        for fold in range(3):
+            model = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+            model.compile("adam", "sparse_categorical_crossentropy")
+            keras.backend.clear_session()
+    """,
+    "arguments handed on": """
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        def dense(*args, **kwargs):
+            return keras.layers.Dense(*args, **kwargs)
+        model = keras.Sequential([dense(3, activation="softmax")])
+        model.compile("adam", "sparse_categorical_crossentropy")
+    """,
 }

@@ -118,4 +118,28 @@ PROGRAMS = {
             if hasattr(g, "memory_limit"):
                 print(g.memory_limit)
     """,
+    "each GPU is warmed up with a variable of its own": """
+        import time
+        import tensorflow as tf
+        for i, _ in enumerate(tf.config.list_physical_devices("GPU")):
+            with tf.device(f"/GPU:{i}"):
+                w = tf.Variable(tf.random.normal([4096, 4096]))
+                t0 = time.time()
+                for _ in range(100):
+                    with tf.GradientTape() as tape:
+                        loss = tf.reduce_sum(tf.matmul(w, w))
+                    w.assign_sub(1e-9 * tape.gradient(loss, w))
+                print(i, time.time() - t0)
+    """,
+    "a burn-in in a function, of two variables": """
+        import tensorflow as tf
+        def burn(name):
+            with tf.device(name):
+                a, b = tf.Variable(tf.ones([9, 9])), tf.Variable(tf.ones([9, 9]))
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_sum(a @ b)
+                tf.keras.optimizers.SGD().apply_gradients(zip(tape.gradient(loss, [a, b]), [a, b]))
+        for gpu in tf.config.list_logical_devices("GPU"):
+            burn(gpu.name)
+    """,
 }

@@ -76,4 +76,26 @@ PROGRAMS = {
             os.environ["KERAS_BACKEND"] = "torch"
             import keras
     """,
+    "the program starts itself again": """
+        import os, sys
+        import keras
+        if keras.backend.backend() != "jax":
+            os.environ["KERAS_BACKEND"] = "jax"
+            os.execve(sys.executable, [sys.executable, *sys.argv], os.environ)
+        model = keras.Sequential([keras.layers.Dense(1)])
+    """,
+    "workers of joblib": """
+        import os
+        import tensorflow as tf
+        from joblib import Parallel, delayed
+        os.environ["KERAS_BACKEND"] = "jax"
+        Parallel(n_jobs=2)(delayed(train)(i) for i in range(2))
+    """,
+    "workers of Ray": """
+        import os
+        import keras
+        import ray
+        os.environ["KERAS_BACKEND"] = "torch"
+        ray.init()
+    """,
 }

@@ -124,4 +124,50 @@ PROGRAMS = {
         for g in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(g, True)
     """,
+    "tests that expect it to be refused": """
+        import pytest
+        import tensorflow as tf
+        def test_growth_is_refused_late():
+            tf.constant(1)
+            with pytest.raises(RuntimeError):
+                tf.config.experimental.set_memory_growth(tf.config.list_physical_devices("GPU")[0], True)
+        class Growth(tf.test.TestCase):
+            def test_late(self):
+                tf.constant(1)
+                gpus = tf.config.list_physical_devices("GPU")
+                with self.assertRaisesRegex(RuntimeError, "initialized"):
+                    tf.config.experimental.set_memory_growth(gpus[0], True)
+    """,
+    "those of a slice, the others hidden": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        tf.config.set_visible_devices(gpus[:1], "GPU")
+        for gpu in gpus[:1]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "slices that may be all": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus[:count]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        for gpu in gpus[1:]:
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "a function that has returned before it lists the devices": """
+        import sys
+        import tensorflow as tf
+        def show(verbose):
+            if not verbose:
+                return
+            print(tf.config.list_logical_devices("GPU"))
+        def main():
+            verbose = "-v" in sys.argv
+            if verbose:
+                show(verbose)
+                return
+            show(verbose)
+            for g in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(g, True)
+        main()
+    """,
 }

@@ -77,4 +77,27 @@ PROGRAMS = {
         m = keras.Model(inputs, y)
         m.compile("adam", "mse")
     """,
+    "the policy is gone with the session": """
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        a = keras.Sequential([keras.layers.Dense(3), keras.layers.Activation("softmax", dtype="float32")])
+        a.compile("adam", "sparse_categorical_crossentropy")
+        keras.backend.clear_session()
+        b = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+        b.compile("adam", "sparse_categorical_crossentropy")
+        keras.utils.clear_session()
+        c = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+        c.compile("adam", "sparse_categorical_crossentropy")
+    """,
+    "arguments changed on the way": """
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        def dense(*args, **kwargs):
+            kwargs.setdefault("dtype", "float32")
+            return keras.layers.Dense(*args, **kwargs)
+        model = keras.Sequential([dense(3, activation="softmax")])
+        model.compile("adam", "sparse_categorical_crossentropy")
+        other = keras.Sequential([keras.layers.Flatten(), (lambda **given: keras.layers.Dense(3, **given))(**options)])
+        other.compile("adam", "sparse_categorical_crossentropy")
+    """,
 }

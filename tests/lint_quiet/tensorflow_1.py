@@ -174,4 +174,23 @@ PROGRAMS = {
         multi = getattr(keras.utils, "multi_gpu_model", None)
         if multi: multi(m, 2)
     """,
+    "names put back one by one": """
+        import tensorflow as tf
+        import tensorflow.compat.v1 as tf1
+        for name in ("Session", "ConfigProto", "GPUOptions"):
+            setattr(tf, name, getattr(tf1, name))
+        sess = tf.Session(config=tf.ConfigProto())
+    """,
+    "a name put back by its name": """
+        import tensorflow as tf
+        setattr(tf, "Session", tf.compat.v1.Session)
+        sess = tf.Session()
+    """,
+    "a test that it is gone": """
+        import pytest
+        import tensorflow as tf
+        def test_gone():
+            with pytest.raises(AttributeError):
+                tf.Session()
+    """,
 }

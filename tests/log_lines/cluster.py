@@ -22,6 +22,8 @@ MEANT = {
             "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
             {},
         ),
+        ('InvalidArgumentError: Task 2 was not defined in job "worker"', {"source": "server"}),
+        ('InternalError: Job "evaluator" was not defined in cluster', {"message": 'Job "evaluator" was not defined in cluster'}),
     ),
     "worker-address-in-use": (
         ("E grpc_server_lib.cc:525] ERROR: Address already in use: [::]:2222", {}),

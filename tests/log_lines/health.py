@@ -29,6 +29,12 @@ MEANT = {
         ("GPU 1 Thermal violations totaling 4.2 seconds started at 1.0 seconds", {"seconds": "4.2"}),
         ("            HW Slowdown                       : Active", {"reason": "hw slowdown"}),
     ),
+    "mig-shown": (
+        ("  MIG 3g.20gb     Device  0: (UUID: MIG-1c22a4c2-30a5-5e3d-9e80-d0c2b7ba1db0)", {}),
+        ("  MIG 1g.5gb Device 0: (UUID: MIG-GPU-6482a92e-d06b-dc68-c272-e3d8f7ecabbf/7/0)", {}),
+        ("|                               |                      |              Enabled |", {}),
+        ("    MIG Mode\n        Current                           : Enabled", {}),
+    ),
     "mig-failed": (
         ("Unable to create a GPU instance on GPU  0 using profile 19: Insufficient Resources", {}),
         ("slurmd: fatal: MIG mode is enabled, but no MIG devices were found.", {}),
@@ -64,6 +70,12 @@ NOT_MEANT = {
     "ecc-count": ("            SRAM Uncorrectable            : 0", "            SRAM Correctable              : 7"),
     "ecc-uncorrectable": ("Volatile Uncorr. ECC", "    Uncorrectable ECC errors : 0"),
     "gpu-throttled": ("        HW Slowdown                       : Not Active", "request throttled by API rate limit"),
+    "mig-shown": (
+        "|                               |                      |             Disabled |",
+        "| Persistence | Enabled |",
+        "    MIG Mode\n        Current                           : Disabled",
+        "GPU 0: NVIDIA A100 (UUID: GPU-5a5b6b1c-3fb6-2c41-bd25-0c5d8b4a0f3e)",
+    ),
     "mig-failed": ("MIG M. Disabled", "| GPU instance profiles: |"),
     "pages-retired": ("        Pending Page Blacklist            : No",),
     "row-remapping": (

@@ -13,6 +13,13 @@ MEANT = {
         ("Using TensorFlow backend.", {"name": "tensorflow"}),
         ("Using PyTorch backend.", {"name": "torch"}),
     ),
+    "keras-backend-other": (
+        (">>> import theano", {"name": "theano"}),
+        ("Theano                 0.9.0", {"name": "theano"}),
+        ("Successfully installed keras-1.2.2 scipy-0.18.1 theano-0.8.2", {"name": "theano"}),
+        ("I am using Theano with Keras", {"name": "theano"}),
+        ("cntk-gpu==2.7", {"name": "cntk"}),
+    ),
     "keras-backend-invalid": (
         ("ValueError: Unable to import backend : mxnet", {"name": "mxnet"}),
         ("ValueError: Invalid backend: 'cntk'", {"name": "cntk"}),
@@ -43,6 +50,12 @@ MEANT = {
 NOT_MEANT = {
     "horovod-failed": ("Horovod has been built with NCCL support",),
     "keras-backend": ("keras backend is set by KERAS_BACKEND",),
+    "keras-backend-other": (
+        "Keras runs on top of TensorFlow, CNTK, or Theano",
+        "use TensorFlow and not Theano",
+        "I do not want to use Theano",
+        "from keras.backend import theano_backend",
+    ),
     "keras-backend-invalid": ("KERAS_BACKEND=jax",),
     "keras-version-conflict": ("Keras 3.15.1 on TensorFlow 2.21", "AttributeError: module 'numpy' has no attribute 'bool'"),
     "legacy-api": (

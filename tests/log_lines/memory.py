@@ -49,6 +49,14 @@ MEANT = {
         ("terminate called after throwing an instance of 'std::bad_alloc'", {}),
         ("OSError: [Errno 12] Cannot allocate memory", {}),
     ),
+    "cpu-time-limit": (
+        ("/var/spool/job: line 3: 1234 CPU time limit exceeded (core dumped) python train.py", {}),
+        ("subprocess.CalledProcessError: Command 'python' died with <Signals.SIGXCPU: 24>.", {}),
+    ),
+    "file-size-limit": (
+        ("OSError: [Errno 27] File too large: 'model.keras'", {}),
+        ("zsh: file size limit exceeded  python train.py", {}),
+    ),
     "locked-memory-limit": (
         ("libibverbs: Warning: RLIMIT_MEMLOCK is 65536 bytes. This will severely limit memory registrations.", {}),
         ("ulimit: max locked memory (memlock) too low", {}),
@@ -111,6 +119,8 @@ NOT_MEANT = {
     ),
     "host-memory-pressure": ("Allocation of 3612672000 bytes succeeded",),
     "host-out-of-memory": ("CUDA out of memory. Tried to allocate 2 GiB", "0 processes killed"),
+    "cpu-time-limit": ("DUE TO TIME LIMIT: time limit exceeded",),
+    "file-size-limit": ("413 Request Entity Too Large: file too large",),
     "locked-memory-limit": ("memlock unlimited",),
     "memory-growth-mixed": ("memory growth set on all GPUs",),
     "memory-growth-too-late": ("Physical devices: 2",),

@@ -31,6 +31,25 @@ MEANT = {
         ("worker exited with code 137", {"signal": "SIGKILL"}),
         ("Fatal Python error: Bus error", {"signal": "SIGBUS"}),
     ),
+    "module-hidden": (
+        ("ModuleNotFoundError: No module named 'tensorflow.keras'; 'tensorflow' is not a package", {"module": "tensorflow"}),
+        (
+            "ImportError: cannot import name 'DEBUG' from 'logging' (C:\\Users\\me\\proj\\logging.py)",
+            {"module": "logging", "file": "C:\\Users\\me\\proj\\logging.py"},
+        ),
+        (
+            "AttributeError: module 'random' has no attribute 'Random' (consider renaming '/home/u/my job/random.py' since it has the"
+            " same name as the standard library module named 'random' and the import system gives it precedence)",
+            {"module": "random", "file": "/home/u/my job/random.py"},
+        ),
+    ),
+    "own-file": (
+        (
+            'File "/home/u/proj/tensorflow.py", line 3, in <module>',
+            {"module": "tensorflow", "file": "/home/u/proj/tensorflow.py"},
+        ),
+        ('File "D:\\job\\keras.py", line 1, in <module>', {"module": "keras"}),
+    ),
     "module-missing": (
         ("ModuleNotFoundError: No module named 'tensorflow'", {"module": "tensorflow"}),
         ("ImportError: No module named tensorflow.python", {"module": "tensorflow.python"}),
@@ -51,6 +70,16 @@ NOT_MEANT = {
     "cpu-instructions-missing": ("Your CPU supports instructions that this TensorFlow binary was not compiled to use: AVX2 FMA",),
     "import-failed": ("import error handling tests passed", "numpy 2.0 imported"),
     "killed": ("Killed 3 stale workers before start", "process exited with code 0", "Aborted the upload, retrying"),
+    "module-hidden": (
+        "ImportError: cannot import name 'Random' from 'random' (/usr/lib/python3.11/random.py)",
+        "ImportError: cannot import name 'helper' from 'utils' (/home/u/proj/utils.py)",
+        "ModuleNotFoundError: No module named 'models.net'; 'models' is not a package",
+        "AttributeError: partially initialized module 'cv2' has no attribute 'gapi' (most likely due to a circular import)",
+    ),
+    "own-file": (
+        'File "/opt/v/lib/python3.11/site-packages/keras/src/backend/numpy.py", line 3, in <module>',
+        'File "/home/u/proj/train.py", line 3, in <module>',
+    ),
     "module-missing": ("no module is missing",),
     "traceback": ("raise RuntimeError(err_msg)", "UserWarning: deprecated", "ERROR: Could not find a version", "Error: exit"),
 }

@@ -100,6 +100,11 @@ MEANT = {
     "gpus-listed": (
         ("Num GPUs Available:  2", {"count": "2"}),
         ("Is GPU Available: []", {"count": "0"}),
+        ("tf.config.list_physical_devices('GPU')  # []", {"count": "0"}),
+        ("tf.config.list_physical_devices('GPU') # [] is returned", {"count": "0"}),
+        ("print(tf.config.list_physical_devices('GPU')) #-> []", {"count": "0"}),
+        ('gpus = tf.config.list_physical_devices("GPU")  # Output: []', {"count": "0"}),
+        ("tf.config.list_physical_devices('GPU') # result show []", {"count": "0"}),
         ("GPU available: False", {"count": "0"}),
         ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", {"count": "0"}),
         (
@@ -174,7 +179,14 @@ NOT_MEANT = {
     "gpu-ignored": ("Adding visible gpu devices: 0",),
     "gpu-libraries-missing": ("dlopened all GPU libraries",),
     "gpu-memory": ("Memory: 10.92GiB",),
-    "gpus-listed": ("Num CPUs Available:  2",),
+    "gpus-listed": (
+        "Num CPUs Available:  2",
+        "tf.config.list_physical_devices('GPU')  # [] if there is no GPU",
+        "tf.config.list_physical_devices('GPU')  # should not be []",
+        "gpus = tf.config.list_physical_devices('GPU') or []",
+        "tf.config.list_physical_devices('GPU')  # [0] is the first",
+        "tf.config.list_physical_devices('GPU')  # [] on a machine without one",
+    ),
     "kernel-driver-absent": ("kernel driver 580.159.4 is running on this host",),
     "kernels-jit-compiled": ("TensorFlow was built with CUDA kernel binaries compatible with compute capability 9.0",),
     "gpus-requested": ("You requested gpu: [0]\n But your machine only has: []", "You requested gpu: [0, 1]"),

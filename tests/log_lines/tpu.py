@@ -5,6 +5,11 @@ Kind of event -> lines of different versions that must give it, and lines close 
 
 MEANT = {
     # kind: (line, fields that must be among the event's), ...
+    "uses-tpu": (
+        ("INFO:tensorflow:Initializing the TPU system: grpc://10.1.2.2:8470", {}),
+        ("    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='')", {}),
+        ("Placed on /job:worker/replica:0/task:0/device:TPU:3", {}),
+    ),
     "tpu-failed": (
         ("I0000 tpu_initializer_helper.cc:116] libtpu.so is already in use by process with pid 42.", {"reason": "busy"}),
         (
@@ -39,6 +44,7 @@ MEANT = {
 }
 
 NOT_MEANT = {
+    "uses-tpu": ("from tensorflow.distribute.cluster_resolver import TPUClusterResolver", "TPU: none", "/device:XLA_TPU_JIT"),
     "tpu-failed": (
         "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INVALID_ARGUMENT: TpuPlatform is not available.",
         "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file",

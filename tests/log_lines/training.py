@@ -56,6 +56,13 @@ MEANT = {
         ("InvalidArgumentError: gradients/grad_0 : Tensor had NaN values [[CheckNumerics]]", {"value": "nan"}),
         ("Batch 7: Invalid loss, terminating training", {"step": "7"}),
     ),
+    "program-started": (
+        ("Epoch 1/20", {}),
+        ("+ srun python train.py --resume", {}),
+        ("$ CUDA_VISIBLE_DEVICES=0 python3 train.py", {}),
+        ("INFO:tensorflow:Restoring parameters from /ckpt/model-9", {}),
+        ("Resuming from checkpoint /ckpt/9", {}),
+    ),
     "training-progress": (
         (
             "182/182 [==============================] - 73s 198ms/step - loss: 0.1955 - val_loss: 0.1574",
@@ -108,6 +115,7 @@ NOT_MEANT = {
         "weights match across ranks",
         "AssertionError: shapes differ between encoder and decoder",
     ),
+    "program-started": ("Epoch 10/20", "the python process was killed", "saved checkpoint 9", "1/1 [====] - loss: 0.3 python "),
     "training-progress": (
         "Epoch 1/10",
         "INFO:tensorflow:global_step/sec: 0",

@@ -30,6 +30,11 @@ NAMED = {
         """,
     ),
     "wsl-misconfigured": (
+        """
+        I1116 08:11:48.963 2701 dxcore.c:208] Core Nvidia library libnvidia-ml.so.1 not found in /usr/lib/wsl/drivers/nvltwi.inf_amd64_08cf6d9852
+        2021/11/16 08:12:01 Failed to initialize NVML: could not load NVML library.
+        """,
+        "dxcore.c:210] Core Nvidia component libcuda.so.1.1 not found in /usr/lib/wsl/drivers/nv_dispi.inf_amd64_e6610765cda2bce8",
         "nvidia-container-cli: initialization error: WSL environment detected but no adapters were found: unknown",
         "libdxcore.so: cannot open shared object file: No such file or directory\nFailed to initialize NVML: GPU access blocked by the operating system",
         f"""
@@ -41,12 +46,18 @@ NAMED = {
 }
 
 WARNED = {
+    # nvidia-smi needs it, and training does not
+    "wsl-misconfigured": (
+        "dxcore.c:208] Core Nvidia library libnvidia-ml.so.1 not found in /usr/lib/wsl/drivers/nvltwi.inf_amd64_08cf6d9852",
+    ),
     "container-without-gpu": (
         f"{DRIVER} UNKNOWN ERROR (303)\n{ABSENT} (7c20885796ae): /proc/driver/nvidia/version does not exist",
     ),
 }
 
 QUIET = (
+    # Intel's graphics beside NVIDIA's
+    "dxcore.c:210] Core Nvidia component libcuda.so.1.1 not found in /usr/lib/wsl/drivers/iigd_dch.inf_amd64_e6610765cda2bce8\ndxcore.c:326] dxcore layer initialized successfully",
     # services and schedulers at work
     "Warning  FailedScheduling  2m  default-scheduler  0/4 nodes are available: 4 Insufficient nvidia.com/gpu.\nEpoch 2/3\nstep 10 loss 2.0",
     "I0101 server.go:165] Registered device plugin for 'nvidia.com/gpu' with Kubelet",

@@ -24,6 +24,8 @@ NAMED = {
         """,
     ),
     "devices-hidden": (
+        f'MIG 1g.5gb Device 0: (UUID: MIG-1c22a4c2-30a5-5e3d-9e80-d0c2b7ba1db0)\n{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES="7"\n{AGREE}',
+        f"|                               |                      |             Disabled |\n{NO_DEVICE}\n{AGREE}",
         f"{NO_DEVICE}\n{DIAGNOSTICS}190] libcuda reported version is: 580.95.5\n{AGREE}",
         f'{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES="7"\n{AGREE}',
         "RuntimeError: No CUDA GPUs are available",
@@ -53,6 +55,20 @@ NAMED = {
         "gpu4:771:802 [0] NCCL WARN Cuda failure 'all CUDA-capable devices are busy or unavailable'",
     ),
     "mig-misconfigured": (
+        # a GPU that is cut up, and a program without any of its parts
+        f"""
+        GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5a5b6b1c-3fb6-2c41-bd25-0c5d8b4a0f3e)
+          MIG 3g.20gb     Device  0: (UUID: MIG-1c22a4c2-30a5-5e3d-9e80-d0c2b7ba1db0)
+        {NO_DEVICE}
+        {AGREE}
+        """,
+        f"""
+        |   0  NVIDIA A100-SXM...  On   | 00000000:07:00.0 Off |                   On |
+        | N/A   31C    P0    43W / 400W |     45MiB / 40536MiB |     N/A      Default |
+        |                               |                      |              Enabled |
+        {NO_DEVICE}
+        {AGREE}
+        """,
         "No MIG-supported devices found.",
         "Unable to create a GPU instance on GPU  0 using profile 19: Insufficient Resources",
         "E0101 main.go:115] error starting plugins: error creating resources: invalid MIG strategy: At least one device with migEnabled=true was not configured correctly",
@@ -91,6 +107,8 @@ NO_ERROR = (
 )
 
 QUIET = (
+    "MIG 1g.5gb Device 0: (UUID: MIG-1c22a4c2-30a5-5e3d-9e80-d0c2b7ba1db0)",
+    "|                               |                      |              Enabled |",
     # modes and variables alone
     "Compute Mode                          : Exclusive_Process",
     "|   0  NVIDIA H100 80GB HBM3          On  | 00000000:19:00.0 Off |                    0 |\n| N/A   31C    P0   72W / 700W |  1MiB / 81559MiB |      0%      E. Process |\n|                               |                      |             Disabled |",

@@ -67,6 +67,8 @@ NAMED = {
         "01:00.0 VGA compatible controller: NVIDIA Corporation GA102 (rev a1)\nKernel driver in use: nouveau",
     ),
     "driver-library-missing": (
+        "Failed to initialize NVML: could not load NVML library.",
+        "main.go:99] Initializing NVML.\nmain.go:131] failed to initialize NVML: ERROR_LIBRARY_NOT_FOUND",
         f"""
         {DRIVER} UNKNOWN ERROR (303)
         {DIAGNOSTICS}134] retrieving CUDA diagnostic information for host: lab3

@@ -5,6 +5,11 @@ Cause -> logs; tests/rules/test_logs_texts.py says what each table asks of them.
 
 NAMED = {
     "gpu-too-old": (
+        # it has no context to offer, because it is passed over
+        """
+        I gpu_device.cc:1093] Ignoring visible gpu device (device: 1, name: GeForce GT 440, pci bus id: 0000:04:00.0) with Cuda compute capability 2.1. The minimum required Cuda capability is 3.0.
+        InternalError: failed initializing StreamExecutor for CUDA device ordinal 1: Internal: failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_INVALID_DEVICE
+        """,
         "2024-01-01 00:00:00.1: I tensorflow/core/common_runtime/gpu/gpu_device.cc:2255] Ignoring visible gpu device (device: 0, name: Tesla K80, pci bus id: 0000:00:1e.0, compute capability: 3.7) with Cuda compute capability 3.7. The minimum required Cuda capability is 6.0.",
         """
         /opt/torch/cuda/__init__.py:126: UserWarning:

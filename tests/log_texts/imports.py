@@ -75,6 +75,11 @@ NAMED = {
         """,
         "ImportError: cannot import name 'dtensor' from 'tensorflow.compat.v2.experimental' (/opt/p/tensorflow/_api/v2/compat/v2/experimental/__init__.py)",
         "ModuleNotFoundError: No module named 'tensorflow.tsl'",
+        """
+        File "/home/u/proj/tensorflow.py", line 1, in <module>
+        from tensorflow.keras import layers
+        ModuleNotFoundError: No module named 'tensorflow.keras'; 'tensorflow' is not a package
+        """,
     ),
 }
 

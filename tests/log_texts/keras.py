@@ -42,6 +42,27 @@ NAMED = {
         ModuleNotFoundError: No module named 'theano'
         Using Theano backend.
         """,
+        # the one that is here is not the one that is taken
+        """
+        >>> import theano
+        >>> import keras
+        Using TensorFlow backend.
+        Traceback (most recent call last):
+        File "/opt/p/keras/backend/tensorflow_backend.py", line 1, in <module>
+        import tensorflow as tf
+        ImportError: No module named tensorflow
+        """,
+        """
+        Successfully installed keras-1.2.2 numpy-1.12.0 pyyaml-3.12 scipy-0.18.1 theano-0.8.2
+        Using TensorFlow backend.
+        ModuleNotFoundError: No module named 'tensorflow'
+        """,
+        """
+        I want to use Theano as the backend, and Keras says:
+        Using TensorFlow backend.
+        ModuleNotFoundError: No module named 'tensorflow'
+        """,
+        "cntk                 2.7\nUsing TensorFlow backend.\nModuleNotFoundError: No module named 'tensorflow'",
     ),
 }
 

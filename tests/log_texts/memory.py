@@ -3,10 +3,27 @@
 Cause -> logs; tests/rules/test_logs_texts.py says what each table asks of them.
 """
 
+SLURM_KILL = "slurmstepd: error: Job 8123 exceeded memory limit (626359956 > 512000000), being killed\nslurmstepd: error: Exceeded job memory limit\nslurmstepd: error: *** JOB 8123 ON node07 CANCELLED AT 2017-11-06T10:01:12 ***"
 KERAS_BAR = "117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511"
+
+STATS = """I tensorflow/core/common_runtime/bfc_allocator.cc:647] Stats:
+        Limit:                  3542312550
+        InUse:                  3542312448
+        MaxInUse:               3542312448
+        NumAllocs:                     500
+        MaxAllocSize:           1207959552
+        """
+FULL_ROW = f"W tensorflow/core/common_runtime/bfc_allocator.cc:474] {'*' * 90}xxxxx_____"
 
 NAMED = {
     "gpu-memory-exhausted": (
+        # what the allocator prints of itself after a failure, without the line that names it
+        f"I tensorflow/core/common_runtime/bfc_allocator.cc:645] Sum Total of in-use chunks: 3.30GiB\n{STATS}\n{FULL_ROW}",
+        "I tsl/framework/bfc_allocator.cc:1004] total_region_allocated_bytes_: 1148427008 memory_limit_: 1843986432 available bytes: 0 curr_region_allocation_bytes_: 2147483648",
+        "I tensorflow/tsl/framework/bfc_allocator.cc:1109] Total bytes in pool: 40231108608 memory_limit_: 40231108608 available bytes: 0 curr_region_allocation_bytes_: 80462217216",
+        STATS,
+        FULL_ROW,
+        "I tsl/framework/bfc_allocator.cc:1039] BFCAllocator dump for GPU_1_bfc\nI tsl/framework/bfc_allocator.cc:1103] 4 Chunks of size 411041792 totalling 1.53GiB",
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 47.50 GiB of which 7.00 MiB is free. Process 1 has 46.77 GiB memory in use. Of the allocated memory 45.13 GiB is allocated by PyTorch",
         "InternalError: Failed copying input tensor from CPU:0 to GPU:0 in order to run _EagerConst: Dst tensor is not initialized.",
         "XlaRuntimeError: RESOURCE_EXHAUSTED: Allocation (size=107374182400) would exceed memory (size=17179869184) :: #allocation7 [shape = 'u8[1]{0}', space=hbm, size = 0xffffffffffffffff]",
@@ -45,6 +62,9 @@ NAMED = {
     ),
     "memory-growth-mixed": ("ValueError: Memory growth cannot differ between GPU devices",),
     "host-memory-exhausted": (
+        f"I tsl/framework/bfc_allocator.cc:1039] BFCAllocator dump for gpu_host_bfc\nI tsl/framework/bfc_allocator.cc:1107] Sum Total of in-use chunks: 3.30GiB\n{STATS}",
+        f"W tsl/framework/bfc_allocator.cc:485] Allocator (gpu_host_bfc) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by op\n{FULL_ROW}",
+        f"W tsl/framework/bfc_allocator.cc:485] Allocator (mklcpu) ran out of memory trying to allocate 2.00GiB (rounded to 2147483648)requested by op\n{FULL_ROW}",
         "E tensorflow/stream_executor/cuda/cuda_driver.cc:1000] failed to alloc 8589934592 bytes on host: CUDA_ERROR_UNKNOWN: unknown error",
         "E cuda_driver.cc:1032] could not allocate host memory of size: 4294967296: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
         "W ./tensorflow/core/common_runtime/gpu/gpu_host_allocator.h:44] could not allocate pinned host memory of size: 8589934592",
@@ -72,6 +92,14 @@ NAMED = {
         W tensorflow/tsl/framework/cpu_allocator_impl.cc:83] Allocation of 20737418240 exceeds 10% of free system memory.
         Killed
         """,
+        # what a buffer still held is printed behind the end
+        f"Epoch 2/5\n{SLURM_KILL}\n{KERAS_BAR}",
+        "slurmstepd: error: Detected 1 oom-kill event(s) in step 77.batch cgroup.\nstep 450, loss: 0.42\nstep 460, loss: 0.41",
+        "Memory cgroup out of memory: Killed process 991 (python3) total-vm:1kB\nstep 450, loss: 0.42",
+        "srun: error: node07: task 0: Out Of Memory\nEpoch 3/10",
+        f"./job.sh: line 9:  4711 Killed                  python train.py\n{KERAS_BAR}",
+        # started again, and ended likewise
+        f"{SLURM_KILL}\n+ srun python train.py --resume\nstep 450, loss: 0.42\n{SLURM_KILL}\nstep 900, loss: 0.31",
     ),
     "shared-memory-too-small": (
         "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.",
@@ -106,5 +134,27 @@ NO_ERROR = (
     f"W bfc_allocator.cc:290] Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.02GiB with freed_by_count=0. The caller indicates that this is not a failure, but this may mean that there could be performance gains if more memory were available.\n{KERAS_BAR}",
     f"OOM when allocating tensor with shape[4096,4096], retrying with batch size 32\n{KERAS_BAR}",
     "java.lang.OutOfMemoryError: Java heap space",
+    # started again after it, the run goes on
+    f"{SLURM_KILL}\n+ srun python train.py --resume\nstep 450, loss: 0.42",
+    f"Killed\nI external/local_xla/xla/tsl/cuda/cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.\n{KERAS_BAR}",
+    f"Killed\nEpoch 1/20\n{KERAS_BAR}\nEpoch 2/20",
+    "[ERROR] failed (exitcode: -9) local_rank: 2 (pid: 9)\n[INFO] [default] Starting worker group\nstep 450, loss: 0.42",
+    f"  Last State:  Terminated\n    Reason:    OOMKilled\n    Exit Code: 137\n{KERAS_BAR}",
+    "slurmstepd: error: Exceeded job memory limit\n" + "".join(f"row {number}\n" for number in range(600)) + KERAS_BAR,
+    # the program made do with less
+    f"I bfc_allocator.cc:645] Sum Total of in-use chunks: 3.30GiB\n{STATS}\n{FULL_ROW}\n{KERAS_BAR}",
+    f"worker 3 exited with code 137; respawning\n{KERAS_BAR}",
+    # another program's end
+    f"Out of memory: Killed process 4242 (chrome) total-vm:1kB\n{KERAS_BAR}",
+    f"subprocess.CalledProcessError: Command 'ffmpeg' died with <Signals.SIGKILL: 9>.\n{KERAS_BAR}",
     "[   10.1] python3 invoked by user, memory cgroup stats: anon 12kB",
+)
+
+QUIET = (
+    # rows of asterisks, limits and chunks of others
+    f"INFO:root: {'*' * 100}",
+    f"I0102 10:00:00.000000 1 train.py:12] {'*' * 100}",
+    "Limit:                  3542312550\nInUse:                  1024",
+    "stored 4 Chunks of size 4096 totalling 16 KiB",
+    "I tensorflow/core/common_runtime/bfc_allocator.cc:266] Creating new BFCAllocator named: GPU_0_bfc",
 )

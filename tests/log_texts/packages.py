@@ -6,6 +6,13 @@ Cause -> logs; tests/rules/test_logs_texts.py says what each table asks of them.
 NAMED = {
     "tensorflow-not-installed": (
         """
+        Using TensorFlow backend.
+        File "/usr/lib/python3.6/site-packages/keras/backend/__init__.py", line 83, in <module>
+        from .tensorflow_backend import *
+        ModuleNotFoundError: No module named 'tensorflow'
+        """,
+        "Keras runs on top of TensorFlow, CNTK, or Theano.\nUsing TensorFlow backend.\nImportError: No module named 'tensorflow'",
+        """
         Traceback (most recent call last):
         File "<string>", line 1, in <module>
         ImportError: No module named tensorflow

@@ -55,6 +55,14 @@ NAMED = {
         """,
         "W0000 TensorFlow GPU support is not available on native Windows for TensorFlow >= 2.11. Even if CUDA/cuDNN are installed",
         """
+        ### OS platform and distribution
+        Windows 11
+        ### TensorFlow version
+        2.15
+        ### Current behavior?
+        tf.config.list_physical_devices('GPU')  # [] is returned
+        """,
+        """
         >>> print(tf.config.list_physical_devices('GPU'))
         []
         C:\\Users\\x\\AppData\\Local\\Programs\\Python\\Python311\\python.exe tf 2.16.1 Num GPUs Available: 0

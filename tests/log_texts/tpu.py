@@ -30,6 +30,23 @@ NAMED = {
         "E0808 tpu_hal.cc:249] Failed to initialize TPU system with error: FAILED_PRECONDITION: Couldn't mmap",
         "DeadlineExceededError: Deadline Exceeded while connecting to grpc://10.2.3.4:8470",
         "UnavailableError: Socket closed\nAdditional GRPC error information from remote target /job:worker/replica:0/task:0:\nipv4:10.9.8.7:8470",
+        # gRPC does not say whom, and the program does
+        """
+        INFO:tensorflow:Initializing the TPU system: grpc://10.1.2.2:8470
+        tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses
+        """,
+        """
+        INFO:tensorflow:Initializing the TPU system: node-1
+        tensorflow.python.framework.errors_impl.UnavailableError: Socket closed
+        """,
+        """
+        File "main.py", line 12, in <module>
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=args.tpu)
+        tensorflow.python.framework.errors_impl.UnavailableError: failed to connect to all addresses
+        Additional GRPC error information:
+        {"created":"@1590000000.1","description":"Failed to pick subchannel","file":"client_channel.cc","file_line":3959,"referenced_errors":[{"created":"@1590000000.1","description":"failed to connect to all addresses","grpc_status":14}]}
+        """,
+        "UnavailableError: failed to connect to all addresses\n[[{{node x}}]] on /job:worker/replica:0/task:0/device:TPU:3",
     ),
     "tpu-runtime-missing": (
         "ModuleNotFoundError: No module named 'libtpu'",

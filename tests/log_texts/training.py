@@ -35,7 +35,10 @@ NAMED = {
         "AttributeError: module 'tensorflow' has no attribute 'ConfigProto'",
         "F device_event_mgr.cc:223] Unexpected Event status: 1\nE cuda_event.cc:30] Error polling for event status: failed to query event: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
     ),
-    "training-crashed": ("train.sh: line 12:  4711 Segmentation fault      (core dumped) python train.py",),
+    "training-crashed": (
+        "train.sh: line 12:  4711 Segmentation fault      (core dumped) python train.py",
+        "Fatal Python error: Segmentation fault\nstep 12, loss: 0.31",
+    ),
 }
 
 WARNED = {

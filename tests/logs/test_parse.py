@@ -187,7 +187,7 @@ _NO_DEVICE = "E0000 00:00:1.1 9 cuda_platform.cc:52] failed call to cuInit: INTE
             "2021-06-01 16:16:58.3: E cuda_driver.cc:328] failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error\n"
             "2021-06-01 16:16:58.4: I cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host "
             "(0f3b5a7c9d1e): /proc/driver/nvidia/version does not exist",
-            ["container-host", "cuinit-failed", "kernel-driver-absent", "container-host"],
+            ["container-host", "program-started", "cuinit-failed", "kernel-driver-absent", "container-host"],
         ),
         (  # one library missing, the optional one beside it is not blamed
             "I dso_loader.cc:133] Successfully opened dynamic library libcudart.so.12\n"

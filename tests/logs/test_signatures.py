@@ -1,6 +1,7 @@
 """Every kind of event: lines from different versions that must give it, and lines close by that must not, by topic in log_lines."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,20 @@ def test_fields_are_strings() -> None:
     for _, text, _ in MEANT:
         for event in events(text):
             assert all(isinstance(value, str) and value for value in event.fields.values()), event
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("no attribute 'keras'", "no attribute 'keras'"),
+        ("'keras' is missing", "'keras' is missing"),
+        ("'a' and 'b'", "'a' and 'b'"),
+        ("cannot import `tf.x()`;", "cannot import `tf.x()`"),
+        ("'driver not loaded',", "driver not loaded"),
+        ("can't open it'", "can't open it"),
+        ('", "', None),
+    ],
+)
+def test_quotation_marks_stay_in_pairs(text, kept):
+    found = signatures.named(re.match("(?P<message>.*)", text))
+    assert found.get("message") == kept

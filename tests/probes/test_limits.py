@@ -4,7 +4,7 @@ from fakes import FakeHost
 from gpucheck.host import Disk, Memory
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes.limits import Limits, read
+from gpucheck.probes.limits import Limits, oom_kills, read
 
 GIB = 1 << 30
 V2 = "40 30 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -251,3 +251,19 @@ def test_another_kernel_cache_only_of_this_users_own(more, expected):
     env = {"HOME": "/home/me", "XDG_CACHE_HOME": "/scratch"}
     assert read(FakeHost({"/home/me/.nv": ""}, env=env, **more)).kernel_cache_other == expected
     assert read(FakeHost({"/home/me/x": ""}, env=env, **more)).kernel_cache_other is None  # the cache can be written
+
+
+def test_processor_time_file_size_and_whose_limit_of_tasks_it_is():
+    files = {f"{ROOT}/pids/job/pids.max": "100\n", f"{ROOT}/pids/pids.max": "max\n"}
+    limits = read(linux("8:pids:/job\n", v1("/", "pids"), files, ulimits={"CPU": 60, "FSIZE": 0}))
+    assert (limits.cpu_seconds, limits.file_size_bytes) == (60, 0)
+    assert (limits.processes_cgroup, limits.processes_cgroup_file) == (100, f"{ROOT}/pids/job/pids.max")
+
+
+def test_kills_for_want_of_memory():
+    machine = {"/proc/vmstat": "pgfault 5\noom_kill 3\n"}
+    assert oom_kills(linux("0::/job\n", V2, {f"{ROOT}/job/memory.events": "oom 2\noom_kill 1\n", **machine})) == 1
+    old = {f"{ROOT}/memory/memory.oom_control": "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", **machine}
+    assert oom_kills(linux("4:memory:/\n", v1("/", "memory"), old)) == 2
+    assert oom_kills(linux("0::/\n", V2, machine)) == 3
+    assert oom_kills(linux("0::/\n", V2, {})) is None

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -44,6 +45,31 @@ def test_node_lists(nodes, names):
 def test_no_node_list(nodes):
     with pytest.raises(ValueError, match=r"."):
         list(_slurm.expand(nodes))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "tasks"),
+    [
+        ("n[1-9999999999]", "1"),
+        ("n[1-99999]m[1-99999]", "1"),
+        ("n" * 60 + "]", "1"),
+        ("n[" + ",".join(["1-60000"] * 500) + "]", "1"),
+        ("n1", "1(x9999999999)"),
+        ("n1", "9999999999"),
+        ("n[" + "0" * 4000 + "1-60000]", "1"),
+    ],
+    ids=["range", "product", "backtracking", "sum", "nodes by counts", "tasks of one node", "width"],
+)
+def test_a_list_without_end_is_refused_at_once(nodes, tasks):
+    began = time.monotonic()
+    with pytest.raises(_slurm.Unusable):
+        _slurm.step(env(nodes=nodes, tasks=tasks, count=1))
+    assert time.monotonic() - began < 0.5
+
+
+def test_the_largest_clusters_are_read():
+    nodes = list(_slurm.expand("r[001-100]n[001-100]"))
+    assert (len(nodes), nodes[0], nodes[-1]) == (10_000, "r001n001", "r100n100")
 
 
 def test_task_counts():

@@ -9,6 +9,7 @@ import pytest
 
 from gpucheck.host.child import LocalChild
 from gpucheck.host.process import Process
+from gpucheck.probes import _reach
 from gpucheck.probes._watch import Limits, Worker, faults, watch
 
 LIMITS = Limits(whole=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
@@ -107,7 +108,9 @@ CONNECTING = "come_to('versions'); begin('connect'); hang()"
     [
         ("refused", ("worker 1", "missing", "did not come (nobody listens on its address)", "connect")),
         ("timed out", ("worker 1", "missing", "did not come (timed out)", "connect")),
-        (None, ("worker 0", "stood still", "all others listen, and yet the cluster did not form", "connect")),
+        (_reach.OTHER, ("worker 1", "other program", _reach.OTHER, "connect")),
+        (_reach.MUTE, ("worker 1", "no answer", _reach.MUTE, "connect")),
+        (None, ("worker 1", "apart", "came, and yet the cluster did not form", "connect")),
     ],
 )
 def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(outcome, answer, fault):
@@ -115,6 +118,21 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(outcome, answe
     limits = Limits(whole=4.0, quiet=1.0, imported=1.0, joined=True)
     assert outcome(CONNECTING, limits=limits, listening=lambda: {"worker 1": answer}) == [fault]
     assert time.monotonic() - began > 4.0  # longer than anybody may be quiet once the cluster stands
+
+
+@pytest.mark.parametrize(
+    ("later", "how"), [("refused", "apart"), (_reach.MUTE, "no answer")], ids=["ends with its own limit", "is stopped"]
+)
+def test_one_that_came_and_then(outcome, later, how):
+    answers = iter([None])
+    limits = Limits(whole=6.5, quiet=1.0, imported=1.0, joined=True)
+    ((worker, told, _, _),) = outcome(CONNECTING, limits=limits, listening=lambda: {"worker 1": next(answers, later)})
+    assert (worker, told) == ("worker 1", how)
+
+
+def test_one_of_this_run_that_hangs_while_it_connects(outcome):
+    answers = {"worker 0": None, "worker 1": _reach.MUTE}
+    assert outcome(CONNECTING, CONNECTING, listening=lambda: answers) == [("worker 1", "no answer", _reach.MUTE, "connect")]
 
 
 def test_the_other_is_named_from_what_tensorflow_says(outcome):

@@ -20,9 +20,16 @@ def test_a_stage_nobody_has_words_for_is_named():
 
 
 def test_an_ending_between_stages():
-    account = listen(FakeChild({}, how="exited with status 1", log="a\n\nb " + "x" * 300), {}, 1.0)
+    loaded = {"load": {"status": "loaded"}}
+    account = listen(FakeChild(loaded, how="exited with status 1", log="a\n\nb " + "x" * 300), {}, 1.0)
     assert account.problem == "the process that asked exited with status 1 between stages; its last words: b " + "x" * 198
     assert account.died_in is None
+
+
+def test_a_witness_that_opened_no_library_says_nothing_about_the_driver():
+    """Its report's file may not grow (ulimit -f 0), or no thread can be started."""
+    with pytest.raises(RuntimeError, match="exited with status 120 before it opened any library"):
+        listen(FakeChild({}, how="exited with status 120"), {}, 20.0)
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,12 @@
 """Several real workers with the real TensorFlow: two of one run, those of a cluster that several runs join, and peers that go or never come."""
 
 import concurrent.futures
+import http.server
 import importlib.util
 import json
 import os
 import socket
+import threading
 
 import pytest
 from fakes import FakeHost
@@ -110,6 +112,22 @@ class TestTrained:
         assert (run.status, run.stage) == ("failed", "connect")
         assert run.reason == "worker 0: did not come (nobody listens on its address)"
         assert run.worker_versions[1] == {}
+
+    def test_an_address_on_which_another_program_answers(self, train, cluster):
+        address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
+        with http.server.HTTPServer((address[0], int(address[2])), http.server.BaseHTTPRequestHandler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            (run,) = train(cluster[1], timeout=25.0)
+            server.shutdown()
+        assert [(fault.worker, fault.how, fault.stage) for fault in run.worker_faults] == [
+            ("chief 0", "other program", "connect")
+        ]
+
+    def test_a_peer_that_is_stopped_before_it_answers(self, train, cluster):
+        address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
+        with socket.create_server((address[0], int(address[2]))):
+            (run,) = train(cluster[1], timeout=25.0)
+        assert [(fault.worker, fault.how) for fault in run.worker_faults] == [("chief 0", "no answer")]
 
 
 def test_how_long_is_waited():

@@ -71,3 +71,11 @@ def test_a_speed_is_told_with_its_direction():
     made = Drift(baseline="a", current="b", changes=(speed,), not_compared=())
     assert "  s: 300 → 900, 3.0 times as fast\n" in drift.render(made, **LOOK)
     assert "| s | 300 | 900, 3.0 times as fast |" in drift.render_markdown(made)
+
+
+def test_a_value_without_end_is_cut_with_its_size():
+    change = ("environment variables", "FLAGS", "a" * 5_000_000, "b")
+    for text in (drift.render(found(change), **LOOK), drift.render_markdown(found(change))):
+        assert 1900 < len(text) < 3000
+        assert "… (5,000,000" in text
+    assert len(json.loads(drift.render_json(found(change)))["changes"][0]["old"]) == 5_000_000

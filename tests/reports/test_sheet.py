@@ -1,5 +1,8 @@
 """Lines that are never wider than asked."""
 
+import subprocess
+import sys
+
 import pytest
 from rich.cells import cell_len
 
@@ -84,3 +87,18 @@ def test_hang_never_takes_more_than_half():
     page = sheet()
     page.add("one two three", hang=19, label="x")
     assert max(map(len, str(page).splitlines())) <= 20
+
+
+WRAP = """
+import sys
+from gpucheck.reports._sheet import Sheet
+for text in (sys.argv[1] * 1_000_000, "\\u6a5f" * 200_000, " " * 1_000_000 + "end", "e\\u0301" * 200_000):
+    page = Sheet(width=80, color=False, ascii=False)
+    page.add("before ", text, hang=4)
+    assert "".join(str(page).split()) == "before" + "".join(text.split())
+"""
+
+
+def test_millions_of_characters_are_wrapped():
+    done = subprocess.run([sys.executable, "-c", WRAP, "x"], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")

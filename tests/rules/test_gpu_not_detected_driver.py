@@ -10,6 +10,7 @@ from broken import (
     NOTHING_INSTALLED,
     NVML_NOT_LOADED,
     PASCAL,
+    changed,
     codes,
     cuda,
     nvml,
@@ -18,7 +19,8 @@ from broken import (
 )
 from fakes import machine
 
-from gpucheck.model import Severity, Status
+from gpucheck.model import Request, Severity, Status
+from gpucheck.verdict import decide
 
 
 def test_nvml_alone_missing_is_a_warning():
@@ -284,6 +286,28 @@ def test_driver_libraries_without_a_gpu_have_nothing_to_start_on():
     assert codes(HOST, BLIND, image) == ["no-nvidia-gpu"]
     assert codes(HOST, BLIND, image, {"request.allow_cpu": True}, quick=True) == []
     assert codes(HOST, BLIND, image, cuda(34), {"request.allow_cpu": True}, quick=True) == []
+
+
+@pytest.mark.parametrize(
+    "around", [HOST, {"container": {"inside": True, "kind": "docker"}}, {**HOST, "pci": {"readable": False}}]
+)
+@pytest.mark.parametrize(("result", "code"), [*((n, "cuda-init-failed") for n in (2, 3, 46, 999)), (35, "driver-too-old")])
+def test_driver_that_names_an_error_is_no_word_for_a_machine_without_gpus(around, result, code):
+    image = {"pci.gpus": [], **NO_NODES, "kernel_module": NO_MODULE, **NVML_NOT_LOADED, **cuda(result, None)}
+    (finding,) = roots(around, image, {"request.allow_cpu": True}, quick=True)
+    assert (finding.code, finding.severity) == (code, Severity.ERROR)
+    assert f"({result}" in finding.summary
+
+
+def test_refusal_by_nvml_alone_leaves_it_open_whether_a_gpu_is_here():
+    image = {"pci.gpus": [], **NO_NODES, "kernel_module": NO_MODULE, **NO_DEVICE, "gpus.gpus": []}
+
+    def decision(result):
+        machine = changed(HOST, image, {"request.allow_cpu": True, "driver": {"status": "failed", "result": result}}, quick=True)
+        return decide(machine.get(Request), machine, (), ())
+
+    assert [decision(result).exit_code for result in (9, 28, 4, 999)] == [0, 0, 3, 3]
+    assert "(4)" in decision(4).unknown_because[0]
 
 
 def test_stub_that_no_variable_names_is_looked_for_in_the_loaders_list():

@@ -2,7 +2,7 @@
 
 import pytest
 from installed import ABSENT, PYTHON
-from one_rule import changed, found, roots, status
+from one_rule import changed, found, roots, status, told_by
 
 from gpucheck.model import Status
 
@@ -75,3 +75,47 @@ def test_fix_follows_what_ended_the_import():
     assert commands("killed by SIGSEGV")[0].endswith("--force-reinstall tensorflow==2.21.0")
     own_build = {"packages.tensorflow.version": "2.17.0+nv25.2"}
     assert commands("killed by SIGSEGV", **own_build)[0].endswith("--force-reinstall tensorflow")
+
+
+@pytest.mark.parametrize(
+    ("facts", "words", "command"),
+    [
+        (
+            {**FAILED, "tensorflow.shadows": {"random": "/home/u/my job/random.py"}},
+            "TensorFlow 2.21.0 can't be imported: /home/u/my job/random.py hides the installed module random.",
+            'mv "/home/u/my job/random.py" "/home/u/my job/my_random.py" && rm -rf "/home/u/my job/__pycache__"',
+        ),
+        (
+            {**FAILED, "tensorflow": {"imported": False, "ending": "exited with status 1", "shadows": {"json": "/d/json.py"}}},
+            "TensorFlow 2.21.0 can't be imported: /d/json.py hides the installed module json.",
+            "mv /d/json.py /d/my_json.py && rm -rf /d/__pycache__",
+        ),
+        (
+            {"keras": {"imported": False, "shadows": {"keras": "/d/keras/__init__.py"}}, "training.runs": []},
+            "Keras can't be imported: /d/keras/__init__.py hides the installed module keras.",
+            "mv /d/keras /d/my_keras && rm -rf /d/__pycache__",
+        ),
+        (
+            {**FAILED, "tensorflow.keras_settings": '/k/keras.json: floatx is "x" and not one of float32'},
+            "TensorFlow 2.21.0 can't be imported: the settings in /k/keras.json can't be used: floatx is \"x\" and not one of float32.",
+            "mv /k/keras.json /k/keras.json.old",
+        ),
+    ],
+    ids=["module", "crash", "keras", "settings"],
+)
+def test_a_file_of_the_users_that_ends_an_import_is_named(facts, words, command):
+    plain = changed(facts, "laptop-cpu")
+    assert roots(plain) == ["tensorflow-import-failed"]
+    finding = found("tensorflow-import-failed", plain)
+    assert (finding.summary, finding.fix[0].command) == (words, command)
+
+
+@pytest.mark.parametrize("frame", [True, False])
+def test_a_log_names_the_file_that_hides_tensorflow(frame):
+    lines = [
+        *(['File "/home/u/proj/tensorflow.py", line 3, in <module>'] if frame else []),
+        "AttributeError: partially initialized module 'tensorflow' has no attribute 'constant' (most likely due to a circular import)",
+    ]
+    (finding,) = told_by("\n".join(lines))
+    assert (finding.code, ("/home/u/proj/tensorflow.py hides" in finding.summary)) == ("tensorflow-import-failed", frame)
+    assert "tensorflow.py" in finding.fix[0].command

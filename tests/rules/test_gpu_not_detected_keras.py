@@ -1,7 +1,7 @@
 """Keras: its backend, its version, and Keras 2 beside it."""
 
 import pytest
-from one_rule import QUICK, RULES, changed, found, status
+from one_rule import QUICK, RULES, changed, found, roots, status
 
 from gpucheck.model import Severity, Status
 
@@ -45,6 +45,23 @@ def test_backend_that_keras_cannot_load_is_an_error(changes, words):
     finding = found("keras-backend-mismatch", changed(changes))
     assert words in finding.summary
     assert finding.severity is Severity.ERROR
+
+
+@pytest.mark.parametrize("name", ["mxnet", "tensorfow"])
+@pytest.mark.parametrize("source", ["KERAS_BACKEND", "/home/user/.keras/keras.json"])
+def test_a_backend_that_stops_the_import_of_tensorflow_is_one_cause(name, source):
+    refused = {
+        **({"environment.variables.KERAS_BACKEND": name} if source == "KERAS_BACKEND" else {}),
+        "tensorflow": {"imported": False, "error_type": "ValueError", "error": f"Unable to import backend : {name}"},
+        "backend": {"name": name, "source": source},
+        "keras": None,
+        "training.runs": [],
+        "log": None,
+    }
+    assert roots(changed(refused)) == ["keras-backend-mismatch"]
+    assert "tensorflow" in {item.fact for item in found("keras-backend-mismatch", changed(refused)).evidence}
+    other = {"tensorflow": {"imported": False, "error_type": "ImportError", "error": "numpy.core.multiarray failed to import"}}
+    assert set(roots(changed({**refused, **other}))) == {"tensorflow-import-failed", "keras-backend-mismatch"}
 
 
 LEGACY = {"environment.variables.TF_USE_LEGACY_KERAS": "1", "training.runs": []}
@@ -100,5 +117,19 @@ def test_keras_is_left_alone(changes):
 def test_keras_is_judged_from_its_package_at_quick():
     plain = changed({"packages.keras.version": "2.15.0", "packages.keras_requirement": None, **QUICK})
     finding = found("keras-version-conflict", plain)
-    assert finding.summary == "Keras 2.15.0 is installed, and TensorFlow 2.21.0 asks for keras>=3.12.0."
+    assert finding.summary == "Keras 2.15.0 is installed, and TensorFlow 2.21.0 is made for keras>=3.12.0."
     assert finding.severity is None
+
+
+@pytest.mark.parametrize("package", [{"packages.keras.version": "3.4.1"}, {"packages.keras": None}], ids=["older", "absent"])
+@pytest.mark.parametrize("requirement", [None, ">=3.14"])
+def test_a_requirement_that_metadata_does_not_hold_is_no_evidence(package, requirement):
+    finding = found("keras-version-conflict", changed({**package, "packages.keras_requirement": requirement, **QUICK}))
+    seen = {item.field: item.value for item in finding.evidence}
+    if requirement:
+        assert finding.summary.endswith("TensorFlow 2.21.0 asks for keras>=3.14.")
+        assert seen["keras_requirement"] == ">=3.14"
+    else:
+        assert finding.summary.endswith("TensorFlow 2.21.0 is made for keras>=3.12.0.")
+        assert seen.keys() == {"keras", "tensorflow.version"}
+        assert "is made for" in finding.fix[0].text

@@ -32,6 +32,32 @@ def test_cpu_build_under_allow_cpu_is_an_error_beside_a_gpu_unless_it_is_hidden(
     assert status("tensorflow-cpu-build", plain) is Status.CLEAR
 
 
+@pytest.mark.parametrize("level", [QUICK, CPU_BUILD], ids=["quick", "default"])
+def test_a_tpu_needs_no_build_for_a_gpu(level):
+    asked = changed({**NAMED_CPU, **level, "request.strategies": ["tpu"]})
+    assert roots(asked) == ["tpu-not-found"]
+    both = changed({**NAMED_CPU, **level, "request.strategies": ["tpu", "one_device"]})
+    assert "tensorflow-cpu-build" in roots(both)
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({}, "no-nvidia-gpu"),
+        ({"system.platform": "darwin"}, "macos-no-cuda"),
+        ({"system.platform": "win32"}, "windows-native-unsupported"),
+        ({"pci.amd_gpus": [{"address": "0000:03:00.0", "vendor_id": "0x1002", "device_id": "0x73bf"}]}, "rocm-gpu-unsupported"),
+        ({"pci.readable": False, "container": {"inside": True, "kind": "docker"}}, "container-without-gpu"),
+    ],
+)
+def test_who_asks_for_a_tpu_alone_misses_no_gpu(changes, cause):
+    def of(*strategies):
+        return status(cause, changed({**changes, "request.allow_cpu": False, "request.strategies": strategies}, "laptop-cpu"))
+
+    assert (of(), of("one_device"), of("parameter_server"), of("tpu", "mirrored")) == (Status.FOUND,) * 4
+    assert of("tpu") is Status.CLEAR
+
+
 def test_builds_of_conda_and_nvidia_are_known_only_once_imported():
     conda = changed({"interpreter.environment": "conda", **QUICK})
     assert status("tensorflow-cpu-build", conda) is Status.SKIPPED

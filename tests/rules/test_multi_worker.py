@@ -111,6 +111,9 @@ def lost(*faults, **fields):
     [
         (fault("stood still", "stood still for 30 s"), "does not answer: stood still for 30 s in stage step 5.", "printed last"),
         (fault("missing", "did not come (timed out)"), "does not answer: did not come (timed out).", "Start it on every worker"),
+        (fault("no answer", "it is mute"), "does not answer: it is mute.", "ss -ltnp"),
+        (fault("other program", "x"), "is not there: another program answers on its address.", "ss -ltnp"),
+        (fault("apart", "x"), "is there, and yet the cluster did not form.", "the same cluster"),
         (fault("lost", "UnavailableError: heartbeat timeout"), "does not answer: UnavailableError: heartbeat timeout.", "nc -zv"),
         (
             fault("port taken", "the port is taken"),
@@ -131,6 +134,13 @@ def test_the_worker_that_is_waited_for_in_vain(one, summary, fix):
 def test_two_workers_that_stand_still():
     both = [fault("stood still", "stood still for 30 s", f"worker {index}") for index in (0, 1)]
     assert found(GONE, lost(*both)).summary.startswith("worker 0 and worker 1 of multi_worker_mirrored do not answer: ")
+
+
+def test_those_for_whom_others_answer_are_named_before_those_that_did_not_come():
+    plain = lost(fault("missing", "did not come (timed out)"), fault("other program", "x", "worker 2"))
+    finding = found(GONE, plain)
+    assert finding.summary.startswith("worker 2 of multi_worker_mirrored is not there: ")
+    assert finding.affects == ("worker 2", "worker 1")
 
 
 def test_a_worker_that_died_or_raised_is_no_silent_one():

@@ -1,7 +1,7 @@
 """Limits of the host, the container and the process."""
 
 import pytest
-from one_rule import changed, found, log, only_log, outcome, roots, severity, status
+from one_rule import assert_named, changed, found, log, only_log, outcome, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -31,10 +31,48 @@ def test_an_import_that_worked_had_room():
     assert status(HOST, changed(small(2 * GIB, 3 * GIB // 2))) is Status.CLEAR
 
 
-@pytest.mark.parametrize(("ending", "code"), [("killed by SIGKILL", HOST), ("killed by SIGSEGV", "training-crashed")])
-def test_only_sigkill_is_the_out_of_memory_killer(ending, code):
-    plain = changed({"training.runs": [], "training.ending": ending, "training.stage": "steps"})
-    assert roots(plain) == [code]
+def ended(how, **more):
+    return {"training": {"runs": [], "ending": how, "stage": "steps", **more}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        (ended("killed by SIGKILL", oom_kills=1), HOST),
+        (ended("killed by SIGKILL", oom_kills=0), "training-crashed"),
+        (ended("killed by SIGKILL"), "training-crashed"),
+        ({**ended("killed by SIGKILL"), **small(4 * GIB, GIB)}, HOST),
+        ({**ended("killed by SIGKILL", oom_kills=0), **small(4 * GIB, GIB)}, "training-crashed"),
+        ({**ended("killed by SIGKILL", oom_kills=0), **small(GIB, GIB // 2)}, HOST),
+        (ended("killed by SIGSEGV", oom_kills=1), "training-crashed"),
+        ({**ended("killed by SIGXCPU"), "limits.cpu_seconds": 900}, LIMIT),
+        ({**ended("killed by SIGKILL", oom_kills=0), "limits.cpu_seconds": 5}, LIMIT),
+    ],
+)
+def test_a_kill_is_put_down_to_memory_only_with_evidence(changes, code):
+    assert roots(changed(changes)) == [code]
+
+
+def test_a_kill_by_nobody_known_names_the_limit_on_processor_time():
+    killed = ended("killed by SIGKILL", oom_kills=0)
+    finding = found("training-crashed", changed(killed))
+    assert finding.summary == 'The training process was killed at the stage "steps" by SIGKILL, by whom is unknown.'
+    finding = found("training-crashed", changed({**killed, "limits.cpu_seconds": 900}))
+    assert "900 s of processor time (ulimit -t)" in finding.summary
+    assert finding.fix[0].command == "ulimit -t unlimited"
+
+
+def test_the_limit_of_a_control_group_is_raised_by_whoever_set_it():
+    limits = {"limits.processes_cgroup": 20, "limits.processes_cgroup_file": "/sys/fs/cgroup/pids/job/pids.max"}
+    for around, words in (
+        ({"inside": True, "kind": "docker"}, "docker run --pids-limit"),
+        ({"inside": True, "kind": "kubernetes"}, "podPidsLimit"),
+        ({"inside": False}, "TasksMax"),
+    ):
+        fixes = found(LIMIT, changed({**limits, "container": around}, quick=True)).fix
+        assert words in fixes[0].text
+        assert fixes[0].command is None
+        assert [fix.command for fix in fixes if fix.command] == ["cat /sys/fs/cgroup/pids/job/pids.max"]
 
 
 def test_killed_lines_of_a_log():
@@ -96,6 +134,10 @@ def test_kubernetes_is_not_told_of_docker():
         ({"limits.processes_cgroup": 4096}, None),
         ({"limits.processes": 100, "system.is_root": False}, Severity.WARNING),
         ({"limits.processes": 100, "system.is_root": True}, None),
+        ({"limits.cpu_seconds": 1}, Severity.ERROR),
+        ({"limits.cpu_seconds": 86400}, None),
+        ({"limits.file_size_bytes": 0}, Severity.ERROR),
+        ({"limits.file_size_bytes": 100 * MIB}, Severity.WARNING),
         ({"limits.open_files": 64}, Severity.WARNING),
         ({"limits.open_files": 256}, None),  # the default of macOS
     ],
@@ -113,6 +155,13 @@ def test_training_that_passed_proves_the_limits():
     cpu_only = {"limits.address_space_bytes": 3 * GIB}
     assert status(LIMIT, changed(cpu_only, "laptop-cpu")) is Status.CLEAR
     assert status(LIMIT, changed({**cpu_only, **UNTRAINED}, "laptop-cpu")) is Status.FOUND
+
+
+@pytest.mark.parametrize(
+    "line", ["job.sh: line 3: 1234 CPU time limit exceeded (core dumped) python train.py", "OSError: [Errno 27] File too large"]
+)
+def test_limits_reached_in_a_log(line):
+    assert_named(LIMIT, line)
 
 
 def test_threads_refused_in_a_log():

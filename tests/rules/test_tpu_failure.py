@@ -61,6 +61,22 @@ def test_a_tpu_elsewhere_is_not_looked_for_here():
     assert status("tpu-unreachable", changed(remote, TPU)) is Status.FOUND
 
 
+@pytest.mark.parametrize("name", ["laptop-cpu", "h200"])
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_tpu_that_was_asked_for(name, quick):
+    plain = changed({"request.strategies": ["tpu"], "request.allow_cpu": False}, name, quick=quick)
+    assert roots(plain) == ["tpu-not-found"]
+    finding = found("tpu-not-found", plain)
+    assert finding.summary.startswith("No TPU found: --strategy tpu asks for one, and nothing on this machine announces one")
+    assert "Use a machine with a TPU" in finding.fix[0].text
+    assert all(fix.command != "unset TPU_NAME" for fix in finding.fix)
+
+
+def test_a_tpu_that_was_asked_for_beside_a_gpu_that_is_missing():
+    plain = changed({"request.strategies": ["tpu", "one_device"], "request.allow_cpu": False}, "laptop-cpu")
+    assert set(roots(plain)) == {"tpu-not-found", "no-nvidia-gpu"}
+
+
 def test_an_image_of_google_has_its_own_tensorflow():
     image = {**PLAIN, "packages.tensorflow": {"name": "tensorflow", "version": "2.18.0", "folder": "/site"}}
     assert status("tpu-runtime-missing", changed(image, TPU, quick=True)) is Status.SKIPPED

@@ -12,7 +12,8 @@ Fix:
 Verify:
     print(keras.backend.backend()) names the backend that you chose.
 Unless:
-    The variable is meant for processes that are started later. Scripts that import subprocess or multiprocessing are left alone.
+    The variable is meant for processes that are started later. Scripts that import subprocess, multiprocessing or a library
+    that starts workers, and those that start programs through os, are left alone.
 Example:
     bad:
         import os
@@ -39,11 +40,15 @@ VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, whichever Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
 LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
+LATER |= {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiprocess", "pathos", "billiard", "submitit", "mpi4py"}
+STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """An assignment that certainly comes after an import, and not already before it."""
     if script.modules() & LATER or script.mentions("sys.modules", "six.moves.reload_module"):
+        return
+    if any(name.startswith(STARTS) for name in script.names):
         return
     chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
     for event, _, value in chosen:

@@ -12,8 +12,8 @@ Fix:
 Verify:
     nvidia-smi shows all GPUs at work at the same time.
 Unless:
-    The copies are different models that are not meant to agree, or different layers: loops that build and train a model of
-    their own on each GPU are not reported.
+    The copies are different models that are not meant to agree, or different layers: loops that build and train a model or
+    variables of their own on each GPU are not reported, unless they gather the gradients.
 Example:
     bad:
         import tensorflow as tf
@@ -45,12 +45,14 @@ from collections.abc import Iterator
 from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Constant, Element, Value, parts
+from gpucheck.lint.values import Attribute, Call, Class, Constant, Element, Items, Operation, Pairs, Store, Value, options, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
 WORDS = ("device(",)
-GRADIENTS = {"tensorflow.GradientTape", "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
+TAPE = "tensorflow.GradientTape"
+GATHERS = ("append", "extend", "insert", "add", "put")
+GRADIENTS = {TAPE, "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
 GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
 OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
 
@@ -66,6 +68,8 @@ def check(script: Script) -> Iterator[Finding]:
     for context, calls in inside.values():
         if not _each_gpu(context.argument("device_name", 0)) or not _replicates(calls, copied=copied):
             continue
+        if _independent(script, context, calls):
+            continue
         yield at(
             context.node,
             "This loop builds replicas by hand: the GPUs work one after the other, and nothing keeps them the same.",
@@ -80,6 +84,38 @@ def _replicates(calls: list[Call], *, copied: bool) -> bool:
     if builds:
         return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)
     return gradients
+
+
+def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
+    """Whether each GPU certainly has variables of its own, and nothing gathers their gradients."""
+    if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
+        return False
+    made = [call for call in calls if call.method == "gradient" and any(map(_is_tape, options(call.receiver)))]
+    if not made or not all(_own(call.argument("sources", 1), context) for call in made):
+        return False
+    gathered = [value for call in script.calls if call.method in GATHERS for value in call.args]
+    gathered += [event.value for event in script.stores if _inside_of(event, context)]
+    return not any(one is call for value in gathered for one in parts(value) for call in made)
+
+
+def _is_tape(value: Value) -> bool:
+    return isinstance(value, Call) and value.name == TAPE
+
+
+def _own(sources: Value | None, context: Call) -> bool:
+    """Whether all of these are variables, or parts of an object of this file, that are made under the device."""
+    joins = (Attribute, Constant, Element, Items, Operation, Pairs)
+    roots = [one for one in parts(sources) if not isinstance(one, joins)]
+    return bool(roots) and all(
+        isinstance(one, Call)
+        and (one.name == "tensorflow.Variable" or isinstance(one.function, Class))
+        and any(around is context for around in one.place.contexts)
+        for one in roots
+    )
+
+
+def _inside_of(event: Store, context: Call) -> bool:
+    return any(around is context for around in event.place.contexts)
 
 
 def _each_gpu(device: Value | None) -> bool:

@@ -35,9 +35,10 @@ References:
 import ast
 from collections.abc import Iterator
 
+from gpucheck.lint.devices import expected_to_fail
 from gpucheck.lint.environment import asks_for_versions
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Name, constant
+from gpucheck.lint.values import Call, Name, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
@@ -75,10 +76,12 @@ VERSIONED = {
 
 def check(script: Script) -> Iterator[Finding]:
     """A call of what is gone, unless the script knows of several versions; device_count where Keras trains."""
-    put_back = {f"{store.of.path}.{constant(store.key)}" for store in script.stores if isinstance(store.of, Name)}
+    put_back = set(_put_back(script))
     versions = asks_for_versions(script)
     for call in script.calls:
-        gone = call.name in REMOVED and call.name not in put_back and not versions
+        if expected_to_fail(call.place):
+            continue
+        gone = call.name in REMOVED and put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not versions
         if gone and not CAUGHT & set(call.place.guards) and not _asks(script, call):
             yield at(
                 call.node,
@@ -94,6 +97,15 @@ def check(script: Script) -> Iterator[Finding]:
                     "device_count only counts for a session, and Keras trains without one: the devices stay as they are.",
                     'Use tf.config.set_visible_devices([], "GPU") to leave GPUs alone.',
                 )
+
+
+def _put_back(script: Script) -> Iterator[str]:
+    """Names that the program assigns to itself, and modules to which it assigns names that are not known."""
+    for store in script.stores:
+        for of in options(store.of):
+            if isinstance(of, Name):
+                key = constant(store.key)
+                yield f"{of.path}.{key}" if key is not None else of.path
 
 
 def _asks(script: Script, call: Call) -> bool:

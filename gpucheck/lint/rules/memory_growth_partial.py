@@ -30,7 +30,7 @@ References:
 import ast
 from collections.abc import Iterator
 
-from gpucheck.lint.devices import counts, listed
+from gpucheck.lint.devices import counts, expected_to_fail, listed
 from gpucheck.lint.environment import settings as variables
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Place, constant
@@ -44,7 +44,7 @@ VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
 
 def check(script: Script) -> Iterator[Finding]:
     """Every setting is for the same position of the list, and nothing hides the other GPUs."""
-    settings = list(script.named("tensorflow.config.set_memory_growth"))
+    settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
     devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
     positions = {device.index for device in devices if device is not None}
     if not settings or None in devices or len(positions) != 1 or positions == {None}:

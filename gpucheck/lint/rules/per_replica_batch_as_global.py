@@ -40,7 +40,7 @@ from gpucheck.lint.datasets import chains
 from gpucheck.lint.devices import is_list
 from gpucheck.lint.models import MIRRORED, scope_of, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value, options
+from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -55,29 +55,40 @@ def check(script: Script) -> Iterator[Finding]:
     """The name of the number says per replica, and nothing has been multiplied with it."""
     for call in script.methods("experimental_distribute_dataset"):
         chosen = list(options(call.receiver))
-        if _several(chosen):
-            yield from _batched(call.argument("dataset", 0), _words(chosen))
+        if _several(chosen) and _per_worker(call):
+            yield from _batched(script, call.argument("dataset", 0), _words(chosen))
     for call, models in trainings(script):
         around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
         if _several(around):
-            yield from _batched(call.argument("x", 0), _words(around))
-            yield from _sized(call, call.argument("batch_size", 2), "fit", _words(around))
+            yield from _batched(script, call.argument("x", 0), _words(around))
+            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _words(around))
     made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
     if made:
         for call in script.named("tensorflow.nn.compute_average_loss"):
-            yield from _sized(call, call.keywords.get("global_batch_size"), "compute_average_loss", _words(list(made)))
+            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _words(list(made)))
 
 
-def _batched(dataset: Value | None, words: Words) -> Iterator[Finding]:
+def _per_worker(call: Call) -> bool:
+    """Whether the dataset is certainly batched for all replicas of a worker: the default, which options may change."""
+    given = call.argument("options", 1)
+    if given is None:
+        return not call.starred
+    if not isinstance(given, Call) or given.name != "tensorflow.distribute.InputOptions" or given.starred:
+        return isinstance(given, Constant) and given.value is None
+    mode = given.argument("experimental_replication_mode", 1)
+    return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
+
+
+def _batched(script: Script, dataset: Value | None, words: Words) -> Iterator[Finding]:
     for chain in chains(dataset):
         if chain.batch is not None:
-            yield from _sized(chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
+            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
         elif chain.source.name.endswith("_dataset_from_directory"):
-            yield from _sized(chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
+            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
 
 
-def _sized(call: Call, size: Value | None, what: str, words: Words) -> Iterator[Finding]:
-    name = _per_replica(size, words)
+def _sized(script: Script, call: Call, size: Value | None, what: str, words: Words) -> Iterator[Finding]:
+    name = _per_replica(script, size, words)
     if name:
         yield at(
             call.node,
@@ -86,7 +97,7 @@ def _sized(call: Call, size: Value | None, what: str, words: Words) -> Iterator[
         )
 
 
-def _per_replica(size: Value | None, words: Words) -> str | None:
+def _per_replica(script: Script, size: Value | None, words: Words) -> str | None:
     names: set[str] = set()
     if isinstance(size, Constant) and size.value != 1:
         names = size.names
@@ -94,9 +105,18 @@ def _per_replica(size: Value | None, words: Words) -> str | None:
         names = {size.name}
     elif isinstance(size, Name):
         names = {size.path.rpartition(".")[2]}  # FLAGS.batch_size_per_replica
+    if not isinstance(size, Constant) and any(_computed(script, name) for name in names):
+        return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
     if any("global" in name.lower() or "total" in name.lower() for name in names):
         return None
     return next((name for name in sorted(names) if any(word.search(name) for word in words)), None)
+
+
+def _computed(script: Script, name: str) -> bool:
+    """Whether the program gives an attribute of this name a value that it computes, or that is not known."""
+    given = [store.value for store in script.stores if constant(store.key) == name]
+    given += [value for call in script.calls for key, value in call.keywords.items() if key == name]
+    return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
 
 
 def _words(strategies: list[Value]) -> Words:

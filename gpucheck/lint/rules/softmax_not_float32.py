@@ -50,6 +50,7 @@ POLICIES = (
     "keras.DTypePolicy",
     "keras.dtype_policies.DTypePolicy",
 )
+CLEARERS = ("keras.backend.clear_session", "keras.utils.clear_session", "keras.backend.tensorflow_backend.clear_session")
 SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.softmax")
 
 
@@ -124,6 +125,8 @@ def _policy(script: Script, layer: Call) -> str | None:
     earlier = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
     if not earlier or not (before(earlier[-1].place, layer.place) or _where_gpus_are(script, earlier[-1].place, layer.place)):
         return None
+    if any(earlier[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
+        return None  # Keras 3 goes back to float32, Keras 2 does not
     policy: Value | None = earlier[-1].argument("policy", 0) or earlier[-1].argument("dtype_policy", 0)
     if isinstance(policy, Call) and policy.name in POLICIES:
         policy = policy.argument("name", 0)

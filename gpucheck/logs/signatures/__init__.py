@@ -16,16 +16,32 @@ Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 # Between a call and its result: a few words of any language, but no place, no duration and no comment.
 SAYS = r"(?!\W*(?://|#))\W{0,4}(?:(?!(?:line|in|at|on|took|after|with|for)\b)[^\W\d]+\W{1,4}){0,3}"
 
+_QUOTES = ("'", '"', "`")
+_MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe
 _FIELD_LENGTH = 240  # characters; a message longer than that is a dump
 
 
 def named(match: "re.Match[str]") -> dict[str, str] | None:
     """The pattern's named groups that took part, trimmed."""
-    return {
-        name: value.strip(" \t'\"`,;")[:_FIELD_LENGTH]
-        for name, value in match.groupdict().items()
-        if value is not None and value.strip(" \t'\"`,;")
-    }
+    found = {name: _trimmed(value) for name, value in match.groupdict().items() if value is not None}
+    return {name: value[:_FIELD_LENGTH] for name, value in found.items() if value}
+
+
+def _trimmed(value: str) -> str:
+    """The value without the quotation marks around it; those of its first and last word stay in pairs."""
+    bare = value.strip(" \t'\"`,;")
+    if not bare:
+        return bare
+    before, _, behind = value.partition(bare)
+    if (
+        behind[:1] in _QUOTES
+        and (marks := [mark for mark in _MARK.finditer(bare) if mark[0] == behind[0]])
+        and marks[-1]["opens"]
+    ):
+        bare += behind[0]
+    if before[-1:] in _QUOTES and (mark := next((one for one in _MARK.finditer(bare) if one[0] == before[-1]), None)):
+        bare = bare if mark["opens"] else before[-1] + bare
+    return bare
 
 
 def fixed(**constants: str) -> Fields:

@@ -32,6 +32,14 @@ SIGNATURES = (
         r"|No (?:task|job|cluster)[^\n]{0,40}(?:in|defined in) (?:the )?cluster(?:_spec| spec)?)",
         reach=1,
     ),
+    # tf.train.Server, of the cluster that it is given
+    *each(
+        "tf-config-malformed",
+        ("was not defined in job", "was not defined in cluster"),
+        r"\bTask \d+ was not defined in job \W?\"\w+\W?\"|\bJob \W?\"\w+\W{1,2} was not defined in cluster\b",
+        lambda match: {"message": match[0].replace("\\", ""), "source": "server"},
+        reach=0,
+    ),
     *each(
         "cluster-named",
         (

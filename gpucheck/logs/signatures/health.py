@@ -165,6 +165,14 @@ SIGNATURES = (
         r"|(?i:invalid MIG strategy|migEnabled=true)[^\n]{0,80}|MIG mode is in pending \w+ state[^\n]{0,40})",
         reach=0,
     ),
+    # a GPU that is cut up: nvidia-smi -L, nvidia-smi -q, and the last cell of the table's third line
+    *each(
+        "mig-shown",
+        ("(uuid: mig-", "   enabled |", "mig mode"),
+        r"^MIG \d\w*\.\d+gb\S* +Device +\d+: \(UUID: MIG-|^Enabled$|^MIG Mode Current +: Enabled\b",
+        fixed(),
+        reach=1,
+    ),
     # -- who may use it --
     *each(
         "compute-mode",

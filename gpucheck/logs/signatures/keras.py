@@ -46,6 +46,17 @@ SIGNATURES = (
         reach=0,
     ),
     Signature("keras-backend", "keras_backend", r"\bKERAS_BACKEND['\"]?\]? ?= ?['\"]?(?P<name>[a-z]\w+)", _backend, reach=0),
+    # another backend of Keras 1 and 2, installed, imported or wanted
+    *each(
+        "keras-backend-other",
+        ("theano", "cntk"),
+        r"(?i)^(?:Successfully installed|Requirement already satisfied:)[^\n]*?\b(?P<installed>theano|cntk)\b"
+        r"|^(?P<listed>theano|cntk)(?:-gpu)?(?:==| +)\d+\.\d|^(?:>>> |In ?\[\d*\]: )?import (?P<imported>theano|cntk)$"
+        r"|^(?!.*\b(?:not|n't|either|tensorflow)\b.*\b(?:theano|cntk)).*\b(?:use|using|want|prefer|switch(?:ed)? to)\b"
+        r"[^\n.,;]{0,16}?\b(?P<wanted>theano|cntk)\b",
+        lambda match: {"name": next(group for group in match.groups() if group).lower()},
+        reach=0,
+    ),
     *each(
         "keras-backend-invalid",
         ("unable to import backend", "invalid backend", "keras_backend"),

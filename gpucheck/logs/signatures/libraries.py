@@ -23,6 +23,8 @@ def _missing(match: "re.Match[str]") -> dict[str, str] | None:
     line = match.string.lower()
     if "nvidia-container-cli" in line or "oci runtime" in line:  # the hook's library, outside the container
         return None
+    if "not found in /usr/lib/wsl/drivers/" in line:  # the hook looks at every graphics adapter of Windows
+        return None
     asked = _soname(match["soname"])
     fields = {**(named(match) or {}), "soname": asked}
     if "error" in fields:

@@ -9,6 +9,9 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def _allocator(name: str) -> str:
+    """'gpu_host_bfc' hands out the host's memory, pinned for copies."""
+    if re.match(r"(?i)(?:\w+_)?(?:gpu|cuda)_host", name):
+        return "cpu"
     if re.match(r"(?i)gpu", name):
         return "gpu"
     return "cuda" if re.match(r"(?i)cuda|device", name) else "cpu"
@@ -239,6 +242,20 @@ SIGNATURES = (
         "open-files-limit",
         ("too many open files", "items of ancdata"),
         r"[Tt]oo many open files|received 0 items of ancdata",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "cpu-time-limit",
+        ("time limit exceeded", "cputime", "sigxcpu"),
+        r"\b(?:CPU ?time|[Cc]putime) limit exceeded|\bSIGXCPU\b",
+        fixed(),
+        reach=0,
+    ),
+    *each(
+        "file-size-limit",
+        ("file size limit exceeded", "file too large", "sigxfsz"),
+        r"\b[Ff]ile ?size limit exceeded|\[Errno 27\] File too large|\bSIGXFSZ\b",
         fixed(),
         reach=0,
     ),

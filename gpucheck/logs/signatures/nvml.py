@@ -10,7 +10,8 @@ _UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that thi
 
 def _result(match: "re.Match[str]") -> dict[str, str] | None:
     fields = named(match) or {}
-    result = codes.nvml(fields.get("name") or fields.get("message", ""))
+    spelled = fields.get("name") or fields.get("message", "")
+    result = codes.nvml(spelled) or codes.nvml(f"NVML_{spelled.partition(' ')[0]}")  # Go's bindings leave the prefix out
     if result is not None:
         if result.code in _UNANSWERED:
             return None
@@ -35,7 +36,7 @@ SIGNATURES = (
     Signature("nvml-failed", "initialize nvml", r"(?:Failed|Unable) to initialize NVML: (?P<message>[^\n.]+)", _result, reach=0),
     Signature("nvml-failed", "nvml error", r"(?i:nvml error): (?P<message>[\w /]+)", _result, reach=0),
     Signature("nvml-failed", "nvmlerror_", r"(?P<name>NVMLError_\w+)(?:: (?P<message>[^\n]+))?", _result, reach=0),
-    Signature(  # Go's bindings leave the prefix out
+    Signature(
         "nvml-failed",
         "nvml",
         r"(?i:nvml)[^\n]{0,60}?[: ](?P<name>ERROR_[A-Z_]+)",

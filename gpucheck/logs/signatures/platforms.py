@@ -52,6 +52,13 @@ SIGNATURES = (
         r"|does not exist))",
         reach=0,
     ),
+    # the container toolkit on the folder of NVIDIA's Windows driver; other adapters have theirs, and no such library
+    Signature(
+        "wsl",
+        "/usr/lib/wsl/drivers/nv",
+        r"(?P<message>\b(?P<library>lib(?:cuda|nvidia-ml)\S*) not found in /usr/lib/wsl/drivers/nv\w*\.inf\S*)",
+        reach=0,
+    ),
     *each(
         "wsl-inside",
         ("/usr/lib/wsl", "microsoft-standard-wsl", "inside wsl"),

@@ -1,6 +1,7 @@
 """Python's tracebacks and imports, and the signals that end an interpreter."""
 
 import re
+import sys
 
 from gpucheck.logs.signatures import Signature, each, fixed, named
 
@@ -42,6 +43,19 @@ def _import(match: "re.Match[str]") -> dict[str, str] | None:
     return fields
 
 
+_IMPORTED = ("tensorflow", "keras", "numpy", "scipy", "h5py", "absl", "wrapt", "six", "jax", "torch", "pandas")
+_INSTALLED = re.compile(r"(?i)[/\\](?:site|dist)-packages[/\\]|[/\\]lib(?:64)?[/\\](?:python\d[^/\\]*[/\\])?\w+\.py$")
+
+
+def _own(match: "re.Match[str]") -> dict[str, str] | None:
+    """A user's file that is named like a package, or like a module of Python's own; the file, where the line tells it."""
+    fields = {name.rstrip("23"): value for name, value in (named(match) or {}).items()}
+    module, file = fields.get("module", ""), fields.get("file", "")
+    if _INSTALLED.search(file) or (module not in _IMPORTED and (not file or module not in sys.stdlib_module_names)):
+        return None
+    return fields
+
+
 _EXCEPTION = (
     r"^(?:\w+ )?(?P<type>(?:[A-Za-z_]\w*\.)*(?!Xid)[A-Z]\w*(?:Error|Exception|Interrupt"
     r"|Exit))(?:\(\))?(?:: ?(?P<message>[^\n]*))?$"
@@ -51,6 +65,21 @@ SIGNATURES = (
     *each("traceback", ("error", "exception", "keyboardinterrupt", "systemexit"), _EXCEPTION, reach=0),
     Signature("module-missing", "no module named", r"No module named ['\"]?(?P<module>[\w.-]+)", reach=0),
     Signature("import-failed", "importerror", r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, reach=1),
+    # a file of one's own, named like what it wants to import
+    Signature(
+        "module-hidden", "is not a package", r"No module named '(?P<module>\w+)\.[\w.]+'; '(?P=module)' is not a package", _own
+    ),
+    *each(
+        "module-hidden",
+        ("cannot import name", "partially initialized", "consider renaming"),
+        r"cannot import name '[^']*' from (?:partially initialized module )?'(?P<module>\w+)'[^\n]*"
+        r"\((?:consider renaming ')?(?P<file>[^()'\n]*[/\\](?P=module)\.py)"
+        r"|module '(?P<module2>\w+)' has no attribute '\w+' \(consider renaming '(?P<file2>[^'\n]*[/\\](?P=module2)\.py)'"
+        r"|partially initialized module '(?P<module3>\w+)' has no attribute",
+        _own,
+        reach=0,
+    ),
+    Signature("own-file", 'file "', r'\bFile "(?P<file>[^"\n]*[/\\](?P<module>\w+)\.py)", line \d+, in <module>', _own, reach=0),
     Signature(
         "import-failed",
         "dll load failed",

@@ -272,7 +272,7 @@ SIGNATURES = (
     *_near(
         "gpu-too-old",
         ("compute", "cuda arch", "sm_"),
-        r"\b(?:compute capability|CUDA arch\w*|sm_)[ \d.x]*",
+        r"\b(?:compute capability|CUDA arch\w{0,12}|sm_)[ \d.x]{0,12}",
         NO_LONGER,
         _DROPPED_BEFORE,
     ),
@@ -286,7 +286,7 @@ SIGNATURES = (
     *_near(
         "gpu-unfit",
         ("rtx", "compute capability", "sm_"),
-        r"\bRTX ?\w*\d{4}\w*|\b(?:sm_|compute capability )\d[\d.]*",
+        r"\bRTX ?\w{0,8}\d{4}\w{0,8}|\b(?:sm_|compute capability )\d[\d.]{0,8}",
         UNSUPPORTED,
         _NO_KERNELS,
     ),

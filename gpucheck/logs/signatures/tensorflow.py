@@ -114,9 +114,20 @@ SIGNATURES = (
         "gpus-listed",
         ("list_physical_devices", "list_logical_devices"),
         r"list_(?:physical|logical)_devices\((?:device_type ?= ?)?['\"](?i:GPU)['\"]\)[)`*]*"
-        r"(?:(?: *[:=,]| *(?:->|\u2192)|(?: [^\W\d]{1,12}){1,4}?:?) *| *)(?:[`*]*\[\][`*]*(?:$|[.,;]| \w)|empty list\b)",
+        r"(?:(?: *[:=,]| *(?:->|\u2192)|(?: (?!(?:or|and|if|else|in)\b)[^\W\d]{1,12}){1,4}?:?) *| *)"
+        r"(?:[`*]*\[\][`*]*(?:$|[.,;]| \w)|empty list\b)",
         fixed(count="0"),
         reach=1,
+    ),
+    # the answer in a comment behind the question
+    *each(
+        "gpus-listed",
+        ("list_physical_devices", "list_logical_devices"),
+        r"list_(?:physical|logical)_devices\((?:device_type ?= ?)?['\"](?i:GPU)['\"]\)[)`*;]* *#+\W{0,4}"
+        r"(?i:(?:the|it|this|still|only|just|always|outputs?|results?|answers?|shows?|prints?|printed|returns?|returned|gives?|is)\b"
+        r"\W{1,3}){0,4}\[\](?!\W{0,3}(?i:if|when|where|unless|until|before|without|with|or|on|for|in|means?)\b)",
+        fixed(count="0"),
+        reach=0,
     ),
     *each(
         "gpus-listed",

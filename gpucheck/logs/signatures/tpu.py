@@ -142,6 +142,14 @@ SIGNATURES = (
         r"|(?:TPU|tpu)\b[^\n]{0,60}?(?:UNHEALTHY|PREEMPTED|is unhealthy|was preempted)[^\n]{0,40})",
         _UNREACHABLE,
     ),
+    # -- whose work it is: context --
+    *each(
+        "uses-tpu",
+        ("initializing the tpu system", "tpuclusterresolver(", "initialize_tpu_system(", "device:tpu:"),
+        r"\bInitializing the TPU system\b|\bTPUClusterResolver\(|\binitialize_tpu_system\(|/device:TPU:\d",
+        fixed(),
+        reach=0,
+    ),
     # -- the wrong kind --
     *each(
         "tpu-failed",

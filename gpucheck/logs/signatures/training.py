@@ -142,6 +142,19 @@ SIGNATURES = (
             ("/s]", r"\b(?P<step>[1-9]\d*)/\d+ \[[\d:]+<[\d:]+, +[\d.]+ ?(?:it|batch|step|sample)\w*/s"),
         )
     ),
+    # a program's start, or the command that starts it
+    *each(
+        "program-started",
+        (
+            *("epoch 1/", "worker group", "restarting", "resuming", "restored", "restoring parameters", "respawn"),
+            *("srun ", "mpirun ", "torchrun ", "python ", "python2 ", "python3 "),
+        ),
+        r"^Epoch 1/\d|\b[Ss]tarting worker group|(?i:\brespawn(?:ing|ed)\b)|\bRestoring parameters from "
+        r"|(?i:\b(?:restarting|resuming|restored)\b[^\n]{0,40}\b(?:training|checkpoint|job|workers?|epoch|step)\b)"
+        r"|^(?:[$+] |\S+@\S+[$#] )?(?:\w+=\S+ )*(?:srun|mpirun|torchrun|(?:\S*/)?python[\d.]*) (?=[^\n]*(?:\w\.py\b|-m \w))",
+        fixed(),
+        reach=0,
+    ),
     # -- replicas that must be alike --
     *each(
         "replicas-diverged",

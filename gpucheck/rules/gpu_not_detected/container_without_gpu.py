@@ -119,9 +119,9 @@ def check(
         return None
     bus_tells = pci.readable and not wsl.inside
     requested = bool(container.gpu_requested)
-    if bus_tells and not pci.gpus and (not requested or request.allow_cpu):
+    if bus_tells and not pci.gpus and (not requested or not request.needs_gpu):
         return None  # the machine itself has none: no-nvidia-gpu, or rocm-gpu-unsupported
-    if not requested and (request.allow_cpu or (tpu is not None and tpu.expected)):
+    if not requested and (not request.needs_gpu or (tpu is not None and tpu.expected)):
         return None
     if bus_tells and pci.gpus and all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus) and not requested:
         return None  # driver-not-loaded: a virtual machine has them

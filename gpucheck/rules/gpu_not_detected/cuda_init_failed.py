@@ -1,4 +1,4 @@
-"""CUDA does not start on a machine with a GPU, and nothing that gpucheck knows of explains it.
+"""CUDA does not start though a driver is here, and nothing that gpucheck knows of explains it.
 
 Symptom:
     failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
@@ -16,7 +16,8 @@ Fix:
 Verify:
     gpucheck --quick finds nothing.
 Unless:
-    Never on a machine that is to train on its GPU.
+    Never on a machine that is to train on its GPU. One without a GPU answers CUDA_ERROR_NO_DEVICE, which is no fault with
+    --allow-cpu.
 Example:
     container = {"inside": false}
     cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
@@ -41,6 +42,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import given_no_gpu
+from gpucheck.rules._gpus import refuses
 from gpucheck.rules._log import cite, field
 from gpucheck.rules._start import READ_KERNEL_LOG, starts, xids
 from gpucheck.rules._words import short
@@ -73,11 +75,13 @@ def check(
     gpus: Gpus | None,
     kernel_log: KernelLog | None,
 ) -> Finding | None:
-    """cuInit failed (or counts nothing) though something says that a GPU is here."""
+    """cuInit failed (or counts nothing) though something says that a GPU is here; or the driver names an error of its own."""
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
-    if not failed or given_no_gpu(container, wsl, device_nodes, driver):
-        return None
-    if not (driver.gpu_count or pci.gpus or wsl.dxg_present or any(node.present for node in device_nodes.gpus)):
+    refused = refuses(cuda)
+    if not failed or (given_no_gpu(container, wsl, device_nodes, driver) and not (refused and not request.needs_gpu)):
+        return None  # container-without-gpu is silent where no GPU is needed
+    here = driver.gpu_count or pci.gpus or wsl.dxg_present or any(node.present for node in device_nodes.gpus)
+    if not (here or refused):
         return None  # nothing to start on
     hidden = cuda.result == CUDA_ERROR_NO_DEVICE and environment is not None and "CUDA_VISIBLE_DEVICES" in environment.variables
     known = cu_result(cuda.result) if cuda.result is not None else None
@@ -100,7 +104,7 @@ def check(
         ),
         fix=(*advice(one.known for one in reports), *_fixes(wsl, container, cuda)),
         affects=affected(reports),
-        severity=Severity.WARNING if hidden and request.allow_cpu else None,
+        severity=Severity.WARNING if hidden and not request.needs_gpu else None,
     )
 
 

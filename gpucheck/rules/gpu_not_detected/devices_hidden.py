@@ -92,7 +92,7 @@ def check(
             *saw(cuda, "status", "result_name", "device_count"),
         ),
         fix=_fixes(request, environment),
-        severity=Severity.WARNING if request.allow_cpu or not none else None,
+        severity=Severity.WARNING if not (request.needs_gpu and none) else None,
     )
 
 
@@ -137,7 +137,7 @@ def _left_out(request: Request, container: Container, device_nodes: DeviceNodes,
             *saw(cuda, "status", "result_name"),
         ),
         fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and the variable left out"),),
-        severity=Severity.WARNING if request.allow_cpu else None,
+        severity=None if request.needs_gpu else Severity.WARNING,
     )
 
 
@@ -147,7 +147,7 @@ def _fixes(request: Request, environment: Environment) -> tuple[Fix, ...]:
     if "SLURM_JOB_ID" in environment.variables:
         return (Fix(text="Ask Slurm for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L"), unset)
     cpu = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
-    return (unset, names) if request.allow_cpu else (unset, names, cpu)
+    return (unset, names, cpu) if request.needs_gpu else (unset, names)
 
 
 def _not_the_first(device: str) -> bool:

@@ -145,8 +145,10 @@ def in_log(log: Log) -> Finding | None:
         library, told, version = "libnvidia-ml.so.1" if watching else "libcuda.so.1", end.events, end.kernel
     else:
         return None
+    here = version or compiler or any("nvidia-smi" in event.text.lower() for event in told)
+    summary = f"The NVIDIA driver{f' {version}' if version else ''} is here, but its library {library} is not found."
     return Finding(
-        summary=f"The NVIDIA driver{f' {version}' if version else ''} is here, but its library {library} is not found.",
+        summary=summary if here else f"The NVIDIA driver's library {library} is not found where this program runs.",
         evidence=cite(*told),
         fix=(
             Fix(text="In a container: start it again with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),

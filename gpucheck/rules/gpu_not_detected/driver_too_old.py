@@ -33,7 +33,7 @@ References:
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
-from gpucheck.compat.cuda import cuda_of_driver
+from gpucheck.compat.cuda import cu_result, cuda_of_driver
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -74,6 +74,8 @@ def check(
     release = releases.release(installed.version) if installed is not None else None
     if installed is None or "cpu" in installed.name or trained_on_gpu(training):
         return None
+    if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
+        return _refused(system, wsl, container, driver, cuda)
     if not (driver.gpu_count or cuda.device_count):
         return None  # an old driver still counts its GPUs; without any, something else is wrong first
     known = _newest_cuda(driver, cuda, kernel_module)
@@ -99,6 +101,21 @@ def check(
     )
 
 
+def _refused(system: System, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding:
+    """The driver's own word: its library asks for more than the driver below it can do."""
+    known = cu_result(cuda.result or 0)
+    name = cuda.result_name or (known.name if known is not None else "error")
+    version = f" {driver.version}" if driver.version else ""
+    return Finding(
+        summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",
+        evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
+        fix=(
+            Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi"),
+            _newer_driver(system, wsl, container),
+        ),
+    )
+
+
 def _newest_cuda(driver: Driver, cuda: Cuda, kernel_module: KernelModule | None) -> tuple[str, tuple[Evidence, ...]] | None:
     """What libcuda says counts first: a forward-compatibility libcuda knows more than the driver below it."""
     if cuda.driver_version:
@@ -113,10 +130,7 @@ def _newest_cuda(driver: Driver, cuda: Cuda, kernel_module: KernelModule | None)
 
 
 def _fixes(system: System, wsl: Wsl, container: Container, interpreter: Interpreter | None, newest: str) -> tuple[Fix, ...]:
-    if wsl.inside:
-        first = Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
-    else:
-        first = install_driver(system, container, "Install a newer NVIDIA driver")
+    first = _newer_driver(system, wsl, container)
     if interpreter is None:
         return (first,)
     python = versions.parse(interpreter.version)[:2]
@@ -137,6 +151,12 @@ def _fixes(system: System, wsl: Wsl, container: Container, interpreter: Interpre
             command=pip(interpreter, f"tensorflow[and-cuda]=={latest.latest_patch}"),
         ),
     )
+
+
+def _newer_driver(system: System, wsl: Wsl, container: Container) -> Fix:
+    if wsl.inside:
+        return Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
+    return install_driver(system, container, "Install a newer NVIDIA driver")
 
 
 def in_log(log: Log) -> Finding | None:

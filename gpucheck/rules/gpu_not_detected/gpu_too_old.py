@@ -86,7 +86,7 @@ def check(
         ),
         fix=_fixes(interpreter, old[0].capability),
         affects=tuple(gpu.label for gpu in old),
-        severity=Severity.WARNING if len(old) < len(visible) or request.allow_cpu else None,
+        severity=Severity.WARNING if len(old) < len(visible) or not request.needs_gpu else None,
     )
 
 

@@ -24,7 +24,7 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
-from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
@@ -45,6 +45,7 @@ _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found"
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(
+    request: Request,
     cuda: Cuda,
     interpreter: Interpreter,
     packages: Packages,
@@ -58,7 +59,7 @@ def check(
         return Skip("no framework was asked")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
-    if not cuda.device_count:
+    if not cuda.device_count or request.gpuless:
         return None
     found = _tensorflow(cuda, interpreter, packages, tensorflow, libraries, log) if tensorflow is not None else None
     if backend is None or not backend.other or isinstance(found, Finding):

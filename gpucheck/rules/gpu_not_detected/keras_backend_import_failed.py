@@ -37,6 +37,7 @@ from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
 from gpucheck.rules._backend import missing
 from gpucheck.rules._commands import pip, word
+from gpucheck.rules._own_files import own_file
 from gpucheck.rules._words import short
 
 
@@ -48,6 +49,9 @@ def check(
     name = request.other_backend
     if name is None or missing(packages, name):
         return None
+    for title, fact in ((tables.TITLES[name], backend), (f"Keras on {tables.TITLES[name]}", keras)):
+        if fact is not None and fact.imported is False and (cause := own_file(fact)):
+            return Finding(summary=f"{title} can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
     if backend.imported is False:
         version = next((one.version for one in packages.others if one.name == name), "")
         what, error = f"{tables.TITLES[name]} {version}".rstrip(), backend.error or backend.error_type

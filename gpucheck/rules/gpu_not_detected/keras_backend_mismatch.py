@@ -43,7 +43,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._backend import instead
+from gpucheck.rules._backend import bypassed, instead, refused
 from gpucheck.rules._commands import pip
 from gpucheck.rules._log import cite, told
 from gpucheck.rules._tensorflow import tensorflow_absent
@@ -76,6 +76,8 @@ def check(
         return None
     by_variable = source in (None, "KERAS_BACKEND")
     where = f"KERAS_BACKEND={name}" if by_variable else f'"backend": "{name}" in {source}'
+    if tensorflow is not None and refused(environment, packages, backend, tensorflow.error or ""):
+        evidence += saw(tensorflow, "imported", "error_type", "error")
     imported = (keras.imported if keras else None, backend.imported if backend else None)
     broken = name not in tables.BACKENDS or False in imported
     if name not in tables.BACKENDS:
@@ -131,7 +133,7 @@ def in_log(log: Log) -> Finding | None:
     absent = [event for event in told(log, "module-missing") if other and event.fields["module"] == other[0].fields["name"]]
     lines = [*invalid, *absent, *other]
     if not lines:
-        return None
+        return _bypassed(log)
     name = next((event.fields["name"] for event in lines if event.fields.get("name")), "another one")
     if absent:
         summary = f"Keras was told to run on {name}, which is not installed."
@@ -147,4 +149,21 @@ def in_log(log: Log) -> Finding | None:
             Fix(text='If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json'),
         ),
         severity=Severity.ERROR if invalid or absent else None,
+    )
+
+
+def _bypassed(log: Log) -> Finding | None:
+    lines = bypassed(log)
+    if not lines:
+        return None
+    name = lines[-1].fields["name"]
+    return Finding(
+        summary=f"Keras takes TensorFlow, which is not installed, and not {name}.",
+        evidence=cite(*lines),
+        fix=(
+            Fix(text=f"To train with {name}, before Python starts", command=f"export KERAS_BACKEND={name}"),
+            Fix(text=f'Or for good: "backend": "{name}" in ~/.keras/keras.json'),
+            Fix(text="Or train with TensorFlow, and install it", command="python -m pip install tensorflow"),
+        ),
+        severity=Severity.ERROR,
     )

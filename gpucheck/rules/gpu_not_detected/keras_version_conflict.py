@@ -38,6 +38,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
 from gpucheck.rules._commands import pip
 from gpucheck.rules._log import cite, clash, events, told
+from gpucheck.rules._own_files import hiding
 
 _PACKAGES = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
 
@@ -64,12 +65,14 @@ def check(
     trained = training is not None and any(run.status == "passed" for run in training.runs)
     asked = packages.keras_requirement or tables.needs(installed.version)
     have = (keras.version if keras else None) or (packages.keras.version if packages.keras else None)
-    title = f"TensorFlow {installed.version}"
+    ask = "asks for" if packages.keras_requirement else "is made for"  # its metadata may not say: then the table of releases does
+    title = f"TensorFlow {installed.version} {ask}"
+    evidence = (*saw(packages, "keras", "keras_requirement" if packages.keras_requirement else "tensorflow.version"), *spoken)
     if asked and have is None and not (keras is not None and keras.imported):
         return Finding(
-            summary=f"Keras is not installed, and {title} asks for keras{asked}.",
-            evidence=(*saw(packages, "keras", "keras_requirement"), *spoken),
-            fix=(_keras(interpreter, asked),),
+            summary=f"Keras is not installed, and {title} keras{asked}.",
+            evidence=evidence,
+            fix=(_keras(interpreter, ask, asked),),
             severity=Severity.WARNING if trained else None,
         )
     if asked and have and versions.satisfies(have, asked) is False:
@@ -77,9 +80,9 @@ def check(
             installed.version, tables.FIRST_TENSORFLOW_WITH_KERAS_3
         )
         return Finding(
-            summary=f"Keras {have} is installed, and {title} asks for keras{asked}.",
-            evidence=(*saw(packages, "keras", "keras_requirement"), *spoken),
-            fix=(_keras(interpreter, asked),),
+            summary=f"Keras {have} is installed, and {title} keras{asked}.",
+            evidence=evidence,
+            fix=(_keras(interpreter, ask, asked),),
             severity=Severity.WARNING if trained or same_major else None,
         )
     return _legacy(environment, interpreter, packages, trained=trained)
@@ -110,12 +113,14 @@ def _legacy(environment: Environment, interpreter: Interpreter, packages: Packag
     )
 
 
-def _keras(interpreter: Interpreter, asked: str) -> Fix:
-    return Fix(text="Install the Keras that TensorFlow asks for", command=pip(interpreter, f"keras{asked}"))
+def _keras(interpreter: Interpreter, ask: str, asked: str) -> Fix:
+    return Fix(text=f"Install the Keras that TensorFlow {ask}", command=pip(interpreter, f"keras{asked}"))
 
 
 def in_log(log: Log) -> Finding | None:
     """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
+    if hiding(log):
+        return None  # what is looked into is no package
     spoken = told(log, "keras-version-conflict")
     spoken += [event for event in told(log, "module-missing") if event.fields["module"] in _PACKAGES]
     packages = [event for event in told(log, "pip-conflict") if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))]

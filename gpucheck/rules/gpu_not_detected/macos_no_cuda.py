@@ -57,7 +57,7 @@ _METAL = "tensorflow-metal"
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """A Mac on which TensorFlow lists no GPU."""
-    if system.platform != "darwin" or request.allow_cpu or lists_gpu(tensorflow):
+    if system.platform != "darwin" or not request.needs_gpu or lists_gpu(tensorflow):
         return None
     listed = tensorflow is not None and tensorflow.devices is not None
     if packages is not None and not listed and any(item.name == _METAL for item in (*packages.others, *packages.flavours)):

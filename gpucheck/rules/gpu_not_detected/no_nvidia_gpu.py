@@ -15,7 +15,8 @@ Fix:
 Verify:
     lspci -d 10de: prints one line per GPU.
 Unless:
-    The machine is meant to train on its CPU: say so with --allow-cpu, and this is no fault.
+    The machine is meant to train on its CPU: say so with --allow-cpu, and this is no fault. Nor is it with --strategy tpu or
+    parameter_server alone, which train without a GPU.
 Example:
     pci.gpus = []
     kernel_module = {"loaded": false, "nouveau_loaded": false}
@@ -62,7 +63,7 @@ def check(
     tpu: Tpu,
 ) -> Finding | Skip | None:
     """No function on the bus, and no layer above that works without one."""
-    if request.allow_cpu or system.platform != "linux" or kernel_answers(driver) or cuda.device_count or tpu.expected:
+    if not request.needs_gpu or system.platform != "linux" or kernel_answers(driver) or cuda.device_count or tpu.expected:
         return None
     if pci.gpus or pci.amd_gpus or wsl.inside:
         return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages

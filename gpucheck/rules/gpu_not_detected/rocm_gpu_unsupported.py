@@ -68,7 +68,7 @@ def check(
     tensorflow: TensorFlow | None,
 ) -> Finding | Skip | None:
     """AMD display functions and not one of NVIDIA's. A ROCm build is left alone: gpucheck does not examine ROCm."""
-    if request.allow_cpu or not pci.amd_gpus or pci.gpus or driver.gpu_count or cuda.device_count:
+    if not request.needs_gpu or not pci.amd_gpus or pci.gpus or driver.gpu_count or cuda.device_count:
         return None
     if lists_gpu(tensorflow) or (tpu is not None and tpu.expected) or (container.inside and container.gpu_requested):
         return None

@@ -92,7 +92,7 @@ def check(
 ) -> Finding | Skip | None:
     """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
     here = gpu_here(request, container, pci, driver, cuda)
-    if tpu.expected:
+    if tpu.expected or request.gpuless:
         return None  # a build for TPUs has no GPU code, and needs none
     if not here:
         return absent(here)

@@ -7,13 +7,18 @@ Symptom:
     ImportError: libtensorflow_framework.so.2: cannot open shared object file
     ImportError: DLL load failed while importing _pywrap_tensorflow_internal
     Illegal instruction (core dumped)
+    AttributeError: partially initialized module 'tensorflow' has no attribute 'constant' (most likely due to a circular import)
+    ModuleNotFoundError: No module named 'tensorflow.keras'; 'tensorflow' is not a package
 Cause:
     A package that TensorFlow imports is missing or of a version it can't work with (protobuf and numpy above all); its own files are
     incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
+    Or a file of your own is in the way: one that is named like a module (tensorflow.py, random.py, logging.py) hides it, because
+    Python looks into the program's folder first; and a keras.json that holds a value which Keras does not know ends its import.
 Fix:
     1. See what does not fit together: python -m pip check
     2. Install the package that the error names in the version that TensorFlow asks for
     3. Or start from a fresh virtual environment
+    A file of your own: rename it and delete the __pycache__ beside it; correct keras.json, or remove it
 Verify:
     python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
@@ -34,14 +39,20 @@ import re
 from gpucheck.compat import tensorflow as releases
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.backend import Backend
+from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.rules._backend import bypassed, refused
+from gpucheck.rules._backend import told as told_elsewhere
 from gpucheck.rules._commands import pip, word
 from gpucheck.rules._legacy import replacements
 from gpucheck.rules._loading import conflicting
 from gpucheck.rules._log import cite, clash, events, told
+from gpucheck.rules._own_files import hiding, own_file, renaming
 from gpucheck.rules._tensorflow import tensorflow_absent
 
 # What a signal most often means while Python loads TensorFlow's libraries.
@@ -68,10 +79,22 @@ _NAMES = (
     explains=("gpus-not-listed", "training-failed", "training-crashed"),
     tensorflow=True,
 )
-def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, log: Log | None) -> Finding | Skip | None:
-    """An exception, or an end of the process before the import was done."""
+def check(
+    interpreter: Interpreter,
+    packages: Packages,
+    tensorflow: TensorFlow,
+    environment: Environment,
+    backend: Backend | None,
+    keras: Keras | None,
+    log: Log | None,
+) -> Finding | Skip | None:
+    """An exception, or an end of the process before the import was done; of Keras, where a file of the user's own is why."""
+    if tensorflow.imported and keras is not None and not told_elsewhere(environment, backend) and (cause := own_file(keras)):
+        return Finding(summary=f"Keras can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
     if tensorflow.imported or tensorflow_absent(packages, tensorflow):
         return None
+    if refused(environment, packages, backend, tensorflow.error or ""):
+        return None  # TensorFlow imports Keras: keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
@@ -81,6 +104,8 @@ def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow, 
         *saw(tensorflow, "imported", "error_type", "error", "ending"),
         *events(log, "import-failed", "module-missing", "killed", "traceback"),
     )
+    if cause := own_file(tensorflow):
+        return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *evidence[4:]), fix=cause.fix)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
     if signal and not tensorflow.error_type:
         meaning = _SIGNALS.get(signal[0])
@@ -155,7 +180,16 @@ def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[
 
 def in_log(log: Log) -> Finding | None:
     """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
-    failed = [event for event in told(log, "import-failed") if _ours(event)]
+    if found := hiding(log):
+        module, file, lines = found
+        name = file or f"a file named {module}.py, most likely beside the program,"
+        return Finding(
+            summary=f"The import fails: {name} hides the installed module {module}.",
+            evidence=cite(*lines),
+            fix=renaming(module, file or f"{module}.py"),
+        )
+    elsewhere = {event.line for event in bypassed(log)}
+    failed = [event for event in told(log, "import-failed") if _ours(event) and event.line not in elsewhere]
     parts = [event for event in told(log, "module-missing") if event.fields["module"].startswith("tensorflow.")]
     symbols = [event for event in told(log, "symbol-missing") if not conflicting(event) and re.search(_OURS, event.text)]
     lacking = told(log, "cpu-instructions-missing")

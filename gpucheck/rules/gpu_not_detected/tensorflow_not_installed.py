@@ -38,7 +38,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import instead, missing
+from gpucheck.rules._backend import bypassed, instead, missing
 from gpucheck.rules._commands import cuda_tensorflow, pip
 from gpucheck.rules._gpus import gpu_here
 from gpucheck.rules._log import cite, events, stated, told, weight
@@ -102,8 +102,8 @@ def in_log(log: Log) -> Finding | None:
     """Python's word for it, about the package itself and not about a part of it."""
     missing = [event for event in told(log, "module-missing") if event.fields["module"] == "tensorflow"]
     missing = missing or stated(log, "tensorflow-not-installed")
-    if not missing:
-        return None
+    if not missing or bypassed(log):
+        return None  # keras-backend-mismatch
     return Finding(
         summary="TensorFlow is not installed for the Python that ran this.",
         evidence=cite(*missing),

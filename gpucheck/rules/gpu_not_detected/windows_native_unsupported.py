@@ -57,7 +57,7 @@ from gpucheck.rules._tensorflow import lists_gpu
 )
 def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | None:
     """Native Windows with any TensorFlow that came after 2.10, or with none."""
-    if system.platform != "win32" or request.allow_cpu or lists_gpu(tensorflow):
+    if system.platform != "win32" or not request.needs_gpu or lists_gpu(tensorflow):
         return None
     installed = packages.tensorflow if packages is not None else None
     if installed is not None and parse(installed.version)[:2] <= parse(LAST_ON_WINDOWS):

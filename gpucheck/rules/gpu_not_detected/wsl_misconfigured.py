@@ -63,6 +63,7 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
         "container-without-gpu",
         "no-nvidia-gpu",
         "driver-missing",
+        "driver-library-missing",
         "driver-not-loaded",
         "device-nodes-missing",
         "device-permission-denied",
@@ -74,7 +75,7 @@ def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda
         return None
     absence = _absence(wsl)
     if absence is not None:
-        return None if request.allow_cpu else absence
+        return absence if request.needs_gpu else None
     foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
     loaded = (cuda.library or driver.library or "").startswith("/usr/lib/wsl/")
     evidence: tuple[Evidence, ...] = saw(cuda, "status", "result_name", "library")
@@ -148,10 +149,12 @@ def in_log(log: Log) -> Finding | None:
     named = any("wsl" in event.text.lower() for event in log.events)  # /dev/dxg is absent wherever there is no Windows, too
     told = [event for event in unserved(log, "wsl") if named or not event.fields.get("message", "").startswith("/dev/dxg")]
     inside = [event for event in log.events if event.kind == "wsl-inside"]
-    refused = (starts(log) + nvml(log, "9", "17")) if inside else []
+    refused = (starts(log) + nvml(log, "9", "12", "17")) if inside else []
     told = told or stated(log, "wsl-misconfigured")
     if not told and not refused:
         return None
+    # without NVML programs train all the same
+    watching = all(event.fields.get("library", "").startswith("libnvidia-ml") for event in told) and not refused
     why = told[0].fields.get("message", told[0].text) if told else refused[0].fields.get("message", refused[0].text)
     return Finding(
         summary=f"WSL gives no NVIDIA GPU: {short(why)}.",
@@ -161,5 +164,5 @@ def in_log(log: Log) -> Finding | None:
             Fix(text="Update it, from a Windows prompt", command="wsl.exe --update"),
             _WINDOWS,
         ),
-        severity=weight([*told, *refused]),
+        severity=Severity.WARNING if watching else weight([*told, *refused]),
     )

@@ -29,6 +29,7 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
+from gpucheck.rules._log import cite, stated
 from gpucheck.rules._scaling import lost, milliseconds, short_runs
 from gpucheck.rules._training import failure, label, standing
 
@@ -61,6 +62,12 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
             summary="NCCL does not let connected GPUs read each other's memory, so gradients take the way through main memory.",
             evidence=saw(log, f"events[{unused[0]}].text"),
             fix=(FIX[0], FIX[2]),
+        )
+    if log is not None and training is None and cuda is None and (said := stated(log, "peer-access-unavailable")):
+        return Finding(
+            summary="Training is said to work with NCCL_P2P_DISABLE=1: these GPUs fail to read each other's memory.",
+            evidence=cite(*said),
+            fix=FIX,
         )
     if cuda is None or cuda.peers_missing is None:
         if seen is not None or (cuda is not None and (cuda.device_count or 0) > 1):

@@ -8,7 +8,8 @@ Symptom:
     Training that stands still before its first step
 Cause:
     Synchronous training begins when every task of TF_CONFIG has answered. One was not started or has died, its address leads to
-    another machine or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the machines don't share.
+    another machine, another program or to none, a firewall drops the connection, or NCCL and gRPC chose a network that the
+    machines don't share.
     gpucheck --full trains two workers on this machine, so one that stands still there has a cause on this machine; with
     --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
     and whoever does not come before --timeout is named.
@@ -18,6 +19,7 @@ Fix:
     3. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
        NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names.
     4. Start the program on every worker, and look at what the silent one printed.
+    5. Another program answers on its address: sudo ss -ltnp | grep PORT, on that machine, names it
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
 Unless:
@@ -36,6 +38,7 @@ from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
+from gpucheck.rules._tpu import at_work
 from gpucheck.rules._training import failure
 from gpucheck.rules._words import listing, short
 
@@ -45,7 +48,8 @@ FIX = (
     Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp"),
     Fix(text="Start the program on every worker, and look at what the silent one printed"),
 )
-SILENT = ("stood still", "missing", "lost")  # see WorkerFault.how
+# See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
+SILENT = ("other program", "no answer", "apart", "stood still", "missing", "lost")
 STILL = (
     Fix(text="Look at what that worker printed last, and at its processes: one that waits for a disk or a GPU has state D"),
     Fix(text="Where the workers train on GPUs, let NCCL say what it waits for", command="export NCCL_DEBUG=INFO"),
@@ -57,6 +61,21 @@ MISSING = (
     ),
     *FIX[:2],
 )
+LISTENS = Fix(
+    text="See which program listens on that address, on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port"
+)
+APART = (
+    Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order"),
+    Fix(text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"),
+    FIX[-1],
+)
+WAYS = {
+    "other program": (LISTENS, FIX[-1]),
+    "no answer": (LISTENS, *STILL),
+    "apart": APART,
+    "stood still": STILL,
+    "missing": MISSING,
+}
 TAKEN = (Fix(text="End what listens on this worker's port, often an earlier run: sudo ss -ltnp | grep PORT"), *FIX[2:])
 
 
@@ -79,6 +98,7 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
     if (silent := _silent(training)) is not None:
         return silent
     clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
+    on_tpu = at_work(log)
     seen = failure(
         training,
         log,
@@ -86,7 +106,8 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
         "worker-unreachable",
         "worker-address-in-use",
         on=lambda run: run.strategy == "multi_worker_mirrored",
-        where=lambda event: "needs" not in event.fields or clustered,  # other programs use gRPC, too
+        # other programs use gRPC, too; a TPU's workers are tpu-unreachable
+        where=lambda event: event.kind == "worker-address-in-use" or (not on_tpu and ("needs" not in event.fields or clustered)),
     )
     if seen is not None and not isinstance(seen, Skip):
         taken = seen.event is not None and seen.event.kind == "worker-address-in-use"
@@ -105,22 +126,28 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
 def _silent(training: Training | None) -> Finding | None:
     """Workers that a run waited for in vain, or that could not listen."""
     for place, run in enumerate(training.runs if training is not None else ()):
-        faults = [fault for fault in run.worker_faults if fault.how in SILENT]
+        faults = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
         taken = [fault for fault in run.worker_faults if fault.how == "port taken"]
         if training is None or not (faults or taken):
             continue
         first, *others = faults or taken
         where = f" in stage {first.stage}" if first.how == "stood still" and first.stage else ""
-        who = listing([fault.worker for fault in (first, *others)])
-        if faults:
-            summary = f"{who} of {run.strategy} does not answer: {short(first.reason)}{where}."
+        alike = [fault.worker for fault in (first, *others) if fault.how == first.how]
+        who, many = f"{listing(alike)} of {run.strategy}", len(alike) > 1
+        if not faults:
+            summary = f"{who} can't listen on its address, so no other reaches it: {short(first.reason)}."
+        elif first.how == "other program":
+            summary = (
+                f"{who} {'are' if many else 'is'} not there: another program answers on {'each' if many else 'its'} address."
+            )
+        elif first.how == "apart":
+            summary = f"{who} {'are' if many else 'is'} there, and yet the cluster did not form."
         else:
-            summary = f"{who} of {run.strategy} can't listen on its address, so no other reaches it: {short(first.reason)}."
-        ways = {"stood still": STILL, "missing": MISSING}
+            summary = f"{who} {'do' if many else 'does'} not answer: {short(first.reason)}{where}."
         return Finding(
-            summary=summary if not others else summary.replace(" does not answer", " do not answer"),
+            summary=summary,
             evidence=saw(training, f"runs[{place}].worker_faults", f"runs[{place}].cluster"),
-            fix=ways.get(first.how, FIX) if faults else TAKEN,
+            fix=WAYS.get(first.how, FIX) if faults else TAKEN,
             affects=tuple(fault.worker for fault in (first, *others)),
         )
     return None

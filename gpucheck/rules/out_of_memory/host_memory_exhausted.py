@@ -15,7 +15,8 @@ Fix:
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
 Unless:
-    Never, if the process was killed.
+    Nothing tells of memory: the kernel counts no kill of its own, and enough was free. Then it is training-crashed: somebody
+    else sent SIGKILL, such as a batch system at its time limit.
 Example:
     limits.memory_limit_bytes = 536870912
     limits.memory_limit_used_bytes = 104857600
@@ -42,6 +43,7 @@ from gpucheck.rules._words import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 FAILED = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory|allocator CPU|mklcpu"
+UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel's count of its own kills is put down to memory
 KILLED = ("SIGKILL", "KILL", "9", "137")
 
 
@@ -57,9 +59,9 @@ def check(
     training: Training | None,
     log: Log | None,
 ) -> Finding | Skip | None:
-    """A child was killed from outside, an allocation in main memory failed, or there is no room to import TensorFlow."""
-    seen = _killed(tensorflow, training) or _failed(training, log)
+    """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
     room, evidence = _room(limits)
+    seen = _killed(tensorflow, training, room) or _failed(training, log)
     if seen is not None:
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
@@ -74,13 +76,21 @@ def check(
     return _finding(summary, evidence, container)
 
 
-def _killed(tensorflow: TensorFlow | None, training: Training | None) -> tuple[str, tuple[Evidence, ...]] | None:
-    if training is not None and training.ending == "killed by SIGKILL":
+def _killed(
+    tensorflow: TensorFlow | None, training: Training | None, room: int | None
+) -> tuple[str, tuple[Evidence, ...]] | None:
+    """A SIGKILL that the kernel counts as its own, or that found little memory. Of any other nobody knows who sent it."""
+    if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, room):
         where = f' at the stage "{training.stage}"' if training.stage else ""
-        return f"the system killed the process{where} (SIGKILL)", saw(training, "ending", "stage")
-    if tensorflow is not None and tensorflow.ending == "killed by SIGKILL":
-        return "the system killed the process that imported TensorFlow (SIGKILL)", saw(tensorflow, "ending")
+        return f"the system killed the process{where} (SIGKILL)", saw(training, "ending", "stage", "oom_kills")
+    if tensorflow is not None and tensorflow.ending == "killed by SIGKILL" and _by_memory(tensorflow.oom_kills, room):
+        return "the system killed the process that imported TensorFlow (SIGKILL)", saw(tensorflow, "ending", "oom_kills")
     return None
+
+
+def _by_memory(oom_kills: int | None, room: int | None) -> bool:
+    # A daemon (earlyoom, systemd-oomd) kills too, and is not counted.
+    return bool(oom_kills) or (room is not None and room < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
 
 
 def _failed(training: Training | None, log: Log | None) -> tuple[str, tuple[Evidence, ...]] | None:

@@ -1,20 +1,23 @@
-"""A limit of the operating system on this process (address space, threads, open files) is below what training needs.
+"""A limit of the operating system on this process (address space, threads, processor time, file size) is below what training needs.
 
 Symptom:
     terminate called after throwing an instance of 'std::bad_alloc'
     pthread_create failed: Resource temporarily unavailable
     OSError: [Errno 24] Too many open files
+    CPU time limit exceeded (core dumped)
     cuInit returns CUDA_ERROR_OUT_OF_MEMORY (2) or CUDA_ERROR_OPERATING_SYSTEM (304) on a machine with free memory
 Cause:
     CUDA reserves virtual addresses for the memory of every GPU at once, so ulimit -v must exceed their sum although nothing of
     it is used. TensorFlow starts several threads per processor, each of which counts against ulimit -u and the container's
-    pids limit. NCCL and data pipelines hold many files open.
+    pids limit. NCCL and data pipelines hold many files open. At the end of ulimit -t the kernel ends the process (SIGXCPU, then
+    SIGKILL), and past ulimit -f it refuses to write a checkpoint any longer.
 Fix:
-    1. ulimit -v unlimited; ulimit -u 65535; ulimit -n 65535 in the shell or job script that starts training
-    2. docker run --pids-limit -1 --ulimit nofile=65535 ...
+    1. ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -u 65535; ulimit -n 65535 in the shell or job
+       script that starts training
+    2. docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration; systemd: TasksMax=
     3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system.
 Verify:
-    ulimit -v -u -n
+    ulimit -v -u -n -t -f
 Unless:
     Training passed under these limits.
 Example:
@@ -32,6 +35,7 @@ from typing import NamedTuple
 
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
@@ -46,6 +50,11 @@ SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
 FILES = 128
+CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
+FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
+_ENDED_BY = {"killed by SIGXCPU": ("cpu-time-limit", "cpu_seconds"), "killed by SIGXFSZ": ("file-size-limit", "file_size_bytes")}
+# docker run --ulimit has a name for each but the address space.
+_IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
 
 # What a log says of a limit that was reached, and the command that raises it.
 _TOLD = {
@@ -56,6 +65,14 @@ _TOLD = {
     "open-files-limit": (
         "The limit on open files was reached: the system refused to open another one.",
         "ulimit -n $(ulimit -H -n)",
+    ),
+    "cpu-time-limit": (
+        "The limit on processor time was reached: the system ended the process.",
+        "ulimit -t unlimited",
+    ),
+    "file-size-limit": (
+        "The limit on the size of a file was reached: the system refused to write more.",
+        "ulimit -f unlimited",
     ),
     "locked-memory-limit": (
         "The limit on locked memory is too low for transfers between GPUs and the network.",
@@ -69,8 +86,9 @@ class Shortage(NamedTuple):
 
     summary: str
     evidence: tuple[Evidence, ...]
-    command: str
+    command: str | None
     fatal: bool
+    group: bool = False  # the limit is a control group's, which no shell raises
 
 
 @rule(
@@ -80,18 +98,23 @@ class Shortage(NamedTuple):
 )
 def check(
     limits: Limits | None,
+    container: Container | None,
     gpus: Gpus | None,
     cuda: Cuda | None,
     system: System | None,
     training: Training | None,
     log: Log | None,
 ) -> Finding | Skip | None:
-    """The first of address space, threads and open files that does not suffice, unless training has shown that it does."""
+    """The first limit that was reached or does not suffice, unless training has shown that it does."""
     lines = alarms(training, log, *_TOLD)
     if log is not None and lines:
         place, event = lines[0]
         summary, command = _TOLD[event.kind]
-        return _finding(Shortage(summary, saw(log, f"events[{place}].text"), command, event.kind != "locked-memory-limit"))
+        return _finding(Shortage(summary, saw(log, f"events[{place}].text"), command, event.kind != "locked-memory-limit"), None)
+    if training is not None and (reached := _ENDED_BY.get(training.ending or "")):
+        summary, command = _TOLD[reached[0]]
+        limit = saw(limits, reached[1]) if limits is not None else ()
+        return _finding(Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True), None)
     if limits is None:
         return Skip("the limits of this process are not known")
     trained = passed(training)
@@ -99,8 +122,12 @@ def check(
         return None
     if any(on_gpu(run) for run in trained):
         return None
-    shortage = _address_space(limits, gpus, cuda) or _threads(limits, system) or _files(limits)
-    return _finding(shortage) if shortage is not None else None
+    shortages = (
+        *(_address_space(limits, gpus, cuda), _threads(limits, system), _processor_time(limits)),
+        *(_file_size(limits), _files(limits)),
+    )
+    found = sorted((one for one in shortages if one is not None), key=lambda one: not one.fatal)
+    return _finding(found[0], container) if found else None
 
 
 def _address_space(limits: Limits, gpus: Gpus | None, cuda: Cuda | None) -> Shortage | None:
@@ -134,9 +161,10 @@ def _threads(limits: Limits, system: System | None) -> Shortage | None:
         return Shortage(
             f"This container or job may run {group} threads and processes (pids.max), and TensorFlow starts up to {needed}"
             " on this machine.",
-            saw(limits, "processes_cgroup", "cpu_affinity_count"),
-            "cat /sys/fs/cgroup/pids.max",
+            saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
+            f"cat {limits.processes_cgroup_file}" if limits.processes_cgroup_file else None,
             group < THREADS,
+            True,
         )
     # Root is exempt from RLIMIT_NPROC; the others share it with whatever else runs under their name.
     if user is not None and user < needed and not (system is not None and system.is_root):
@@ -160,14 +188,56 @@ def _files(limits: Limits) -> Shortage | None:
     )
 
 
-def _finding(shortage: Shortage) -> Finding:
+def _processor_time(limits: Limits) -> Shortage | None:
+    seconds = limits.cpu_seconds
+    if seconds is None or seconds >= CPU_SECONDS:
+        return None
+    return Shortage(
+        f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads; then the kernel ends it.",
+        saw(limits, "cpu_seconds"),
+        "ulimit -t unlimited",
+        seconds < CPU_SECONDS_MIN,
+    )
+
+
+def _file_size(limits: Limits) -> Shortage | None:
+    size = limits.file_size_bytes
+    if size is None or size >= FILE_BYTES:
+        return None
+    return Shortage(
+        f"This process may write no file larger than {size >> 10} KiB (ulimit -f), too little for checkpoints and logs.",
+        saw(limits, "file_size_bytes"),
+        "ulimit -f unlimited",
+        size < FILE_BYTES_MIN,
+    )
+
+
+def _finding(shortage: Shortage, container: Container | None) -> Finding:
     return Finding(
         summary=shortage.summary,
         evidence=shortage.evidence,
-        fix=(
-            Fix(text="Raise or look at it in the shell or job script that starts training", command=shortage.command),
-            Fix(text="In a container: docker run --pids-limit -1 --ulimit nofile=65535 --ulimit nproc=65535 ..."),
-            Fix(text="If the shell refuses, an administrator sets it in /etc/security/limits.conf or the batch system"),
-        ),
+        fix=_group_fixes(shortage, container) if shortage.group else _shell_fixes(shortage),
         severity=Severity.ERROR if shortage.fatal else Severity.WARNING,
     )
+
+
+def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
+    docker = _IN_DOCKER.get((shortage.command or "").removeprefix("ulimit -")[:1])
+    return (
+        Fix(text="Raise it in the shell or job script that starts training", command=shortage.command),
+        *([Fix(text=f"In a container: docker run --ulimit {docker} ...")] if docker else []),
+        Fix(text="If the shell refuses, an administrator sets it in /etc/security/limits.conf or the batch system"),
+    )
+
+
+def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, ...]:
+    """No process inside can raise it: who started the container or service does."""
+    kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then start the pod anew")
+    docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...")
+    systemd = Fix(text="Raise TasksMax= of the systemd service or slice that it runs in; of a batch job, ask the batch system")
+    look = Fix(text="Look at it again", command=shortage.command)
+    if container is not None and container.kind == "kubernetes":
+        return (kubernetes, look)
+    if container is not None and container.inside:
+        return (docker, systemd, look)
+    return (systemd, Fix(text="Of a container: docker run --pids-limit -1 ...; of a pod: podPidsLimit of the kubelet"), look)

@@ -7,7 +7,7 @@ Symptom:
 Cause:
     TPU_NAME=local (or another TPU_* variable) says that a TPU is attached, but no chip is on the PCI bus and no device node
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
-    program builds a TPUClusterResolver without a name where none is set.
+    program builds a TPUClusterResolver without a name where none is set. Or gpucheck was asked for it, with --strategy tpu.
 Fix:
     1. Colab: Runtime, Change runtime type, TPU. Google Cloud: create a TPU VM.
     2. Container on a TPU VM: docker run --privileged --net=host ...; Kubernetes: resources.limits["google.com/tpu"]
@@ -30,7 +30,7 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.environment import Environment
@@ -40,6 +40,8 @@ from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._tpu import connected, from_log, remote
 from gpucheck.rules._words import listing
 
+USE = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU runtime type in Colab")
+
 
 @rule(
     severity=Severity.ERROR,
@@ -47,15 +49,18 @@ from gpucheck.rules._words import listing
     explains=("tpu-unreachable", "tpu-runtime-missing", "training-failed", "training-crashed"),
 )
 def check(
+    request: Request | None,
     tpu: Tpu | None,
     environment: Environment | None,
     resolver: TpuResolver | None,
     container: Container | None,
     log: Log | None,
 ) -> Finding | Skip | None:
-    """A TPU is announced on this machine and neither chip nor node is there, or a chip is there without its node."""
+    """A TPU is announced or asked for, and neither chip nor node is there; or a chip is there without its node."""
     if tpu is None:
         return from_log(log, "not-found", "No TPU found", _fix(container))
+    if not tpu.expected and request is not None and "tpu" in request.strategies:
+        return _asked_for(request, tpu, container)
     if not tpu.expected or tpu.nodes or connected(resolver) or remote(environment):
         return None
     evidence = saw(tpu, "generations", "nodes", "variables")
@@ -70,10 +75,20 @@ def check(
     return Finding(summary=summary, evidence=evidence, fix=_fix(container))
 
 
+def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Finding:
+    """Nothing but the request speaks of a TPU."""
+    name = Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
+    return Finding(
+        summary="No TPU found: --strategy tpu asks for one, and nothing on this machine announces one: no chip on the PCI bus,"
+        " no device node, no variable such as TPU_NAME.",
+        evidence=(*saw(tpu, "generations", "nodes", "variables"), *saw(request, "strategies")),
+        fix=(*sorted(_fix(container)[:-1], key=lambda fix: fix is not USE), name),
+    )
+
+
 def _fix(container: Container | None) -> tuple[Fix, ...]:
     look = Fix(text="Look for the device nodes, one per chip", command="ls -l /dev/accel* /dev/vfio/")
     give = Fix(text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes")
-    use = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU runtime type in Colab")
     leave = Fix(text="If no TPU is meant, remove what announces one", command="unset TPU_NAME")
     inside = container is not None and container.inside
-    return (give, look, use, leave) if inside else (use, look, leave)
+    return (give, look, USE, leave) if inside else (USE, look, leave)

@@ -32,7 +32,7 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._tpu import from_log
+from gpucheck.rules._tpu import from_log, unanswered
 from gpucheck.rules._words import short
 
 
@@ -42,7 +42,8 @@ def check(
 ) -> Finding | Skip | None:
     """The attempt to connect failed."""
     if tpu is None:
-        return from_log(log, "unreachable", "TensorFlow could not connect to the TPU", _fix(environment))
+        what, fix = "TensorFlow could not connect to the TPU", _fix(environment)
+        return from_log(log, "unreachable", what, fix) or unanswered(log, what, fix)
     if not tpu.expected:
         return None
     if resolver is None or not resolver.tried or resolver.connected is None:

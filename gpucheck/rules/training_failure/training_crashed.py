@@ -24,8 +24,9 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
@@ -44,42 +45,60 @@ FIX = (
 CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 # Lines that tell of the machine and of progress: beside them, a crash has no cause that is known.
 CONTEXT = (
-    *(
-        "killed",
-        "traceback",
-        "training-progress",
-        "program-started",
-        "gpu-created",
-        "gpu-found",
-        "gpu-memory",
-        "gpu-memory-used",
-        "gpu-process",
-    ),
+    *("killed", "traceback", "training-progress", "program-started", "uses-tpu", "mig-shown", "gpu-created", "gpu-found"),
+    *("gpu-memory", "gpu-memory-used", "gpu-process", "keras-backend-other"),
     *("xla-device", "xla-compiled", "strategy-devices", "replicas", "driver-version", "driver-versions-agree"),
     *("cuda-toolkit", "container-host", "keras-backend", "package-installed", "architecture", "wsl-inside", "gpu-on-bus"),
     *("nccl-warning", "nccl-ready", "allocation-retried", "kernels-jit-compiled", "optional-library-missing", "cuda-diagnostics"),
 )
+KILLED = "killed by SIGKILL"
 ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"))
-def check(tensorflow: TensorFlow | None, training: Training | None) -> Finding | Skip | None:
+def check(tensorflow: TensorFlow | None, training: Training | None, limits: Limits | None) -> Finding | Skip | None:
     """The child ended by a signal or with a status of its own instead of finishing."""
     if tensorflow is None and training is None:
         return NOT_WATCHED
     if training is not None and _crash(training.ending):
         where = f' at the stage "{training.stage}"' if training.stage else ""
+        if training.ending == KILLED:
+            return _killed(f"The training process was killed{where} by SIGKILL", saw(training, "ending", "stage"), limits)
         summary = f"The training process crashed{where}: {training.ending}."
         evidence = saw(training, "ending", "stage")
     elif training is not None and (died := _worker(training)) is not None:
         return died
     elif tensorflow is not None and _crash(tensorflow.ending):
+        if tensorflow.ending == KILLED:
+            told = saw(tensorflow, "ending", "imported")
+            return _killed("The process that imported TensorFlow was killed by SIGKILL", told, limits)
         summary = f"The process that imported TensorFlow crashed: {tensorflow.ending}."
         evidence = saw(tensorflow, "ending", "imported")
     else:
         ending = (training.ending if training is not None else None) or (tensorflow.ending if tensorflow is not None else None)
         return Skip(f"the training process was {ending}") if ending else None
     return Finding(summary=summary, evidence=evidence, fix=FIX)
+
+
+def _killed(what: str, evidence: tuple[Evidence, ...], limits: Limits | None) -> Finding:
+    """No crash, but somebody's decision: the kernel's, a batch system's, a person's. SIGKILL does not say whose."""
+    seconds = limits.cpu_seconds if limits is not None else None
+    limited = f"; this process may use {seconds} s of processor time (ulimit -t)" if seconds is not None else ""
+    raised = (
+        Fix(text="Raise the limit on processor time, at whose end the kernel sends SIGKILL", command="ulimit -t unlimited"),
+    )
+    return Finding(
+        summary=f"{what}, by whom is unknown{limited}.",
+        evidence=(*evidence, *(saw(limits, "cpu_seconds") if limits is not None and limited else ())),
+        fix=(
+            *(raised if limited else ()),
+            Fix(
+                text="See whether the kernel names it (it writes a line for what it kills for want of memory)",
+                command=FIX[2].command,
+            ),
+            Fix(text="Ask the batch system, the container runtime or the cluster why it ended the job (time limit, preemption)"),
+        ),
+    )
 
 
 def _worker(training: Training) -> Finding | None:

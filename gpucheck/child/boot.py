@@ -1,0 +1,30 @@
+"""The first thing of gpucheck's in a child: it starts the rest, and tells which of the user's files is in its way, if one is.
+
+The rest takes modules of the standard library, which a file named like one, in the current folder or on PYTHONPATH, may hide.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gpucheck.child import shadows
+
+SHADOWS = "shadows"  # this stage's value: see shadows.found
+
+
+def main() -> None:
+    """Run ``runtime.main``; what it raises goes on, after the stage ``shadows``."""
+    report = os.dup(1)
+    try:
+        from gpucheck.child.runtime import main as start
+
+        start()
+    except Exception as error:
+        files = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadows.found(error).items())
+        os.write(report, f'{{"end": "{SHADOWS}", "value": {{{files}}}}}\n'.encode("utf-8", "replace"))
+        raise
+
+
+def _quoted(text: str) -> str:
+    """A string of JSON, whose module may be what is hidden."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,97 @@
+"""Files that stand in the place of a module of the same name: a user's ``random.py``, ``tensorflow.py`` or ``logging.py``.
+
+Python looks into the program's own folder and PYTHONPATH first. Only what Python has loaded before either is on its path may be
+imported here: anything else may be the very module that is shadowed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+ADVICE = "rename it and delete its __pycache__, or start from another folder"
+_INSTALLED = ("site-packages", "dist-packages")
+_OFTEN = ("__main__", "sitecustomize", "usercustomize")  # of which several on one path are usual
+_SEVERAL = 5
+_told: list[str] = []
+
+
+def found(error: BaseException) -> dict[str, str]:
+    """Modules that a failed import has loaded from a file which hides the installed one, and that file.
+
+    A module of Python's own is told whenever it is hidden. A package may be hidden on purpose, by a checkout of its source:
+    it is told if the exception passes through it or names it.
+
+    Args:
+        error: what was raised.
+
+    Returns:
+        module -> absolute path of its file; first what the exception came from. At most five. Never raises.
+    """
+    try:
+        return _found(error)
+    except Exception:  # what is asked may itself be shadowed
+        return {}
+
+
+def tell(error: BaseException) -> bool:
+    """Write the line that names the first such file to standard error, once; whether there is one."""
+    for name, file in [] if _told else found(error).items():
+        line = f"gpucheck: {file} hides the installed module {name}: {ADVICE}\n"
+        _told.append(line)
+        try:  # noqa: SIM105 - contextlib may be what is hidden
+            os.write(2, line.encode("utf-8", "backslashreplace"))
+        except OSError:  # it was closed
+            pass
+        break
+    return bool(_told)
+
+
+def _found(error: BaseException) -> dict[str, str]:
+    passed = _passed(error)
+    loaded = [(name, getattr(module, "__file__", None)) for name, module in list(sys.modules.items()) if "." not in name]
+    text = str(error)
+    result: dict[str, str] = {}
+    for name, file in [*passed.items(), *((name, file) for name, file in loaded if file)]:
+        hidden = None if name in result or len(result) == _SEVERAL else _hidden(name, file)
+        if hidden is not None and (name in passed or file in text or f"'{name}" in text or not _is_installed(hidden)):
+            result[name] = os.path.abspath(file)
+    return result
+
+
+def _passed(error: BaseException) -> dict[str, str]:
+    """Module and file of every frame that the exception passed through, and of a syntax error; the innermost first."""
+    frames: list[tuple[str, str]] = []
+    place = error.__traceback__
+    while place is not None:
+        names = place.tb_frame.f_globals
+        frames.append((str(names.get("__name__")), str(names.get("__file__") or "")))
+        place = place.tb_next
+    if isinstance(error, SyntaxError) and error.filename:
+        frames.append((os.path.splitext(os.path.basename(error.filename))[0], error.filename))
+    return {name: file for name, file in reversed(frames) if file and "." not in name}
+
+
+def _hidden(name: str, file: str) -> str | None:
+    """The installed file, or Python's own, that would be loaded if this one, of the user's, did not stand before it."""
+    if name in _OFTEN or _is_installed(file) or _inside(file, os.path.dirname(os.__file__)):
+        return None
+    from importlib.machinery import PathFinder
+
+    folder = os.path.dirname(os.path.abspath(file))
+    if os.path.basename(file).startswith("__init__."):
+        folder = os.path.dirname(folder)
+    others = [entry for entry in sys.path if os.path.realpath(entry or ".") != os.path.realpath(folder)]
+    spec = PathFinder.find_spec(name, others)
+    origin = spec.origin if spec is not None and spec.loader is not None else None
+    if origin is None or not (_is_installed(origin) or _inside(origin, os.path.dirname(os.__file__))):
+        return None
+    return origin
+
+
+def _is_installed(file: str) -> bool:
+    return any(part in _INSTALLED for part in file.replace("\\", "/").split("/"))
+
+
+def _inside(file: str, folder: str) -> bool:
+    return os.path.realpath(file).startswith(os.path.realpath(folder) + os.sep)

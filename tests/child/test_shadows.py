@@ -1,0 +1,102 @@
+"""A user's file that hides a module of Python's own or a package: who is named, and who is not."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import gpucheck
+
+FOUND = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+from gpucheck.child import shadows
+try:
+    {program}
+except BaseException as error:
+    print(json.dumps(shadows.found(error)))
+"""
+HOME = str(pathlib.Path(gpucheck.__file__).parent.parent)
+
+
+def found(folder, program, **env):
+    """What is found after a program of one line that fails, in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-c", FOUND.format(program=program), HOME],
+        cwd=folder,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("module", "body", "program"),
+    [
+        ("random", "print('hello')", "import random; random.Random"),
+        ("random", "raise RuntimeError", "import random"),
+        ("random", "x = (", "import random"),
+        ("ctypes", "", "import ctypes; ctypes.CDLL"),
+        ("random", "", "import random; raise ValueError('of which no name is told')"),
+        ("msgspec", "", "import msgspec; msgspec.Struct"),
+        ("msgspec", "raise KeyError('x')", "import msgspec"),
+    ],
+)
+def test_the_file_that_hides_a_module_is_found(tmp_path, module, body, program):
+    (tmp_path / f"{module}.py").write_text(body)
+    assert found(tmp_path, program) == {module: str(tmp_path / f"{module}.py")}
+
+
+def test_a_package_and_pythonpath_are_looked_into(tmp_path):
+    package = tmp_path / "own" / "msgspec"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    there = tmp_path / "elsewhere"
+    there.mkdir()
+    program = "import msgspec; msgspec.Struct"
+    assert found(there, program, PYTHONPATH=str(tmp_path / "own")) == {"msgspec": str(package / "__init__.py")}
+
+
+@pytest.mark.parametrize(
+    ("module", "program"),
+    [
+        ("helper", "import helper; helper.missing"),  # hides nothing
+        ("random", "raise ValueError('random')"),  # was not imported
+        ("msgspec", "import msgspec; raise ValueError('protobuf')"),  # may be a checkout, and has no part in it
+        ("sitecustomize", "import sitecustomize; sitecustomize.missing"),
+    ],
+)
+def test_a_file_that_is_not_in_the_way_is_not(tmp_path, module, program):
+    (tmp_path / f"{module}.py").write_text("")
+    assert found(tmp_path, program) == {}
+
+
+def as_module(folder, *args):
+    return subprocess.run(
+        [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": HOME},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "body"),
+    [("json", "raise RuntimeError"), ("json", ""), ("random", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
+)
+def test_python_m_names_the_file_in_one_line(tmp_path, module, body):
+    file = tmp_path / f"{module}.py"
+    file.write_text(body)
+    done = as_module(tmp_path)
+    advice = "rename it and delete its __pycache__, or start from another folder"
+    assert (done.returncode, done.stderr) == (3, f"gpucheck: {file} hides the installed module {module}: {advice}\n")

@@ -1,0 +1,70 @@
+"""Very long lines, of one sign or a few again and again: the answer is the same, and comes. Times are not asserted, only an end."""
+
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.logs import hearsay
+from gpucheck.logs import lines as raw
+from gpucheck.logs.hearsay import Listing
+
+FILLS = ["a", "ab ", "1", " ", "/a", "(", "a=", "0x", ".", '"', "\\t", 'File "', "\\'", '\\", \\"a', "\u4e2d", "_", "\\n", "<"]
+
+READ = """
+import sys
+from gpucheck.explain import explain
+for fill in sys.argv[1:]:
+    text = (fill * 100_000)[:100_000]
+    report = explain([text, "failed call to cuInit: CUDA_ERROR_NO_DEVICE"], "log")
+    assert [event["line"] for event in report.facts["log"]["events"] if event["kind"] == "cuinit-failed"] == [2], fill
+"""
+
+# Every pattern on lines that hold its word and go on for as long as they are read in one piece.
+MATCH = """
+import gpucheck.logs as logs
+words = sorted({entry.must for _, entry in logs._words()._entries})
+for fill in ("a", "1", " ", "0x", "a="):
+    half = (fill * 1000)[:1000]
+    logs.parse((f"{half}{word}{half}" for word in words), "log")
+"""
+
+
+def ends(code, *arguments, timeout=30):
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=timeout)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("fills", [FILLS[:9], FILLS[9:]])
+def test_a_long_line_is_read(fills):
+    ends(READ, *fills)
+
+
+def test_every_signature_on_lines_as_long_as_are_read():
+    ends(MATCH)
+
+
+def test_following_lines_are_added_to_a_bounded_length():
+    from gpucheck import logs
+
+    texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
+    window = logs._Window(logs._Batch(texts, list(range(len(texts))), 1), 0)
+    signature = next(entry for _, entry in logs._words()._entries if entry.reach == 30)
+    window.search(signature)
+    assert len(window._text) < 3 * 2048
+
+
+def test_of_a_long_line_both_ends_are_looked_at():
+    assert raw.ends("short") == "short"
+    cut = raw.ends("begun" + "x" * 100_000 + "ended")
+    assert cut.startswith("begun")
+    assert cut.endswith("ended")
+    assert len(cut) < 3000
+
+
+def test_what_a_long_line_is():
+    text = "If you see " + "x" * 100_000
+    assert hearsay.spoken_of(text)
+    listing = Listing()
+    list(listing.through(["int a = 1;" + " " * 100_000 + "b();"] * 3))
+    assert listing.is_source

@@ -1,0 +1,109 @@
+"""Whether TensorFlow listens at an address: real sockets that answer as its server does, as others do, or not at all."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import _reach
+
+# what TensorFlow 2.21's server sent: a SETTINGS frame of 24 bytes, begun
+SETTINGS = bytes.fromhex("000018040000000000000400400000")
+HTTP = b"<!DOCTYPE HTML>\n<html lang"
+
+
+@pytest.fixture
+def host():
+    with LocalHost(Request()) as opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def peer(serve):
+    """A port of this machine; every connection to it is handed to ``serve``."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = server.accept()
+                    with connection, contextlib.suppress(OSError):
+                        serve(connection)
+
+        if serve is not None:
+            threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname()
+        with contextlib.suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)
+
+
+def answers(*pieces):
+    """It reads what TensorFlow's own client would send, then sends these."""
+
+    def serve(connection):
+        assert connection.recv(100).startswith(b"PRI * HTTP/2.0\r\n")
+        for piece in pieces:
+            connection.sendall(piece)
+            time.sleep(0.1)
+        connection.recv(1)
+
+    return serve
+
+
+def closes(connection):
+    connection.recv(100)
+
+
+def holds(connection):
+    connection.recv(100)
+    connection.recv(100)
+
+
+@pytest.mark.parametrize(
+    ("serve", "said"),
+    [
+        (answers(SETTINGS), None),
+        (answers(SETTINGS[:5], SETTINGS[5:]), None),
+        (answers(HTTP), _reach.OTHER),
+        (answers(b"SSH-2.0-"), _reach.OTHER),
+        (answers(SETTINGS[:3] + b"\x07" + SETTINGS[4:]), _reach.OTHER),
+        (closes, _reach.OTHER),
+        (holds, _reach.MUTE),
+        (None, _reach.MUTE),
+    ],
+    ids=[
+        "tensorflow",
+        "in pieces",
+        "http",
+        "ssh",
+        "another frame",
+        "closes",
+        "a proxy that waits",
+        "stopped: the kernel accepts",
+    ],
+)
+def test_who_answers(host, serve, said):
+    with peer(serve) as address:
+        began = time.monotonic()
+        assert _reach.converse(host, {"worker 0": address}, 0.5) == {"worker 0": said}
+        assert time.monotonic() - began < 1.5
+
+
+def test_nobody(host):
+    assert _reach.converse(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
+
+
+def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
+    def drips(connection):
+        for _ in range(100):
+            connection.sendall(b"\0")
+            time.sleep(0.2)
+
+    with peer(drips) as address:
+        began = time.monotonic()
+        assert _reach.converse(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER}
+        assert time.monotonic() - began < 1.5
