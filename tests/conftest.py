@@ -1,6 +1,7 @@
 """Fixtures for the whole suite."""
 
 import pathlib
+import signal
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -8,6 +9,10 @@ from lab import fake_driver
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
+
+# Under nohup SIGHUP is ignored, and every process that a test starts would inherit that.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

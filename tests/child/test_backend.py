@@ -169,7 +169,7 @@ def test_a_jax_that_does_not_import(tmp_path, text, error):
 def test_a_jax_that_hangs_is_unknown_not_broken(tmp_path):
     seen, spoken, _ = proven(fakes(tmp_path, jax="import time; time.sleep(600)"), timeout_seconds=4)
     assert (seen.imported, seen.ending) == (None, "timed out")
-    assert spoken.error == "not reached: JAX's process timed out"
+    assert spoken.error == "not reached: JAX's process timed out in the stage import"
 
 
 def test_platforms_that_were_chosen_are_why_there_is_no_gpu(tmp_path):

@@ -2,8 +2,14 @@
 
 from lab.bench import NO_SMOKE, NOTHING, Fault, Trial, Unavailable
 from lab.environments import truncated
+from lab.machines import Machine
 
 FAILED = "tensorflow-import-failed"
+# A kernel that counts the processes it kills for want of memory, in a file that can be written to.
+COUNTING = Machine(
+    more="mount -t tmpfs lab sys/fs/cgroup; echo oom_kill 0 > dev/vmstat; mount --bind dev/vmstat proc/vmstat",
+)
+COUNTED = "with open('/proc/vmstat', 'w') as counts: counts.write('oom_kill 1\\n')"
 
 
 def renamed(name: str, version: str):
@@ -82,12 +88,12 @@ def empty_library(trial: Trial) -> None:
     trial.own_environment().replace("tensorflow/libtensorflow_cc.so.2", b"")
 
 
-def killed(signal: int):
+def killed(signal: int, before: str = ""):
     """An import that ends the process, as a processor without AVX or the kernel's OOM killer would."""
 
     def build(trial: Trial) -> None:
         environment = trial.own_environment()
-        environment.replace("tensorflow/__init__.py", f"import os; os.kill(os.getpid(), {signal})")
+        environment.replace("tensorflow/__init__.py", f"{before}\nimport os; os.kill(os.getpid(), {signal})")
 
     return build
 
@@ -171,7 +177,8 @@ FAULTS = (
     Fault("empty-libtensorflow", FAILED, level=NO_SMOKE, build=empty_library),
     Fault("import-ends-by-sigill", FAILED, level=NO_SMOKE, build=killed(4)),
     Fault("import-ends-by-segfault", FAILED, level=NO_SMOKE, build=killed(11)),
-    Fault("import-killed-by-the-system", "host-memory-exhausted", level=NO_SMOKE, build=killed(9)),
+    Fault("import-killed-by-the-system", "host-memory-exhausted", level=NO_SMOKE, machine=COUNTING, build=killed(9, COUNTED)),
+    Fault("import-killed-by-somebody", FAILED, level=NO_SMOKE, machine=COUNTING, build=killed(9)),
     Fault("a-users-file-shadows-a-module", FAILED, level=NO_SMOKE, build=shadowed),
     Fault("tensorflow-folder-emptied", FAILED, level=NO_SMOKE, build=without("tensorflow/__init__.py")),
     Fault("keras-cannot-be-imported", NOTHING, exit=3, verdict="unknown", level=NO_SMOKE, build=broken_keras),
