@@ -10,7 +10,8 @@ from lab import fake_driver
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
-# Under nohup SIGHUP is ignored, and every process that a test starts would inherit that.
+# What nohup or a shell's "&" ignores is inherited by every process that a test starts, and those test what signals do.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
