@@ -12,7 +12,7 @@ from gpucheck.bench.model import Measurement, Result, Sample
 KINDS = (".png", ".svg")
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: told apart by everybody
 MARKERS = "osD^vPX"
-DASHES = ("-", "--", ":", "-.")
+DASHES = ("-", "-.", ":")  # a dashed line is the ideal
 SOURCES = (  # of the data; light, so that both ends of a bar's spread show, and hatched, so that they print without colour
     ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
     ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
@@ -21,7 +21,7 @@ LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm
 TITLE_PAD = 24  # points: a legend fits between a title and its panel
 LEAST_BAND = 0.012  # of the time axis: a narrower band has no room for its number
 MISSING = 'matplotlib is not installed; `pip install "keras-gpucheck[html]"` brings it'
-MOST_LINES = 10
+LEGEND_INSIDE = 6  # lines: a longer legend would cover them, and stands below
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
 
 
@@ -91,7 +91,7 @@ def _batches(axes: Any, measured: list[Measurement]) -> None:
     lines: dict[str, list[Measurement]] = {}
     for one in measured:
         lines.setdefault(f"{one.strategy} × {len(one.devices)}{_variant(one, measured)}", []).append(one)
-    for number, (name, points) in enumerate(list(lines.items())[:MOST_LINES]):
+    for number, (name, points) in enumerate(lines.items()):
         points.sort(key=lambda one: one.batch_size)
         _line(axes, number, name, [one.batch_size for one in points], points)
     sizes = sorted({one.batch_size for one in measured})
@@ -107,7 +107,7 @@ def _scaling(axes: Any, measured: list[Measurement]) -> None:
     for one in measured:
         lines.setdefault((one.precision, one.xla, one.batch_size), []).append(one)
     number = 0
-    for points in list(lines.values())[:MOST_LINES]:
+    for points in lines.values():
         by_count = {len(one.devices): one for one in reversed(points)}  # the first of a number: one_device before mirrored
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
@@ -184,7 +184,13 @@ def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Mea
 
 def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
     spreads = [one.samples_per_second for one in points]
-    style = {"color": COLORS[number % len(COLORS)], "marker": MARKERS[number % len(MARKERS)], "markersize": 5}
+    turn, color = divmod(number, len(COLORS))  # from the second turn on every colour has another marker and dashes
+    style = {
+        "color": COLORS[color],
+        "marker": MARKERS[(number + turn) % len(MARKERS)],
+        "markersize": 5,
+        "linestyle": DASHES[turn % len(DASHES)],
+    }
     axes.errorbar(
         along, [one.median for one in spreads if one], yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style
     )
@@ -208,4 +214,7 @@ def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None
     axes.set_ylabel("samples/s (median, least to most)")
     axes.set_ylim(bottom=0)
     axes.grid(color="#dddddd", linewidth=0.6)
-    axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left")
+    place = (
+        {} if len(axes.get_legend_handles_labels()[1]) <= LEGEND_INSIDE else {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
+    )
+    axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left", **place)

@@ -67,7 +67,9 @@ def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
     low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= network.CLASSES:
         raise Unusable(f"{source}: y holds classes from {low} to {high}; expected 0 to {network.CLASSES - 1}")
-    return images, labels.reshape(-1).astype("int32")
+    if images.dtype.kind == "f":  # a long double is none of TensorFlow's types
+        images = images.astype("float32", copy=False)
+    return images.astype(images.dtype.newbyteorder("="), copy=False), labels.reshape(-1).astype("int32")
 
 
 def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:

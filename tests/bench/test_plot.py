@@ -41,6 +41,18 @@ def test_no_scaling_without_one_device():
     assert "Scaling" not in words(plot.draw(result([one(2), one(4)]), ".svg"))
 
 
+def test_every_line_is_drawn_and_looks_like_no_other():
+    from matplotlib.figure import Figure
+
+    many = [replace(one(batch=size), precision=f"precision {n}") for n in range(24) for size in (16, 32)]
+    axes = Figure().subplots()
+    plot._batches(axes, many)
+    lines = [container.lines[0] for container in axes.containers]
+    assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == 24
+    assert len(axes.get_legend().get_texts()) == 24
+    assert axes.get_legend().get_window_extent().y1 < axes.get_window_extent().y0  # below, where it covers none
+
+
 def over_time(**changes):
     """Two GPUs for ten seconds, in which two configurations are measured."""
     samples = tuple(

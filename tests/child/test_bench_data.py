@@ -24,6 +24,14 @@ def test_good_data(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("stored_as", "read_as"), [("longdouble", "float32"), ("float64", "float32"), (">u2", "uint16"), ("int64", "int64")]
+)
+def test_numbers_of_every_type_become_what_tensorflow_has(stored_as, read_as, tmp_path):
+    images, _ = bench_data.load(None, stored(tmp_path, x=IMAGES.astype(stored_as), y=LABELS))
+    assert images.dtype == np.dtype(read_as)
+
+
+@pytest.mark.parametrize(
     ("arrays", "words"),
     [
         ({"x": IMAGES}, "no array y; it holds x"),
