@@ -29,6 +29,8 @@ def converse(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float)
 
     def ask(address: str, port: int) -> str | None:
         answer = host.exchange(address, port, PREFACE, HEADER_BYTES, limit)
+        if answer == b"" and host.connect(address, port, limit) is not None:
+            return MUTE  # it was ended while it was asked, by its own limit maybe; who closes without a word is still there
         if isinstance(answer, str):
             return MUTE if answer == "silent" else answer
         return None if _settings(answer) else OTHER

@@ -123,7 +123,9 @@ def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[st
 
 
 def _best(before: str | None, said: str | None) -> str | None:
-    """Who came and is gone was waited for no longer than we wait; who came and is mute is still there, and hangs."""
+    """Who came and is gone was waited for no longer than we wait; who came and is mute hangs, and ends with its own limit."""
+    if before == MUTE and said is not None:
+        return MUTE
     return None if before is None and said != MUTE else said
 
 
@@ -174,6 +176,10 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     """
     absent = {task: said for task, said in watched.listening.items() if said is not None}
     forming = all(worker.ending.stage == "connect" for worker in still)
+    mute = [worker for worker in still if absent.get(worker.name) == MUTE]  # TensorFlow's server answers from threads of its own
+    if mute and forming:
+        reason = "its process on this machine hangs: its port takes connections and does not answer"
+        return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in mute]
     if absent and forming:
         return [_absent(task, said) for task, said in absent.items()]
     others = [task for task in watched.listening if task not in {worker.name for worker in workers}]

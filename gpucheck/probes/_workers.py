@@ -12,7 +12,7 @@ from gpucheck.host import Host
 from gpucheck.model import TrainingRun, WorkerFault
 from gpucheck.probes import _watch
 from gpucheck.probes._members import STRATEGY, Members, members
-from gpucheck.probes._reach import converse
+from gpucheck.probes._reach import MUTE, converse
 from gpucheck.probes._watch import Limits, Worker
 
 QUIET_SECONDS = 30.0  # in which nobody goes on, and what the first step takes where one device trains alone, times a factor
@@ -52,10 +52,16 @@ def train(host: Host, framework: dict[str, Any]) -> TrainingRun:
         )
         for start in cluster.starts
     ]
-    asked = {name: parts for name, parts in cluster.addresses.items() if name not in own or not cluster.joined}
-    watched = _watch.watch(workers, limits, lambda: converse(host, asked, 1.0))
+    # TensorFlow's server listens on every address of its machine; the one by which others know it may not lead back here.
+    asked = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
+    watched = _watch.watch(workers, limits, lambda: _asked(converse(host, asked, 1.0), own if cluster.joined else []))
     faults = tuple(_watch.faults(workers, watched))
     return _run(cluster, workers, faults)
+
+
+def _asked(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
+    """Without a worker's own answer, unless it hangs: whether it listens yet tells nothing of why the cluster does not form."""
+    return {task: said for task, said in answers.items() if task not in own or said == MUTE}
 
 
 def settings(strategy: str, tf_config: dict[str, Any], name: str, gpus: tuple[int, ...] | None) -> str:

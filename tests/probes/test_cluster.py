@@ -56,6 +56,8 @@ def test_what_tensorflow_accepts(value):
     [
         ("{'cluster': {}}", "it is not valid JSON at character 2; JSON wants double quotes"),
         ('{"cluster": ', "it is not valid JSON at character 12"),
+        ("[" * 5000, "it is no JSON that can be read: its brackets are nested too deeply"),
+        ('{"cluster":' * 5000, "it is no JSON that can be read: its brackets are nested too deeply"),
         ("[1]", "it is no JSON object"),
         ({"cluster": []}, "its cluster is no JSON object"),
         (config({"worker": "a:1"}), 'its cluster\'s "worker" is no list of addresses'),
@@ -65,6 +67,8 @@ def test_what_tensorflow_accepts(value):
         ({"cluster": {"worker": WORKERS}}, "it does not say which task this process is"),
         ({"cluster": {"worker": WORKERS}, "task": {"type": "worker"}}, "it does not say which task this process is"),
         (config(index=-1), "its task's index is no number from 0 on"),
+        (config(index="9" * 5000), "its task's index is no number from 0 on"),
+        (config({"worker": {"9" * 5000: "a:1"}}), 'its cluster\'s "worker" is no list of addresses'),
         (config(index=None), "its task's index is no number from 0 on"),
         (config(kind=3), "its task's type is no text"),
         (config(kind="chief"), 'this task is a "chief", and the cluster has none'),

@@ -97,6 +97,19 @@ def test_nobody(host):
     assert _reach.converse(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
+def test_one_that_is_ended_while_it_is_asked(host):
+    """A process that was stopped, and then killed: its kernel took the connection, and nobody will take the next."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def end():
+            connection, _ = server.accept()
+            server.close()
+            connection.close()
+
+        threading.Thread(target=end, daemon=True).start()
+        assert _reach.converse(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.MUTE}
+
+
 def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
     def drips(connection):
         for _ in range(100):

@@ -121,18 +121,34 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(outcome, answe
 
 
 @pytest.mark.parametrize(
-    ("later", "how"), [("refused", "apart"), (_reach.MUTE, "no answer")], ids=["ends with its own limit", "is stopped"]
+    ("first", "later", "how"),
+    [
+        (None, "refused", "apart"),
+        (None, _reach.MUTE, "no answer"),
+        (_reach.MUTE, "refused", "no answer"),
+        (_reach.MUTE, None, "apart"),
+        ("refused", _reach.MUTE, "no answer"),
+    ],
+    ids=[
+        "ends with its own limit",
+        "is stopped",
+        "is stopped and ends with its own limit",
+        "goes on",
+        "starts to listen and hangs",
+    ],
 )
-def test_one_that_came_and_then(outcome, later, how):
-    answers = iter([None])
+def test_one_that_was_so_and_then(outcome, first, later, how):
+    answers = iter([first])
     limits = Limits(whole=6.5, quiet=1.0, imported=1.0, joined=True)
     ((worker, told, _, _),) = outcome(CONNECTING, limits=limits, listening=lambda: {"worker 1": next(answers, later)})
     assert (worker, told) == ("worker 1", how)
 
 
-def test_one_of_this_run_that_hangs_while_it_connects(outcome):
-    answers = {"worker 0": None, "worker 1": _reach.MUTE}
-    assert outcome(CONNECTING, CONNECTING, listening=lambda: answers) == [("worker 1", "no answer", _reach.MUTE, "connect")]
+@pytest.mark.parametrize("other", [None, "refused"])
+def test_one_of_this_run_that_hangs_while_it_connects(outcome, other):
+    answers = {"worker 0": other, "worker 1": _reach.MUTE}
+    reason = "its process on this machine hangs: its port takes connections and does not answer"
+    assert outcome(CONNECTING, CONNECTING, listening=lambda: answers) == [("worker 1", "stood still", reason, "connect")]
 
 
 def test_the_other_is_named_from_what_tensorflow_says(outcome):

@@ -114,7 +114,26 @@ def lost(*faults, **fields):
         (fault("no answer", "it is mute"), "does not answer: it is mute.", "ss -ltnp"),
         (fault("other program", "x"), "is not there: another program answers on its address.", "ss -ltnp"),
         (fault("apart", "x"), "is there, and yet the cluster did not form.", "the same cluster"),
-        (fault("lost", "UnavailableError: heartbeat timeout"), "does not answer: UnavailableError: heartbeat timeout.", "nc -zv"),
+        (
+            fault("lost", "UnavailableError: gone", stage="connect"),
+            "does not answer: UnavailableError: gone.",
+            "nc -zv",
+        ),
+        (
+            fault("lost", "UnavailableError: failed to connect to all addresses", stage="meet"),
+            "came, and then could not be connected to at the address that this worker has for it.",
+            "the same cluster",
+        ),
+        (
+            fault("lost", "UnavailableError: stopped sending heartbeats", stage="meet"),
+            'ended or stopped answering when all had come together, at the stage "meet".',
+            "printed last",
+        ),
+        (
+            fault("lost", "UnavailableError: Collective ops is aborted by: Socket closed"),
+            'ended or stopped answering when all had come together, at the stage "step 5".',
+            "printed last",
+        ),
         (
             fault("port taken", "the port is taken"),
             "can't listen on its address, so no other reaches it: the port is taken.",
@@ -141,6 +160,13 @@ def test_those_for_whom_others_answer_are_named_before_those_that_did_not_come()
     finding = found(GONE, plain)
     assert finding.summary.startswith("worker 2 of multi_worker_mirrored is not there: ")
     assert finding.affects == ("worker 2", "worker 1")
+
+
+def test_a_worker_that_another_looks_for_elsewhere():
+    """Who is not named says that it was not reached: one of two that differ over a port."""
+    reason = "UnavailableError: Collective ops is aborted by: failed to connect to all addresses"
+    finding = found(GONE, lost(fault("raised", reason, stage="meet")))
+    assert "the same cluster" in finding.fix[0].text
 
 
 def test_a_worker_that_died_or_raised_is_no_silent_one():

@@ -33,7 +33,9 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-socket-ifname
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+import re
+
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
@@ -69,6 +71,11 @@ APART = (
     Fix(text="Every worker has to reach every other: from the named one, with the address of this one: nc -zv HOST PORT"),
     FIX[-1],
 )
+# It was there, and is gone or mute: what is between the machines has carried it so far.
+LEFT = (
+    Fix(text="Look at what that worker printed last: it was killed (sudo dmesg | grep -i oom), ended, or hangs"),
+    Fix(text="Where it runs on, ask from this machine whether it can still be reached: nc -zv HOST PORT"),
+)
 WAYS = {
     "other program": (LISTENS, FIX[-1]),
     "no answer": (LISTENS, *STILL),
@@ -76,7 +83,13 @@ WAYS = {
     "stood still": STILL,
     "missing": MISSING,
 }
-TAKEN = (Fix(text="End what listens on this worker's port, often an earlier run: sudo ss -ltnp | grep PORT"), *FIX[2:])
+TAKEN = (
+    Fix(
+        text="See what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run"
+    ),
+    Fix(text="Is it another worker of this job, then give each an index of its own in TF_CONFIG"),
+    *FIX[2:],
+)
 
 
 @rule(
@@ -111,11 +124,12 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
     )
     if seen is not None and not isinstance(seen, Skip):
         taken = seen.event is not None and seen.event.kind == "worker-address-in-use"
+        apart = seen.run is not None and _elsewhere(seen.run.stage, seen.run.reason)
         what = "This worker can't listen on its address, so no other reaches it" if taken else "A worker does not answer"
         return Finding(
             summary=f"{what}: {seen.text}.",
             evidence=seen.evidence,
-            fix=TAKEN if taken else FIX,
+            fix=TAKEN if taken else APART if apart else FIX,
             affects=seen.affects,
         )
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
@@ -142,12 +156,27 @@ def _silent(training: Training | None) -> Finding | None:
             )
         elif first.how == "apart":
             summary = f"{who} {'are' if many else 'is'} there, and yet the cluster did not form."
+        elif first.how == "lost" and _elsewhere(first.stage, first.reason):
+            summary = f"{who} came, and then could not be connected to at the address that this worker has for it."
+        elif first.how == "lost" and first.stage not in (None, "connect"):
+            summary = f'{who} ended or stopped answering when all had come together, at the stage "{first.stage}".'
         else:
             summary = f"{who} {'do' if many else 'does'} not answer: {short(first.reason)}{where}."
         return Finding(
             summary=summary,
             evidence=saw(training, f"runs[{place}].worker_faults", f"runs[{place}].cluster"),
-            fix=WAYS.get(first.how, FIX) if faults else TAKEN,
+            fix=_ways(first) if faults else TAKEN,
             affects=tuple(fault.worker for fault in (first, *others)),
         )
     return None
+
+
+def _ways(fault: WorkerFault) -> tuple[Fix, ...]:
+    if fault.how != "lost" or fault.stage in (None, "connect"):
+        return WAYS.get(fault.how, FIX)
+    return APART if _elsewhere(fault.stage, fault.reason) else LEFT
+
+
+def _elsewhere(stage: str | None, reason: str | None) -> bool:
+    """Whether all came, over the one address that everybody asks first, and then one was not where another looked for it."""
+    return stage == "meet" and re.search(GONE, reason or "") is not None
