@@ -166,6 +166,7 @@ def test_a_worker_that_another_looks_for_elsewhere():
     """Who is not named says that it was not reached: one of two that differ over a port."""
     reason = "UnavailableError: Collective ops is aborted by: failed to connect to all addresses"
     finding = found(GONE, lost(fault("raised", reason, stage="meet")))
+    assert finding.summary == "Another worker came, and then one could not be connected to at its address."
     assert "the same cluster" in finding.fix[0].text
 
 

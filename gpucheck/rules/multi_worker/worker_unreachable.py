@@ -127,7 +127,9 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
         apart = seen.run is not None and _elsewhere(seen.run.stage, seen.run.reason)
         what = "This worker can't listen on its address, so no other reaches it" if taken else "A worker does not answer"
         return Finding(
-            summary=f"{what}: {seen.text}.",
+            summary=f"{what}: {seen.text}."
+            if not apart
+            else "Another worker came, and then one could not be connected to at its address.",
             evidence=seen.evidence,
             fix=TAKEN if taken else APART if apart else FIX,
             affects=seen.affects,
