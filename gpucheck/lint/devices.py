@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.environment import settings
+from gpucheck.lint.layers import builds
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Call, Element, Items, Place, Test, Value, before, constant, options, parts
 
@@ -38,14 +39,16 @@ def starts(script: Script) -> Iterator[Call]:
         return
     tensorflow = all(constant(one.value) == "tensorflow" for one in settings(script) if one.name == "KERAS_BACKEND")
     for call in script.calls:
-        if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(call))) and not any(
+        if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))) and not any(
             isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts
         ):
             yield call
 
 
-def _has_weights(call: Call) -> bool:
-    """Whether it certainly makes weights: a model that is trained, loaded, or whose inputs have a shape."""
+def _has_weights(script: Script, call: Call) -> bool:
+    """Whether it certainly makes weights: a model that is trained, loaded, built, or whose inputs have a shape."""
+    if call.method in ("add", "build"):
+        return builds(script, call)
     if call.method == "fit":
         return isinstance(call.receiver, Call) and call.receiver.name in ("keras.Sequential", "keras.Model")
     if call.name == "keras.Model":

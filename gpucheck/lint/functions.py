@@ -11,6 +11,7 @@ from gpucheck.lint.values import (
     Choice,
     Class,
     Constant,
+    Each,
     Element,
     Function,
     Handed,
@@ -172,7 +173,7 @@ class Caller(Evaluator):
         """An element at a position, or any."""
         if isinstance(value, Items):
             if index is None:
-                return Choice(value.items) if value.items else UNKNOWN
+                return Each(value.items) if value.items else UNKNOWN
             return value.items[index] if -len(value.items) <= index < len(value.items) else UNKNOWN
         if isinstance(value, Choice):
             found: Value | None = None

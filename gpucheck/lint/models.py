@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from gpucheck.lint.environment import settings
+from gpucheck.lint.environment import asks_for_versions, settings
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, options
 
@@ -22,6 +22,12 @@ NOT_BUILDERS = re.compile(r"keras\.applications\.(\w+\.)?(preprocess_input|decod
 PLAIN = re.compile(
     r"(tensorflow|keras|builtins|contextlib\.(suppress|nullcontext|redirect_std\w+)|warnings|tempfile|time|zipfile|tarfile|gzip|threading"
     r"|numpy|h5py|tqdm)\b"
+)
+# A version of TensorFlow that brings Keras 2, or Keras 2 itself, in words: tensorflow==2.15, TensorFlow 2.4, tf-keras.
+OLDER = re.compile(
+    r"(?:tensorflow|\btf)[\w\[\] \t-]{0,20}?[ \t:`\"'=~<>(v]{0,6}(?:1\.[\dx]|2\.(?:1[0-5]|\d)(?!\d))"
+    r"|tensorflow\S*[ \t]*<[ \t]*=?[ \t]*2\.1[0-6]|\bkeras[ \t-]*[=~<]*[ \t]*2\b|tf[_-]keras|TF_USE_LEGACY_KERAS",
+    re.IGNORECASE,
 )
 
 
@@ -127,3 +133,9 @@ def keras_3(script: Script) -> bool:
 def standalone_keras(script: Script) -> bool:
     """Whether it imports ``keras`` itself and not the one that TensorFlow brings."""
     return "keras" in script.modules() and not legacy_keras(script)
+
+
+def meets_keras_3(script: Script) -> bool:
+    """Whether ``tf.keras`` is Keras 3 there: nothing in the file speaks of a TensorFlow before 2.16, or asks for a version."""
+    older = OLDER.search(script.written) or any(event.module.startswith("tensorflow.python") for event in script.imports)
+    return not (legacy_keras(script) or asks_for_versions(script) or older)

@@ -72,7 +72,7 @@ def lint_text(text: str, rules: Sequence[Rule]) -> list[Problem]:
     Raises:
         Unreadable: it can't be parsed.
     """
-    return lint_program(source.Program(text, ()), rules, "<text>")
+    return lint_program(source.Program(text, (), written=text), rules, "<text>")
 
 
 def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
@@ -92,7 +92,7 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         return []
     with _deep():
         try:
-            script = Script(tree, program.locate)
+            script = Script(tree, program.locate, program.written)
             found = sorted(
                 {(one, rule) for rule in rules for one in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
             )

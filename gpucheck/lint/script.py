@@ -21,13 +21,22 @@ class Finding(NamedTuple):
 class Script:
     """One program: the events in the order in which they would happen."""
 
-    def __init__(self, tree: ast.Module, locate: Callable[[int], tuple[int | None, int]] = lambda line: (None, line)) -> None:
+    def __init__(
+        self,
+        tree: ast.Module,
+        locate: Callable[[int], tuple[int | None, int]] = lambda line: (None, line),
+        written: str = "",
+    ) -> None:
         """Follow the program; ``locate`` finds the cell of a notebook that a line stands in.
+
+        ``written`` is all that stands in the file, for what comments and shell commands say.
 
         Raises:
             RecursionError: it is nested too deeply.
         """
         self._locate = locate
+        self._tree = tree
+        self.written = written
         self.notebook = locate(1)[0] is not None
         found = trace(tree)
         self.events = found.events
@@ -68,6 +77,10 @@ class Script:
     def modules(self) -> set[str]:
         """Top-level modules that are imported."""
         return {event.module.partition(".")[0] for event in self.imports}
+
+    def written_out(self) -> Iterator[ast.AST]:
+        """Every node of the program, for what only has to stand there: a key, a literal."""
+        return ast.walk(self._tree)
 
     def mentions(self, *names: str) -> bool:
         """Whether any of these canonical names is read or called anywhere."""

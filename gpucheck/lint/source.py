@@ -49,6 +49,7 @@ class Program(NamedTuple):
     text: str
     cells: tuple[tuple[int, int], ...]  # first line and number of each code cell; empty: not a notebook
     unread: tuple[Unread, ...] = ()  # in whose place something stands that uses and binds the same names
+    written: str = ""  # all that stands there, comments and shell commands too
 
     def locate(self, line: int) -> tuple[int | None, int]:
         """The cell (None outside notebooks) and the line in it."""
@@ -88,7 +89,7 @@ def read(path: str) -> Program:
         Unreadable: there is none, or none that could be read.
     """
     if path == "-":
-        return Program(_decode(sys.stdin.buffer.read(LARGEST_BYTES)), ())
+        return _plain(_decode(sys.stdin.buffer.read(LARGEST_BYTES)))
     notebook = path.endswith(".ipynb")
     try:
         about = os.stat(path)
@@ -102,7 +103,11 @@ def read(path: str) -> Program:
             data = file.read()
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
-    return _notebook(data) if notebook else Program(_decode(data), ())
+    return _notebook(data) if notebook else _plain(_decode(data))
+
+
+def _plain(text: str) -> Program:
+    return Program(text, (), written=text)
 
 
 def _decode(data: bytes) -> str:
@@ -159,7 +164,8 @@ def _notebook(data: bytes) -> Program:
             code = _stand_in(code)
         starts.append((len(lines) + 1, number))
         lines += code.split("\n")
-    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread))
+    written = "\n".join(str(cell.source) for cell in book.cells)
+    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread), written)
 
 
 def _stand_in(source: str) -> str:

@@ -92,6 +92,10 @@ class Choice(Value):
         self.options = options
 
 
+class Each(Choice):
+    """What a loop's variable is bound to: one after the other of the items of a list that is written out."""
+
+
 class Function(Value):
     """A function, method or lambda of this file."""
 

@@ -22,7 +22,7 @@ QUIET = {
 def test_quiet(topic, name):
     text = textwrap.dedent(QUIET[topic][name])
     assert [(problem.line, problem.code, problem.message) for problem in lint_text(text, RULES)] == []
-    script = Script(ast.parse(text))  # every rule, also where its words do not stand in the text
+    script = Script(ast.parse(text), written=text)  # every rule, also where its words do not stand in the text
     assert [list(rule.check(script)) for rule in RULES if list(rule.check(script))] == []
 
 

@@ -33,7 +33,7 @@ def write(folder, name, data):
 )
 def test_encodings(tmp_path, data, text):
     program = source.read(write(tmp_path, "train.py", data))
-    assert program == (text, (), ())
+    assert program == (text, (), (), text)
     source.parse(program.text)
 
 
@@ -172,6 +172,12 @@ def test_notebook_cells_and_lines(tmp_path):
 )
 def test_magics_are_skipped(tmp_path, cell, left):
     assert source.read(notebook(tmp_path, cell)).text.rstrip("\n") == left.rstrip("\n")
+
+
+def test_what_is_written_around_the_code_of_a_notebook(tmp_path):
+    program = source.read(notebook(tmp_path, "!pip install tensorflow==2.15\nimport tensorflow as tf"))
+    assert "2.15" not in program.text
+    assert program.written == "# title\n!pip install tensorflow==2.15\nimport tensorflow as tf"
 
 
 def test_notebook_of_another_language(tmp_path):

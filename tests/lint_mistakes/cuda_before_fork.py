@@ -67,4 +67,24 @@ PROGRAMS = {
         tf.zeros(1)
         W().start()
     """,
+    "after a model is built": """
+        from multiprocessing import Pool
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.build(input_shape=(None, 8))
+        def predict(batch):
+            return model.predict(batch)
+        with Pool(4) as pool:
+            pool.map(predict, batches)
+    """,
+    "after layers are added to a shape": """
+        import multiprocessing
+        import tensorflow as tf
+        def work(i):
+            return tf.reduce_sum(tf.ones(i))
+        if __name__ == "__main__":
+            model = tf.keras.models.Sequential()
+            model.add(tf.keras.layers.Dense(8, input_dim=4))
+            multiprocessing.Process(target=work, args=(3,)).start()
+    """,
 }

@@ -68,4 +68,30 @@ PROGRAMS = {
                     loss = tf.reduce_sum(w * batches[i])
                 w.assign_sub(tape.gradient(loss, w))
     """,
+    "names beside batches": """
+        import tensorflow as tf
+        grads = []
+        for device, (x, y) in zip(["/gpu:0", "/gpu:1"], batches):
+            with tf.device(device):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(y, model(x))
+                grads.append(tape.gradient(loss, model.trainable_variables))
+    """,
+    "names that are counted": """
+        import tensorflow as tf
+        GPUS = ("/device:GPU:0", "/device:GPU:1")
+        def step(batches):
+            for i, gpu in enumerate(GPUS):
+                with tf.device(gpu), tf.GradientTape() as tape:
+                    loss = loss_fn(model(batches[i]))
+                yield tape.gradient(loss, model.trainable_variables)
+    """,
+    "names alone": """
+        import tensorflow as tf
+        for name in ["GPU:0", "GPU:1", "GPU:2"]:
+            with tf.device(name):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(next(batches)))
+                towers.append(tape.gradient(loss, model.trainable_variables))
+    """,
 }

@@ -45,4 +45,29 @@ PROGRAMS = {
             setattr(tf.keras.backend, name, value)
         sess = tf.Session(config=tf.ConfigProto())
     """,
+    "a session for Keras": """
+        import tensorflow as tf
+        config = tf.compat.v1.ConfigProto()
+        config.gpu_options.allow_growth = True
+        tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.fit(x, y)
+    """,
+    "a session for Keras, imported": """
+        import tensorflow as tf
+        from tensorflow.compat.v1.keras.backend import set_session
+        def limit(share):
+            config = tf.compat.v1.ConfigProto()
+            config.gpu_options.per_process_gpu_memory_fraction = share
+            sess = tf.compat.v1.Session(config=config)
+            set_session(sess)
+        limit(0.5)
+    """,
+    "a session for Keras' backend": """
+        from tensorflow.compat.v1 import ConfigProto, InteractiveSession
+        from tensorflow.compat.v1.keras import backend as K
+        config = ConfigProto()
+        config.gpu_options.allow_growth = True
+        K.set_session(InteractiveSession(config=config))
+    """,
 }

@@ -112,4 +112,34 @@ PROGRAMS = {
             setup(gpus=tf.config.list_physical_devices("GPU"))
         main()
     """,
+    "a model that is built": """
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.layers.Dense(8), tf.keras.layers.Dense(1)])
+        model.build((None, 8))
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "layers added to a shape": """
+        import tensorflow as tf
+        from tensorflow.keras.layers import Conv2D, Dense, Flatten
+        from tensorflow.keras.models import Sequential
+        model = Sequential()
+        model.add(Conv2D(8, 3, input_shape=(28, 28, 1)))
+        model.add(Flatten())
+        model.add(Dense(10))
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
+    "layers added to an input": """
+        import keras
+        import tensorflow as tf
+        def make():
+            model = keras.Sequential()
+            model.add(keras.Input((8,)))
+            model.add(keras.layers.Dense(1))
+            return model
+        model = make()
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+    """,
 }

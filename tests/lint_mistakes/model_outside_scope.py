@@ -99,4 +99,130 @@ PROGRAMS = {
             model.fit(x, y)
         cli()
     """,
+    "a pretrained base": """
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        base = tf.keras.applications.MobileNetV2(include_top=False, input_shape=(96, 96, 3), pooling="avg")
+        with strategy.scope():
+            model = tf.keras.Sequential([base, tf.keras.layers.Dense(1)])
+            model.compile("adam", "mse")
+        model.fit(x, y)
+    """,
+    "a pretrained base, added": """
+        import tensorflow as tf
+        from tensorflow.keras.applications import EfficientNetB0
+        from tensorflow.keras.models import Sequential
+        def main():
+            base = EfficientNetB0(include_top=False, pooling="avg")
+            base.trainable = True
+            strategy = tf.distribute.MirroredStrategy()
+            with strategy.scope():
+                model = Sequential()
+                model.add(base)
+                model.add(tf.keras.layers.Dense(1))
+                model.compile("adam", "mse")
+            model.fit(x, y)
+        main()
+    """,
+    "a pretrained base, called": """
+        import keras
+        import tensorflow as tf
+        base = keras.applications.ResNet50(include_top=False, pooling="avg")
+        strategy = tf.distribute.MirroredStrategy()
+        def build():
+            inputs = keras.Input((96, 96, 3))
+            x = base(inputs, training=False)
+            outputs = keras.layers.Dense(1)(x)
+            return keras.Model(inputs, outputs)
+        with strategy.scope():
+            model = build()
+            model.compile("adam", "mse")
+        model.fit(x, y)
+    """,
+    "on top of the output of a base": """
+        import keras
+        import tensorflow as tf
+        base = keras.applications.ResNet50(include_top=False, pooling="avg")
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            outputs = keras.layers.Dense(1)(base.output)
+            model = keras.Model(inputs=base.input, outputs=outputs)
+            model.compile("adam", "mse")
+        model.fit(x, y)
+    """,
+    "layers called outside": """
+        import tensorflow as tf
+        from tensorflow.keras import Input, Model
+        from tensorflow.keras.layers import Dense, Flatten
+        inputs = Input((28, 28))
+        x = Flatten()(inputs)
+        x = Dense(10)(x)
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = Model(inputs, x)
+            model.compile("adam", "mse")
+        model.fit(x_train, y_train)
+    """,
+    "a part that knows its input": """
+        import keras
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        encoder = keras.Sequential()
+        encoder.add(keras.layers.Dense(10, input_shape=(8,)))
+        with strategy.scope():
+            model = keras.Sequential([encoder, keras.layers.Dense(1)])
+            model.compile("adam", "mse")
+            model.fit(x, y)
+    """,
+    "trained by strategy.run": """
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        model = tf.keras.Sequential([tf.keras.Input((8,)), tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.Adam()
+        def train_step(batch):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(model(batch) ** 2)
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+            return loss
+        @tf.function
+        def distributed(batch):
+            return strategy.run(train_step, args=(batch,))
+        for batch in strategy.experimental_distribute_dataset(dataset):
+            distributed(batch)
+    """,
+    "trained by strategy.run in a function": """
+        import keras
+        import tensorflow as tf
+        def main():
+            strategy = tf.distribute.MirroredStrategy()
+            model = keras.applications.ResNet50()
+            with strategy.scope():
+                optimizer = keras.optimizers.Adam()
+            def train_step(batch):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(model(batch) ** 2)
+                gradients = tape.gradient(loss, model.trainable_weights)
+                optimizer.apply_gradients(zip(gradients, model.trainable_weights))
+            for batch in strategy.experimental_distribute_dataset(dataset):
+                strategy.run(train_step, args=(batch,))
+        main()
+    """,
+    "trained by strategy.run, its optimizer outside too": """
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.Adam()
+        @tf.function
+        def step(batch):
+            def replica(x):
+                with tf.GradientTape() as tape:
+                    loss = tf.reduce_mean(model(x) ** 2)
+                gradients = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+                return loss
+            return strategy.run(replica, args=(batch,))
+        for batch in strategy.experimental_distribute_dataset(dataset):
+            step(batch)
+    """,
 }

@@ -98,4 +98,38 @@ PROGRAMS = {
         model = keras.Sequential([dense(3, activation="softmax")])
         model.compile("adam", "sparse_categorical_crossentropy")
     """,
+    "a subclass": """
+        import tensorflow as tf
+        from tensorflow import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        class Net(keras.Model):
+            def __init__(self, classes):
+                super().__init__()
+                self.flatten = keras.layers.Flatten()
+                self.head = keras.layers.Dense(classes, activation="softmax")
+            def call(self, inputs, training=False):
+                x = self.flatten(inputs)
+                return self.head(x)
+        model = Net(10)
+        model.compile("adam", "sparse_categorical_crossentropy")
+    """,
+    "a subclass that names what it returns": """
+        import keras
+        class Base(keras.Model):
+            def call(self, x):
+                for layer in self.hidden:
+                    x = layer(x)
+                x = self.softmax(x)
+                return x
+        class Net(Base):
+            def __init__(self):
+                super().__init__()
+                self.hidden = [keras.layers.Dense(8), keras.layers.Dense(3)]
+                self.softmax = keras.layers.Softmax()
+        def main():
+            keras.mixed_precision.set_dtype_policy("mixed_bfloat16")
+            model = Net()
+            model.compile("adam", "sparse_categorical_crossentropy")
+        main()
+    """,
 }

@@ -142,4 +142,47 @@ PROGRAMS = {
         for gpu in tf.config.list_logical_devices("GPU"):
             burn(gpu.name)
     """,
+    "a device that is chosen, or compared with another": """
+        import tensorflow as tf
+        device = "/gpu:1" if second else "/gpu:0"
+        with tf.device(device):
+            with tf.GradientTape() as tape:
+                loss = loss_fn(model(x))
+        for name in ["/cpu:0", "/gpu:0"]:
+            with tf.device(name):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(x))
+        for name in ["/gpu:0"]:
+            with tf.device(name):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(x))
+    """,
+    "other work on each of several named GPUs": """
+        import tensorflow as tf
+        for name, x in zip(["/gpu:0", "/gpu:1"], batches):
+            with tf.device(name):
+                results.append(tf.matmul(x, x))
+        for name, seed in zip(["/gpu:0", "/gpu:1"], (1, 2)):
+            with tf.device(name):
+                model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(x))
+                optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+    """,
+    "a model of its own for each of several named GPUs": """
+        import tensorflow as tf
+        generator, critic = tf.keras.Sequential([]), tf.keras.Sequential([])
+        for name, model in zip(["/gpu:0", "/gpu:1"], [generator, critic]):
+            with tf.device(name):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(x))
+                grads = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(grads, model.trainable_variables))
+        for name, model in zip(["/gpu:0", "/gpu:1"], ensemble):
+            with tf.device(name):
+                with tf.GradientTape() as tape:
+                    loss = loss_fn(model(x))
+                grads = tape.gradient(loss, model.trainable_variables)
+                optimizer.apply_gradients(zip(grads, model.trainable_variables))
+    """,
 }

@@ -103,4 +103,73 @@ PROGRAMS = {
         m = tf.keras.Sequential([])
         m.fit(d)
     """,
+    "names of files, prefetched, cached, or read in parallel": """
+        import tensorflow as tf
+        def load(path, label):
+            image = tf.io.decode_jpeg(tf.io.read_file(path), channels=3)
+            return tf.image.resize(image, (224, 224)), label
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        files = tf.data.Dataset.from_tensor_slices((paths, labels))
+        model.fit(files.map(load).batch(32).prefetch(tf.data.AUTOTUNE))
+        model.fit(files.map(load).cache().batch(32))
+        model.fit(files.map(load, num_parallel_calls=tf.data.AUTOTUNE).batch(32))
+        model.fit(files.map(load, tf.data.AUTOTUNE).batch(32))
+        model.predict(files.map(load).batch(32))
+    """,
+    "tensors that are scaled": """
+        import tensorflow as tf
+        def scale(image, label):
+            return tf.cast(image, tf.float32) / 255, label
+        def show(path):
+            return tf.io.decode_jpeg(tf.io.read_file(path))
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile("adam", "mse")
+        model.fit(tf.data.Dataset.from_tensor_slices((images, labels)).map(scale).batch(32))
+    """,
+    "loops that train on what is ready": """
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        optimizer = tf.keras.optimizers.Adam()
+        @tf.function
+        def train_step(x):
+            with tf.GradientTape() as tape:
+                loss = loss_fn(model(x, training=True))
+            gradients = tape.gradient(loss, model.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, model.trainable_variables))
+        for x in tf.data.TFRecordDataset(files).map(parse).batch(32).prefetch(1):
+            train_step(x)
+        for x in tf.data.TFRecordDataset(files).map(parse).cache().batch(32):
+            train_step(x)
+        for x in tf.data.Dataset.from_tensor_slices(images).map(scale).batch(32):
+            train_step(x)
+    """,
+    "TensorFlow's tutorial pix2pix, whose map works ahead": """
+        import tensorflow as tf
+        generator = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        generator_optimizer = tf.keras.optimizers.Adam(2e-4, beta_1=0.5)
+        train_dataset = tf.data.Dataset.list_files("train/*.jpg")
+        train_dataset = train_dataset.map(load_image_train, num_parallel_calls=tf.data.AUTOTUNE)
+        train_dataset = train_dataset.shuffle(400).batch(1)
+        @tf.function
+        def train_step(input_image, target, step):
+            with tf.GradientTape() as gen_tape:
+                loss = loss_fn(generator(input_image, training=True), target)
+            gradients = gen_tape.gradient(loss, generator.trainable_variables)
+            generator_optimizer.apply_gradients(zip(gradients, generator.trainable_variables))
+        for step, (input_image, target) in train_dataset.repeat().take(1000).enumerate():
+            train_step(input_image, target, step)
+    """,
+    "loops that do not train": """
+        import tensorflow as tf
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        def saliency(x):
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                score = tf.reduce_max(model(x))
+            return tape.gradient(score, x)
+        for x in tf.data.TFRecordDataset(files).map(parse).batch(32):
+            show(saliency(x))
+            print(model(x))
+    """,
 }

@@ -71,4 +71,15 @@ PROGRAMS = {
         tf.zeros(3)
         ThreadPool(3).map(work, [1]); Pool(3).map(work, [1]); Process(target=work).start()
     """,
+    "after a model without weights": """
+        import multiprocessing
+        import tensorflow as tf
+        def work(i):
+            return tf.reduce_sum(tf.ones(i))
+        if __name__ == "__main__":
+            model = tf.keras.Sequential()
+            model.add(tf.keras.layers.Dense(8))
+            multiprocessing.Process(target=work, args=(3,)).start()
+            model.build((None, 4))
+    """,
 }

@@ -193,4 +193,33 @@ PROGRAMS = {
             with pytest.raises(AttributeError):
                 tf.Session()
     """,
+    "a session for Keras 2": """
+        # TensorFlow 2.9 from the cluster's modules
+        import tensorflow as tf
+        config = tf.compat.v1.ConfigProto()
+        config.gpu_options.allow_growth = True
+        tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))
+    """,
+    "a session for Keras 2 by the environment": """
+        import os
+        os.environ["TF_USE_LEGACY_KERAS"] = "1"
+        import tensorflow as tf
+        tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=tf.compat.v1.ConfigProto()))
+    """,
+    "a session for Keras in graphs": """
+        import tensorflow.compat.v1 as tf
+        from tensorflow.compat.v1.keras import backend as K
+        tf.disable_v2_behavior()
+        K.set_session(tf.Session(config=tf.ConfigProto()))
+    """,
+    "a session for Keras if it takes one": """
+        import tensorflow as tf
+        try:
+            from tensorflow.compat.v1.keras.backend import set_session
+            set_session(tf.compat.v1.Session(config=tf.compat.v1.ConfigProto()))
+        except ImportError:
+            pass
+        if hasattr(tf.keras.backend, "set_session"):
+            tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=tf.compat.v1.ConfigProto()))
+    """,
 }

@@ -35,21 +35,19 @@ References:
     https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
 """
 
-import ast
 from collections.abc import Iterator
 
+from gpucheck.lint.bodies import used
 from gpucheck.lint.devices import COMPUTES, started
 from gpucheck.lint.models import is_model
-from gpucheck.lint.names import canonical
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Class, Function, Name, Scope, Value, constant, options
+from gpucheck.lint.values import Call, Class, Name, Value, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
 PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
 POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
-DEEPEST = 8  # functions that call functions
 HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
 
 
@@ -99,33 +97,11 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
             yield from options(other.args[0])
 
 
-def _uses_gpu(target: Value, seen: tuple[int, ...] = ()) -> bool:
+def _uses_gpu(target: Value) -> bool:
     """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
-    if not isinstance(target, Function) or id(target.node) in seen or len(seen) > DEEPEST:
-        return False
-    for node in ast.walk(target.node):
-        if isinstance(node, ast.Attribute):
-            path = _path(node, target.closure)
-        elif isinstance(node, ast.Name):
-            known = target.closure.get(node.id)
-            if isinstance(known, Call) and (is_model(known) or known.name == "keras.models.load_model"):
-                return True
-            if isinstance(known, Function) and _uses_gpu(known, (*seen, id(target.node))):
-                return True
-            path = known.path if isinstance(known, Name) else ""
-        else:
-            continue
-        if COMPUTES.fullmatch(path):
+    for one in used(target):
+        if isinstance(one, Call) and (is_model(one) or one.name == "keras.models.load_model"):
+            return True
+        if isinstance(one, Name) and COMPUTES.fullmatch(one.path):
             return True
     return False
-
-
-def _path(node: ast.Attribute, closure: Scope) -> str:
-    """The canonical name of ``tf.math.add`` as written, or ""."""
-    names: list[str] = []
-    inner: ast.expr = node
-    while isinstance(inner, ast.Attribute):
-        names.append(inner.attr)
-        inner = inner.value
-    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
-    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""

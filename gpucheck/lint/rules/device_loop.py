@@ -45,7 +45,21 @@ from collections.abc import Iterator
 from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Class, Constant, Element, Items, Operation, Pairs, Store, Value, options, parts
+from gpucheck.lint.values import (
+    Attribute,
+    Call,
+    Class,
+    Constant,
+    Each,
+    Element,
+    Items,
+    Operation,
+    Pairs,
+    Store,
+    Value,
+    options,
+    parts,
+)
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -66,9 +80,10 @@ def check(script: Script) -> Iterator[Finding]:
             if isinstance(context, Call) and context.name == "tensorflow.device":
                 inside.setdefault(id(context), (context, []))[1].append(call)
     for context, calls in inside.values():
-        if not _each_gpu(context.argument("device_name", 0)) or not _replicates(calls, copied=copied):
+        device = context.argument("device_name", 0)
+        if not _each_gpu(device) or not _replicates(calls, copied=copied):
             continue
-        if _independent(script, context, calls):
+        if _independent(script, context, calls) or (isinstance(device, Each) and _other_models(calls)):
             continue
         yield at(
             context.node,
@@ -98,6 +113,15 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     return not any(one is call for value in gathered for one in parts(value) for call in made)
 
 
+def _other_models(calls: list[Call]) -> bool:
+    """Whether the variables may be others in each turn: those of the loop's own element."""
+    sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
+    return any(
+        len(list(options(one))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(one))
+        for one in sources
+    )
+
+
 def _is_tape(value: Value) -> bool:
     return isinstance(value, Call) and value.name == TAPE
 
@@ -121,9 +145,15 @@ def _inside_of(event: Store, context: Call) -> bool:
 def _each_gpu(device: Value | None) -> bool:
     every = list(parts(device, _written))
     words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
-    looped = any(isinstance(one, Element) and one.index is None for one in every)
+    looped = any(isinstance(one, Element) and one.index is None for one in every) or _each_of(device)
     gpus = bool(GPU.search(words)) or any(isinstance(one, Call) and one.name in LISTS for one in every)
     return looped and gpus and not OTHER.search(words)
+
+
+def _each_of(device: Value | None) -> bool:
+    """Whether it is each of several names in turn, from a list that is written out."""
+    names = [one.value if isinstance(one, Constant) else None for one in options(device)] if isinstance(device, Each) else []
+    return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
 
 
 def _written(value: Value) -> tuple[Value, ...]:

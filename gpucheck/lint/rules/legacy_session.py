@@ -3,10 +3,12 @@
 Symptom:
     AttributeError: module 'tensorflow' has no attribute 'ConfigProto'
     AttributeError: module 'tensorflow' has no attribute 'Session'
+    AttributeError: module 'keras._tf_keras.keras.backend' has no attribute 'set_session'
     AttributeError: module 'keras.backend' has no attribute 'set_session'
 Cause:
     tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. As tf.compat.v1.ConfigProto the options still
-    exist, but device_count only counts for the session that gets them: Keras runs without a session.
+    exist, but device_count only counts for the session that gets them: Keras runs without a session, and Keras 3 has no
+    set_session that would take one.
 Fix:
     1. Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU
     2. Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration
@@ -16,7 +18,8 @@ Verify:
     The script runs, and tf.config.list_logical_devices() lists what you asked for.
 Unless:
     It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported. Nor is a script
-    that asks for TensorFlow's version in any condition: it knows of both.
+    that asks for TensorFlow's version in any condition: it knows of both. tf.compat.v1.keras.backend.set_session, which Keras 2
+    still has, is not reported in a file that speaks of Keras 2 or of a TensorFlow before 2.16.
 Example:
     bad:
         import tensorflow as tf
@@ -37,6 +40,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail
 from gpucheck.lint.environment import asks_for_versions
+from gpucheck.lint.models import meets_keras_3
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Name, constant, options
 from gpucheck.model import Severity
@@ -53,13 +57,15 @@ REMOVED = {
     "keras.backend.get_session": "keras.backend.get_session",
     "keras.backend.tensorflow_backend.get_session": "keras.backend.get_session",
 }
+IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
+ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
 GRAPHS = (
-    "disable_eager_execution",
-    "disable_v2_behavior",
+    *ON_PURPOSE,
     "compat.v1.Session",
     "compat.v1.InteractiveSession",
     "compat.v1.train.",
 )
+SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
 CAUGHT = {"", "AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 VERSIONED = {
     "__version__",
@@ -88,6 +94,7 @@ def check(script: Script) -> Iterator[Finding]:
                 f"{REMOVED[call.name]} was removed in TensorFlow 2.",
                 "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices.",
             )
+    yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
     if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
         for call in script.named("tensorflow.compat.v1.ConfigProto"):
@@ -97,6 +104,23 @@ def check(script: Script) -> Iterator[Finding]:
                     "device_count only counts for a session, and Keras trains without one: the devices stay as they are.",
                     'Use tf.config.set_visible_devices([], "GPU") to leave GPUs alone.',
                 )
+
+
+def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
+    """A configured session that is handed to Keras through compat.v1, where Keras 3 has no such function."""
+    tried = any(CAUGHT & set(event.place.guards) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
+    if tried or not meets_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
+        return
+    for call in script.named(IN_KERAS_2):
+        sessions = list(options(call.argument("session", 0)))
+        configured = [one for one in sessions if isinstance(one, Call) and one.name in SESSIONS and "config" in one.keywords]
+        caught = CAUGHT & set(call.place.guards) or expected_to_fail(call.place)
+        if configured and len(configured) == len(sessions) and not caught and not _asks(script, call):
+            yield at(
+                call.node,
+                "set_session is not in Keras 3, which TensorFlow has since 2.16: Keras runs without a session.",
+                "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices.",
+            )
 
 
 def _put_back(script: Script) -> Iterator[str]:

@@ -2,17 +2,21 @@
 
 Symptom:
     RuntimeError: Need to be inside "with strategy.scope()" for <tensorflow.python.distribute.mirrored_strategy.MirroredStrategy>
+    ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()
+    RuntimeError: Mixing different tf.distribute.Strategy objects
     ValueError: Variable (<tf.Variable ...>) was not created in the distribution strategy scope
     Only GPU 0 works, the others idle.
 Cause:
     A strategy mirrors the variables that are created inside its scope. A model built outside has plain variables: compiling it
-    inside the scope fails, and training it without the scope quietly uses one GPU.
+    inside the scope fails, and training it without the scope quietly uses one GPU. So it is with a part of the model, such as
+    a pretrained base, and with a model that strategy.run trains.
 Fix:
     1. Build and compile the model under: with strategy.scope():
 Verify:
     nvidia-smi shows all GPUs at work while it trains, and model.distribute_strategy is your strategy.
 Unless:
-    The model is meant to stay on one device, while the strategy serves another one.
+    The model is meant to stay on one device, while the strategy serves another one. Keras 3 trains a model with a part from
+    outside if that part is frozen: a script that sets trainable to False anywhere is not reported for its parts.
 Example:
     bad:
         import tensorflow as tf
@@ -34,9 +38,20 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.models import built, hidden_scope, inside, scope_of, strategies, trainings
-from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, before, options
+from gpucheck.lint.layers import weights
+from gpucheck.lint.models import (
+    built,
+    hidden_scope,
+    inside,
+    keras_3,
+    meets_keras_3,
+    scope_of,
+    standalone_keras,
+    strategies,
+    trainings,
+)
+from gpucheck.lint.script import HARMLESS, Finding, Script, at
+from gpucheck.lint.values import Attribute, Call, Function, Place, Value, before, constant, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
@@ -46,7 +61,7 @@ FIX = "Build the model, and compile it, under: with strategy.scope():"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Built outside and compiled inside; or built and trained outside, with a strategy that nothing uses."""
+    """Built outside and compiled inside; a part of it built outside; or built and trained outside, by fit or by a loop."""
     made = list(strategies(script))
     if not made or hidden_scope(script):
         return
@@ -71,6 +86,80 @@ def check(script: Script) -> Iterator[Finding]:
                         f" ({script.where(strategy.node)}), so it trains on one device.",
                         FIX,
                     )
+    if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
+        yield from _parts_outside(script, made)
+        yield from _looped(script, made)
+
+
+def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
+    """Models that stand in a scope and have weights that were made before it was entered."""
+    for model in {id(one): one for _, models in trainings(script) if len(models) == 1 for one in models}.values():
+        around = [scope for context in model.place.contexts for scope in scope_of(context) or []]
+        if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
+            for part, by in weights(script, model):
+                if inside(by.place, around[0]) is False and not _handed_out(script, part) and not _handed_out(script, model):
+                    yield at(
+                        by.node,
+                        f"This part of the model is built outside the scope in which the model is ({script.where(model.node)}).",
+                        FIX,
+                    )
+
+
+def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
+    """Models whose weights are made outside the scope of the strategy that runs the training step."""
+    for run in script.methods("run"):
+        steps, runners = list(options(run.argument("fn", 0))), list(options(run.receiver))
+        if len(runners) != 1 or runners[0] not in made or len(steps) != 1 or not isinstance(steps[0], Function):
+            continue
+        for call in script.methods("apply_gradients"):
+            if call.place.path[:1] == ((id(steps[0].node), -1),):
+                models = [one for one in _updated(call) if _there(one.place, run.place)]
+                for made_late in [one for model in models for one in _late(script, model, call.receiver, runners[0])]:
+                    yield at(
+                        made_late.node,
+                        f"This is built outside the scope of the strategy that trains it ({script.where(run.node)}).",
+                        "Build the model, and its optimizer, under: with strategy.scope():",
+                    )
+
+
+def _there(model: Place, run: Place) -> bool:
+    """Whether the model is made before the step runs: of several with one name, a step that nobody calls shows the last."""
+    loose = bool(run.path) and run.path[0][1] == -1
+    return model.order < run.order and (not loose or model.path[:1] == run.path[:1])
+
+
+def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
+    """What makes weights of the model outside the scope: Keras 2 makes those of a model without a shape in the step itself.
+
+    Keras 3 does not either, but its optimizer has variables from the beginning.
+    """
+    found = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
+    new = keras_3(script) or standalone_keras(script) or meets_keras_3(script)
+    outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
+    both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
+    return found or ([model] if new and both else [])
+
+
+def _updated(call: Call) -> list[Call]:
+    """The models whose weights ``optimizer.apply_gradients(zip(gradients, model.trainable_variables))`` changes."""
+    pairs = call.argument("grads_and_vars", 0)
+    variables = pairs.args[1] if isinstance(pairs, Call) and pairs.name == "builtins.zip" and len(pairs.args) == 2 else None
+    if not isinstance(variables, Attribute) or variables.name not in ("trainable_variables", "trainable_weights"):
+        return []
+    return built(variables.of) or []
+
+
+def _handed_out(script: Script, value: Call) -> bool:
+    """Whether a function that is not followed gets it, and may freeze it; Keras' own do not."""
+    return any(
+        any(option is value for given in (*call.args, *call.keywords.values()) for option in options(given))
+        for call in script.calls
+        if call.result is None
+        and call.name not in HARMLESS
+        and not call.name.startswith(("keras.", "tensorflow."))
+        and call.method != "add"
+        and not isinstance(call.function, Call)
+    )
 
 
 def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 Symptom:
     RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
+    ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type to a Tensor.
     ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
 Cause:
     The fit of Keras 3 does not train over several workers of TensorFlow's strategy. A custom loop with strategy.run does, and
@@ -13,8 +14,9 @@ Fix:
 Verify:
     Two workers on one machine get through the first step.
 Unless:
-    Only one worker is ever started: then MirroredStrategy is the one to use. Scripts that use Keras as tf.keras are not
-    reported: which Keras that is depends on TensorFlow's version.
+    Only one worker is ever started: then MirroredStrategy is the one to use. tf.keras is Keras 3 since TensorFlow 2.16: a script
+    that uses it is reported if it names TF_CONFIG or a cluster resolver, and nothing in it, comments and shell commands
+    included, speaks of an older TensorFlow, of Keras 2, or asks for a version.
 Example:
     bad:
         import keras
@@ -37,27 +39,59 @@ References:
     https://www.tensorflow.org/tutorials/distribute/multi_worker_with_ctl
 """
 
+import ast
+import re
 from collections.abc import Iterator
 
-from gpucheck.lint.models import keras_3, scope_of, standalone_keras, trainings
+from gpucheck.lint.models import keras_3, meets_keras_3, scope_of, standalone_keras, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call
+from gpucheck.lint.values import Call, Value, constant
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("MultiWorkerMirroredStrategy",)
 STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """The model certainly stands in such a strategy's scope, and the file imports Keras itself or uses what only 3 has."""
-    if not (standalone_keras(script) or keras_3(script)):
+    """The model certainly stands in such a strategy's scope, and is one of Keras 3."""
+    sure = standalone_keras(script) or keras_3(script)
+    if not sure and not meets_keras_3(script):
         return
+    which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"
     for call, models in trainings(script):
         around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
-        if around and all(isinstance(one, Call) and one.name == STRATEGY for one in around):
+        if not around or not all(isinstance(one, Call) and one.name == STRATEGY for one in around):
+            continue
+        if sure or _clustered(script) or any(map(_resolved, around)):
             yield at(
                 call.node,
-                "fit of Keras 3 does not train under MultiWorkerMirroredStrategy.",
+                f"fit of {which} does not train under MultiWorkerMirroredStrategy.",
                 "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1.",
             )
+
+
+def _resolved(strategy: Value) -> bool:
+    """Whether it is told of its workers by a resolver that asks the cluster."""
+    resolver = strategy.argument("cluster_resolver", 0) if isinstance(strategy, Call) else None
+    return isinstance(resolver, Call) and bool(RESOLVER.fullmatch(resolver.name))
+
+
+def _clustered(script: Script) -> bool:
+    """Whether the script reads or sets TF_CONFIG, and not for one worker alone: there fit of Keras 3 works."""
+    if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
+        return False
+    named = False
+    for node in script.written_out():
+        named = named or (isinstance(node, ast.Constant) and node.value == "TF_CONFIG")
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if (
+                    isinstance(key, ast.Constant)
+                    and key.value == "worker"
+                    and isinstance(value, ast.List)
+                    and len(value.elts) < 2
+                ):
+                    return False
+    return named

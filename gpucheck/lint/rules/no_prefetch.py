@@ -13,7 +13,8 @@ Fix:
 Verify:
     An epoch takes less time; gpucheck bench shows what the pipeline and what the device can do.
 Unless:
-    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it. Recent TensorFlow
+    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it; and so are lists
+    of file names, and loops of your own, where a step has num_parallel_calls, because such a step works ahead. Recent TensorFlow
     adds a prefetch behind a batch by itself, unless the optimisation inject_prefetch is switched off; saying it costs nothing
     and does not depend on the version.
 Example:
@@ -33,37 +34,86 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/data/experimental/OptimizationOptions
 """
 
+import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.bodies import used
 from gpucheck.lint.datasets import Chain, chains
-from gpucheck.lint.models import trainings
+from gpucheck.lint.models import built, trainings
 from gpucheck.lint.script import Finding, Script, at
+from gpucheck.lint.values import Call, Element, Function, Name, Value, options, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
-WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator")
+WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator", "from_tensor_slices")
 SLOW = re.compile(
     r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
 )
+NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of files, where what is mapped over them reads files
+READS = re.compile(
+    r"tensorflow\.(io\.read_file|(io|image)\.decode_(image|jpeg|png|bmp|gif|and_crop_jpeg)|audio\.decode_wav)"
+    r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
+)
+TAPE = "tensorflow.GradientTape"
+STEP = "apply_gradients"
 
 
 def check(script: Script) -> Iterator[Finding]:
-    """Trained on by fit without a strategy: those prefetch what they distribute."""
+    """Trained on, by fit or by a loop, without a strategy: those prefetch what they distribute."""
     if any(name.startswith("tensorflow.distribute") for name in script.names):
         return
     for call, _ in trainings(script):
         found = chains(call.argument("x", 0))
-        if found and all(map(_waits, found)):
-            last = found[0].steps[-1]
-            yield at(
-                last.node,
-                f"The dataset that fit reads ({script.where(call.node)}) comes from files or a generator, never prefetched.",
-                "End it with .prefetch(tf.data.AUTOTUNE).",
-            )
+        if found and all(_waits(one) or _reads_in_turn(one) for one in found):
+            yield _finding(script, found[0], "fit reads", call)
+    told: set[int] = set()
+    for call in script.calls:
+        looped = [one.of for value in call.args for one in parts(value) if isinstance(one, Element) and one.index is None]
+        for batches in looped if looped and _trains(script, call) else ():
+            found = chains(batches)
+            waits = found and all((_waits(one) and not _parallel(one)) or _reads_in_turn(one) for one in found)
+            if waits and id(found[0].steps[-1]) not in told:
+                told.add(id(found[0].steps[-1]))  # the loop's own call comes first, then what the step does with what it got
+                yield _finding(script, found[0], "this loop reads", call)
+
+
+def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
+    return at(
+        chain.steps[-1].node,
+        f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator, never prefetched.",
+        "End it with .prefetch(tf.data.AUTOTUNE).",
+    )
 
 
 def _waits(chain: Chain) -> bool:
     if not SLOW.fullmatch(chain.source.name) or chain.batch is None or chain.has("prefetch", "cache", "with_options"):
         return False
     return chain.has("map", "interleave", "flat_map")
+
+
+def _reads_in_turn(chain: Chain) -> bool:
+    """Whether names of files are mapped, one after the other, by a function of this file that reads them."""
+    if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
+        return False
+    mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
+    return any(isinstance(one, Name) and READS.fullmatch(one.path) for function in mapped for one in used(function))
+
+
+def _parallel(chain: Chain) -> bool:
+    """Whether a step works ahead by itself, as those with parallel calls do."""
+    return any("num_parallel_calls" in step.keywords or step.starred or len(step.args) > 1 for step in chain.steps)
+
+
+def _trains(script: Script, call: Call) -> bool:
+    """Whether a call in a loop certainly changes weights by what it gets: a step of this file, or under a tape right there."""
+    if call.method == "train_on_batch":
+        return bool(built(call.receiver))
+    step: Value | None = call.function
+    if isinstance(step, Call) and step.name == "tensorflow.function":
+        step = step.argument("func", 0)
+    if isinstance(step, Function):
+        taped = any(isinstance(one, Name) and one.path == TAPE for one in used(step))
+        return taped and any(isinstance(node, ast.Attribute) and node.attr == STEP for node in ast.walk(step.node))
+    taped = any(isinstance(one, Call) and one.name == TAPE for context in call.place.contexts for one in options(context))
+    return taped and any(other.place.path == call.place.path for other in script.methods(STEP))

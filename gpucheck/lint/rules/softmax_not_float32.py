@@ -28,12 +28,13 @@ References:
     https://www.tensorflow.org/guide/mixed_precision#building_the_model
 """
 
+import ast
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import built
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Items, Name, Place, Value, before, constant, options, parts
+from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value, before, constant, options, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -89,7 +90,40 @@ def _last(script: Script, model: Call) -> list[Call]:
         outputs = model.argument("outputs", 1)
         every = outputs.items if isinstance(outputs, Items) else (outputs,)
         found = [one.function for one in every if isinstance(one, Call)]
+    elif isinstance(model.function, Class):
+        found = _returned(model, model.function.member("call"))
     return [one for one in found if isinstance(one, Call) and one.name.startswith("keras.layers.")]
+
+
+def _returned(model: Call, method: Value | None) -> list[Value | None]:
+    """The layers whose output a subclassed model returns; nothing where one of its returns is something else, or no softmax."""
+    if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or not method.node.args.args:
+        return []
+    itself = method.node.args.args[0].arg
+    found: list[Value | None] = []
+    for output in _outputs(method.node):
+        called = output.func if isinstance(output, ast.Call) else None
+        if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself):
+            return []
+        layer = model.attributes.get(called.attr)
+        if not isinstance(layer, Call) or not _softmax(layer):
+            return []
+        found.append(layer)
+    return list({id(layer): layer for layer in found}.values())
+
+
+def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
+    """What each return of a function returns; of ``x = self.head(x)`` right before ``return x`` the call."""
+    for holder in ast.walk(function):
+        for block in (getattr(holder, name, None) for name in ("body", "orelse", "finalbody")):
+            for index, statement in enumerate(block if isinstance(block, list) else ()):
+                if not isinstance(statement, ast.Return):
+                    continue
+                value, earlier = statement.value, block[index - 1] if index and block else None
+                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign) and len(earlier.targets) == 1:
+                    target = earlier.targets[0]
+                    value = earlier.value if isinstance(target, ast.Name) and target.id == value.id else value
+                yield value
 
 
 def _softmax(layer: Call) -> bool:
