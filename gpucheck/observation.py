@@ -31,7 +31,7 @@ class Observation:
         self._changed = threading.Condition()
         wanted = collections.deque[Probe]()
         for probe in self._probes:
-            reason = _unwanted(probe, host.request)
+            reason = unwanted(probe, host.request)
             if reason is None:
                 wanted.append(probe)
             else:
@@ -87,7 +87,8 @@ class Observation:
             self._changed.notify_all()
 
 
-def _unwanted(probe: Probe, request: Request) -> str | None:
+def unwanted(probe: Probe, request: Request) -> str | None:
+    """Why a probe is not asked for; None if it is."""
     if probe.level > request.level:
         return f"not looked at with --{request.level.name.lower()}" if request.level < Level.DEFAULT else "only with --full"
     if probe.smoke and not request.smoke:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck import __version__
+from gpucheck import __version__, ulimits
 from gpucheck.facts import Facts
 from gpucheck.host import Host
 from gpucheck.model import (
@@ -25,7 +25,7 @@ from gpucheck.model import (
     Status,
     Tool,
 )
-from gpucheck.observation import Observation, Tick
+from gpucheck.observation import Observation, Tick, unwanted
 from gpucheck.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
 from gpucheck.probes.log import Log
 from gpucheck.verdict import decide
@@ -64,11 +64,26 @@ def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
         started: ``time.monotonic()`` of the run's start.
         tick: see ``observe``.
     """
+    few = ulimits.too_few()
+    if few is not None:
+        return _starved(host, started, few)
     observation = Observation(host, load_probes())
     rules, rows = load_rules(), load_rows()  # while the children are at work
     readings = observation.wait(tick)
     judgements = judge(gather(host.request, readings), rules)
     return assemble(host.request, readings, judgements, rows, started)
+
+
+def _starved(host: Host, started: float, why: str) -> Report:
+    """The limits alone, and one thing after the other: whatever else is begun could run out of open files at any moment."""
+    probes, rules, rows = load_probes(), load_rules(), load_rows()
+    readings = Observation(host, [probe for probe in probes if probe.name == "limits"]).wait()
+    for probe in probes:
+        reason = unwanted(probe, host.request)
+        if probe.name != "limits":
+            status = ProbeStatus.FAILED if reason is None else ProbeStatus.SKIPPED
+            readings.append(Reading(probe=probe.name, status=status, problem=reason or why))
+    return assemble(host.request, readings, judge(gather(host.request, readings), rules), rows, started)
 
 
 def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:

@@ -1,5 +1,6 @@
 """From findings and gaps to the one word and the exit code. What could not be looked at is never counted as healthy."""
 
+import collections
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from gpucheck.probes.training import Training
 
 # Driver not loaded, library or function not found (a stub), GPU not found: what a machine without a GPU may answer.
 NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
+SOME = 5  # probes that failed alike: more of them have one reason, told once
 
 
 class Decision(NamedTuple):
@@ -68,9 +70,11 @@ def decide(
 
 
 def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterable[str]:
-    for reading in facts:
-        if reading.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
-            yield f"{reading.probe}: {reading.problem}"
+    failed = [reading for reading in facts if reading.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT)]
+    alike = collections.Counter(reading.problem for reading in failed if reading.status is ProbeStatus.FAILED)
+    shared = {problem for problem, count in alike.items() if problem is not None and count > SOME}
+    yield from (problem for problem in alike if problem is not None and problem in shared)
+    yield from (f"{reading.probe}: {reading.problem}" for reading in failed if reading.problem not in shared)
     for outcome in outcomes:
         if outcome.status is Status.CRASHED:
             yield f"the rule {outcome.code} crashed ({outcome.reason}); please report it"

@@ -12,16 +12,24 @@ from gpucheck.child import shadows
 SHADOWS = "shadows"  # this stage's value: see shadows.found
 
 
-def main() -> None:
-    """Run ``runtime.main``; what it raises goes on, after the stage ``shadows``."""
+def main(files: tuple[int, int] | None = None) -> None:
+    """Run ``runtime.main``; what it raises goes on, after the stage ``shadows``.
+
+    Args:
+        files: the soft and hard limit on open files to take back first, where the parent had raised them for itself.
+    """
     report = os.dup(1)
     try:
+        if files is not None:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_NOFILE, files)
         from gpucheck.child.runtime import main as start
 
         start()
     except Exception as error:
-        files = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadows.found(error).items())
-        os.write(report, f'{{"end": "{SHADOWS}", "value": {{{files}}}}}\n'.encode("utf-8", "replace"))
+        hidden = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadows.found(error).items())
+        os.write(report, f'{{"end": "{SHADOWS}", "value": {{{hidden}}}}}\n'.encode("utf-8", "replace"))
         raise
 
 

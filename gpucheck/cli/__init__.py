@@ -10,6 +10,7 @@ import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
+from gpucheck import ulimits  # noqa: E402
 from gpucheck.child.shadows import tell  # noqa: E402
 from gpucheck.cli import signals  # noqa: E402
 
@@ -30,13 +31,18 @@ def main() -> NoReturn:
     gc.disable()  # a short run with little garbage
     try:
         signals.catch()
+        ulimits.widen()
         from gpucheck.cli.group import start
 
         code: Any = start()
     except SystemExit as error:
         code = error.code
     except Exception as error:
-        if not tell(error):
+        short = ulimits.shortage(error)
+        if short is not None:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(f"gpucheck: {short}\n")
+        elif not tell(error):
             raise
         code = UNKNOWN
     if code == UNKNOWN:

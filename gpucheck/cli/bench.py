@@ -1,10 +1,12 @@
 """The command ``bench``: how fast this machine trains, measured."""
 
+import errno
 import os
 from typing import Any
 
 import click
 
+from gpucheck import ulimits
 from gpucheck.bench.figures import LEAST_REPEATS
 from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
@@ -204,6 +206,9 @@ def _measured(request: Request, ask: Ask, started: float) -> Result:
     from gpucheck.bench.plan import Refused
     from gpucheck.bench.run import bench as measure
 
+    few = ulimits.too_few()
+    if few is not None:
+        raise OSError(errno.EMFILE, few)
     with this_machine(request, started) as host, progress_line(host) as progress:
         try:
             with signals.interruptible():

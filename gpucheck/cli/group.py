@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import click
 
-from gpucheck import __version__
+from gpucheck import __version__, ulimits
 from gpucheck.child.shadows import tell
 from gpucheck.cli import STARTED
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
@@ -69,7 +69,10 @@ class Commands(Command, click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            if tell(error):
+            short = ulimits.shortage(error)
+            if short is not None:
+                say(f"gpucheck: {short}")
+            if short is not None or tell(error):
                 raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
             import traceback
 

@@ -16,9 +16,10 @@ from gpucheck.cli.screen import look, show, standard_input
 def explain(what: str, style: str, color: str, verbose: bool) -> None:
     """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
 
-    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm. It is
-    judged by the rules that judge a machine. Exit codes: 0 the page was printed, or the log was read, whether or not it names a
-    cause (--format json says which); 2 no such code or file, or it can't be read; 3 the answer could not be written.
+    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
+    compressed by gzip, xz or bzip2. It is judged by the rules that judge a machine. Exit codes: 0 the page was printed, or the
+    log was read, whether or not it names a cause (--format json says which); 2 no such code or file, or it can't be read, or it
+    is no text; 3 the answer could not be written.
 
     \b
     Examples:
@@ -44,13 +45,18 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 
 
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -> None:
+    from gpucheck.cli.text import lines
     from gpucheck.explain import explain as explain_log
+    from gpucheck.input import STDIN, Refused
     from gpucheck.reports import explanation, json
 
     standard_input(what)
     try:
-        with click.open_file(what, errors="replace") as file:
-            report = explain_log(file, "standard input" if what == "-" else what)
+        with click.open_file(what, "rb") as file:
+            name = STDIN if what == "-" else what
+            report = explain_log(lines(file, name), name)
+    except Refused as refused:
+        raise click.UsageError(str(refused)) from None
     except OSError as error:
         problem = f"no file {what!r}, and no diagnosis of that code{_similar(what, codes)}; `gpucheck rules` lists them"
         raise click.UsageError(

@@ -6,6 +6,7 @@ import sys
 import click
 import msgspec
 
+from gpucheck import ulimits
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import DEPTHS, Command, Seconds
 from gpucheck.cli.request import diagnose_here, request_options, typed
@@ -64,6 +65,7 @@ def run(
         env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
         handover.reap()
         signals.release()
+        ulimits.restore()
         handover.become(path, command, env)
     except handover.CannotStart as error:
         say(f"gpucheck: {error}")

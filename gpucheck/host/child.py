@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gpucheck import ulimits
 from gpucheck.child.boot import SHADOWS
 from gpucheck.child.shadows import ADVICE
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
@@ -36,7 +37,9 @@ EXAMINING = ("framework", "backend", "worker", "exhaustion", "bench", "interpret
 def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
     """The command line of a child: the user's interpreter and settings for what examines them, ours, bare, for the rest."""
     python = [request.python or sys.executable] if name in EXAMINING else [sys.executable, "-I", "-S"]
-    return [*python, "-c", BOOTSTRAP, PACKAGE, name, *args]
+    files = ulimits.given() if name in EXAMINING else None
+    code = BOOTSTRAP if files is None else f"{BOOTSTRAP.removesuffix('main()')}main({files})"
+    return [*python, "-c", code, PACKAGE, name, *args]
 
 
 def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, str]:

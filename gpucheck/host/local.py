@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
 from gpucheck.host import Child, Completed, Disk, FileStatus, Memory
 from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env, unanswered
@@ -182,13 +183,7 @@ class LocalHost:
 
     def ulimit(self, name: str) -> int | None:
         """Soft limit by its name without RLIMIT_; -1: unlimited; None: unknown."""
-        try:
-            import resource
-
-            soft, _ = resource.getrlimit(getattr(resource, f"RLIMIT_{name}"))
-        except (ImportError, AttributeError, ValueError, OSError):
-            return None
-        return -1 if soft == resource.RLIM_INFINITY else soft
+        return ulimits.soft(name)
 
     def user(self) -> int | None:
         """Effective user id; None on Windows."""

@@ -191,8 +191,7 @@ class _Reader:
                 self._harmless.setdefault(fields["reason"], event)
                 self._harmless_lines += 1
             elif signature.kind == suspects.KIND:
-                event = Event(kind=signature.kind, line=event.line, text=text)
-                self._suspects.add(int(fields["rank"]), event, window.line.translate(_IDENTIFIERS))
+                self._suspects.add(event, window.line.translate(_IDENTIFIERS))
             else:
                 self._kinds.setdefault(signature.kind, _Kind()).add(event)
         return harmless.KIND in found

@@ -1,11 +1,18 @@
 """Lines that look bad and are not, each with the reason; and lines that training, going on, showed to be none."""
 
+import re
 from collections.abc import Iterable
 
 from gpucheck.logs.signatures import Signature, each, fixed
 from gpucheck.probes.log import Event
 
 KIND = "harmless"
+_OPTIMIZERS = (
+    *("arithmetic_optimizer", "auto_mixed_precision", "autoparallel", "common_subgraph_elimination", "constant_folding"),
+    *("debug_stripper", "dependency_optimizer", "function_optimizer", "implementation_selector", "layout", "loop_optimizer"),
+    *("memory_optimizer", "model_pruner", "pin_to_host_optimizer", "remapper", "scoped_allocator_optimizer", "shape_optimizer"),
+    "tfg_optimizer{}",
+)
 
 
 def _noise(musts: tuple[str, ...], pattern: str, reason: str) -> tuple[Signature, ...]:
@@ -77,6 +84,26 @@ SIGNATURES = (
         ("if you do not have a gpu set up",), r"Ignore above cudart dlerror", "Without a GPU, the CUDA runtime is not needed."
     ),
     # -- while it works --
+    *_noise(
+        ("does not indicate an error",),
+        r"\bthis does not indicate an error\b",
+        "TensorFlow gives up a piece of work that it does not need, and says itself that it is no error.",
+    ),
+    *_noise(  # TensorFlow's graph optimizers, by their names
+        tuple(f"{name} failed: " for name in _OPTIMIZERS),
+        rf"^(?:{'|'.join(map(re.escape, _OPTIMIZERS))}) failed: (?:[A-Z_]{{4,}}|[A-Z][a-z]+(?: [a-z]+)*): ",
+        "An optimisation of the graph did not fit this model, and TensorFlow keeps the graph as it was.",
+    ),
+    *_noise(
+        ("sharding policy will apply data",),
+        r"AUTO sharding policy will apply DATA sharding policy",
+        "The data set is not made of files, so every worker reads all of it and keeps its own part.",
+    ),
+    *_noise(
+        ("libibverbs",),
+        r"NCCL INFO\b[^\n]{0,40}\b[Ff]ailed to open libibverbs\.so",
+        "The machine has no library for InfiniBand; NCCL exchanges data by other ways.",
+    ),
     *_noise(
         ("end of sequence",),
         r"(?:OUT_OF_RANGE|Out of range|OutOfRange\w*):? End of sequence",

@@ -9,6 +9,7 @@ from typing import Any
 
 JOBS = ("chief", "worker", "ps", "evaluator")
 TRAINING_JOBS = ("chief", "worker")
+MOST_DIGITS = 20  # of a task's number, more than any has
 LOOPBACK = r"localhost|127\.[\d.]+|::1|0\.0\.0\.0"
 
 
@@ -45,6 +46,9 @@ class Parsed:
 
         try:
             config = json.loads(text)
+        except RecursionError:
+            self.problems.append("it is no JSON that can be read: its brackets are nested too deeply")
+            return None
         except ValueError as error:
             where = f" at character {error.pos + 1}" if isinstance(error, json.JSONDecodeError) else ""
             self.problems.append(f"it is not valid JSON{where}" + ("; JSON wants double quotes" if "'" in text else ""))
@@ -63,7 +67,7 @@ class Parsed:
         for job, tasks in cluster.items():
             if isinstance(tasks, list):
                 self.jobs[job] = dict(enumerate(tasks))
-            elif isinstance(tasks, dict) and all(str(index).isdecimal() for index in tasks):
+            elif isinstance(tasks, dict) and all(_number(index) is not None for index in tasks):
                 self.jobs[job] = {int(index): address for index, address in tasks.items()}
             else:
                 self.problems.append(f'its cluster\'s "{job}" is no list of addresses')
@@ -82,7 +86,7 @@ class Parsed:
             return
         kind, index = task["type"], task["index"]
         self.type = kind if isinstance(kind, str) else None
-        self.index = int(index) if isinstance(index, (int, str)) and str(index).strip().isdecimal() else None
+        self.index = _number(str(index)) if isinstance(index, (int, str)) else None
         if self.index is None:
             self.problems.append("its task's index is no number from 0 on")
         if self.type is None:
@@ -110,6 +114,11 @@ class Parsed:
                 seen.setdefault(address, label)
         if len(hosts) > 1:
             self.problems.append("some of its addresses are this machine's own (localhost), which no other machine can reach")
+
+
+def _number(text: str) -> int | None:
+    """A task's number; None for anything else, such as the thousands of digits that Python refuses to read."""
+    return int(text) if len(text) < MOST_DIGITS and text.strip().isdecimal() else None
 
 
 def split(address: str) -> tuple[str, int] | None:

@@ -34,7 +34,8 @@ class Log(Fact, frozen=True, kw_only=True):
     source: str  # "gpucheck's own child", a file's name, "standard input"
     events: tuple[Event, ...] = ()
     lines: int = 0
-    suspects: tuple[Event, ...] = ()  # of kind "suspect": the lines that look most like failures, best first; at most 8
+    # Of kind "suspect", with the field "looks" ("exception", "fatal", "error", "failure"): the most telling first; at most 8.
+    suspects: tuple[Event, ...] = ()
     harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40
     harmless_lines: int = 0  # how many such lines there are, repetitions included
 

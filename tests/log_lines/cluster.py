@@ -12,6 +12,20 @@ MEANT = {
     "multi-worker-fit-unsupported": (
         ("}) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.", {}),
         ("ValueError: Attempt to convert a value (PerReplica:{", {}),
+        (
+            '  File "/v/lib/python3.12/site-packages/keras/src/backend/tensorflow/trainer.py", line 371, in fit\n'
+            "    logs = self.train_function(iterator)\n"
+            '  File "/v/lib/python3.12/site-packages/tensorflow/python/distribute/distribute_lib.py", line 293, in _require_cross\n'
+            "    raise RuntimeError(error_message)\n"
+            "RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()",
+            {"needs": "cluster"},
+        ),
+        (
+            '    File "/v/keras/src/backend/tensorflow/trainer.py", line 133, in multi_step_on_iterator  *\n'
+            "        outputs = self.distribute_strategy.run(one_step_on_data, args=(data,))\n"
+            "    RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()",
+            {"needs": "cluster"},
+        ),
     ),
     "tf-config-malformed": (
         ("ValueError: worker is not a valid task_type in the cluster_spec:", {}),
@@ -58,11 +72,16 @@ MEANT = {
     "cluster-named": (
         ("I grpc_channel.cc:215] Initialize GrpcChannelCache for job worker -> {0 -> localhost:2222}", {}),
         ("$ python train.py --ps_hosts=10.0.0.1:2222 --job_name=worker --task_index=0", {}),
+        ("INFO:tensorflow:Single-worker MultiWorkerMirroredStrategy with local_devices = ('/device:CPU:0',)", {}),
+        ('  File "/v/tensorflow/python/distribute/collective_all_reduce_strategy.py", line 401, in _initialize_local', {}),
     ),
 }
 
 NOT_MEANT = {
-    "multi-worker-fit-unsupported": ("PerReplica values: 2",),
+    "multi-worker-fit-unsupported": (
+        "PerReplica values: 2",
+        "RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()",
+    ),
     "session-started": ("Started server with target: grpc://localhost:2222",),
     "tf-config-malformed": (
         "INFO:tensorflow:TF_CONFIG environment variable: {'cluster': {'worker': ['a:1']}, 'task': {'type': 'worker', 'index': 0}}",

@@ -104,6 +104,13 @@ MEANT = {
         ("NCCL WARN Error while creating shared memory segment /dev/shm/nccl-abc (size 9637888)", {"path": "/dev/shm/nccl-abc"}),
         ("ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).", {}),
         ("OSError: [Errno 28] No space left on device: '/dev/shm/psm_1'", {}),
+        # NCCL up to 2.9, which names the segment without its folder
+        ("gpu2:2143:2561 [1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device", {}),
+        (
+            "gpu2:2143:2561 [1] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-1f-0-1-0"
+            " (size 4460544)",
+            {"path": "nccl-shm-recv-1f-0-1-0"},
+        ),
     ),
     "thread-limit": (
         ("F env.cc:73] Check failed: ret == 0 (11 vs. 0)Thread tf_data creation via pthread_create() failed.", {}),
@@ -136,6 +143,11 @@ NOT_MEANT = {
         "RESOURCE_EXHAUSTED: Received message larger than max (5000000 vs. 4194304)",
         "Out of memory: Killed process 1 (python)",
     ),
-    "shared-memory-exhausted": ("Filesystem /dev/shm 64G 1G 63G 2% /dev/shm", "torch_xla loaded"),
+    "shared-memory-exhausted": (
+        "Filesystem /dev/shm 64G 1G 63G 2% /dev/shm",
+        "torch_xla loaded",
+        "posix_fallocate failed : No space left on device: /data/train.tfrecord",  # a disk
+        "NCCL INFO Channel 00 : 0[100000] -> 1[200000] via direct shared memory",
+    ),
     "thread-limit": ("started new thread", "pthread_create ok"),
 }

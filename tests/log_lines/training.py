@@ -5,6 +5,35 @@ Kind of event -> lines of different versions that must give it, and lines close 
 
 MEANT = {
     # kind: (line, fields that must be among the event's), ...
+    "variable-outside-scope": (
+        # Keras 2, as an f-string over several lines, and its first one
+        (
+            "ValueError: Variable (<tf.Variable 'dense/kernel:0' shape=(8, 1) dtype=float32, numpy=\n"
+            "array([[0.1],\n       [0.2]], dtype=float32)>) was not created in the distribution strategy scope of"
+            " (<tensorflow.python.distribute.mirrored_strategy.MirroredStrategy object at 0x7f>). It is most likely because"
+            " some layers, model, or optimizer was being created outside the distribution strategy scope.",
+            {},
+        ),
+        ("ValueError: Variable (%s) was not created in the distribution strategy scope of (%s).", {}),
+        (
+            "ValueError: Metric (<keras.src.metrics.Mean>) passed to `model.compile` was created inside a different"
+            " distribution strategy scope than the model.",
+            {},
+        ),
+        (
+            "ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope(),"
+            " not: <tf.Variable 'w:0' shape=() dtype=float32, numpy=1.0>",
+            {},
+        ),
+        ("RuntimeError: Mixing different tf.distribute.Strategy objects: <a.MirroredStrategy> is not <b.OneDeviceStrategy>", {}),
+        ("RuntimeError: Mismatching tf.distribute.Strategy objects: <a> is not <b>.", {}),
+        ('RuntimeError: Need to be inside "with strategy.scope()" for <tensorflow.python.distribute.mirrored_strategy>', {}),
+        (
+            "ValueError: Trying to create optimizer slot variable under the scope for tf.distribute.Strategy (<a>), which is"
+            " different from the scope used for the original variable",
+            {},
+        ),
+    ),
     "loss-stuck": (
         ("- Result: training loss never decreases", {"message": "loss never decreases"}),
         ("**Loss stuck at 2.303**: the labels are shuffled", {}),
@@ -89,6 +118,11 @@ MEANT = {
 }
 
 NOT_MEANT = {
+    "variable-outside-scope": (
+        "INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:GPU:0',)",
+        "NameError: name 'x' was not created in this scope",
+        "with strategy.scope(): model = create_model()",
+    ),
     "loss-stuck": (
         "Epoch 3: val_loss did not improve from 0.21",
         "# stop if the loss is not decreasing",

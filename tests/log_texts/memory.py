@@ -104,6 +104,10 @@ NAMED = {
     "shared-memory-too-small": (
         "RuntimeError: DataLoader worker (pid 4711) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.",
         "NCCL WARN Error while creating shared memory segment /dev/shm/nccl-h4kqLz (size 9637888)\nNCCL WARN Call to posix_fallocate failed : No space left on device",
+        "gpu2:2143:2561 [1] include/shm.h:28 NCCL WARN Call to posix_fallocate failed : No space left on device\n"
+        "gpu2:2143:2561 [1] NCCL INFO include/shm.h:41 -> 2",
+        "gpu2:2143:2561 [1] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-1f-0-1-0 (size 4460544)\n"
+        "gpu2:2143:2561 [1] NCCL INFO init.cc:840 -> 2\nInternalError: unhandled system error [Op:NcclAllReduce]",
         "ERROR: Unexpected bus error encountered in worker. This might be caused by insufficient shared memory (shm).",
         "RuntimeError: unable to write to file </torch_18692_1954506624>",
     ),

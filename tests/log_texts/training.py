@@ -10,6 +10,19 @@ CREATED = (
 )
 
 NAMED = {
+    "variable-outside-scope": (
+        """
+        INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:GPU:0', '/job:localhost/replica:0/task:0/device:GPU:1')
+        Traceback (most recent call last):
+          File "/home/u/train.py", line 12, in <module>
+            model.compile(loss="mse")
+          File "/v/lib/python3.10/site-packages/keras/src/engine/training.py", line 3907, in _validate_compile
+            raise ValueError(
+        ValueError: Variable (<tf.Variable 'dense/kernel:0' shape=(8, 1) dtype=float32>) was not created in the distribution strategy scope of (<tensorflow.python.distribute.mirrored_strategy.MirroredStrategy object at 0x7f0>). It is most likely because some layers, model, or optimizer was being created outside the distribution strategy scope.
+        """,
+        "E cuda_driver.cc:271] failed call to cuInit: UNKNOWN ERROR (303)\n"
+        "RuntimeError: Mixing different tf.distribute.Strategy objects: <mirrored_strategy.MirroredStrategy> is not <b>",
+    ),
     "loss-not-finite": (
         "Warning: NaN or Inf found in input tensor.",
         "{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1e-05, 'epoch': 0.02}",

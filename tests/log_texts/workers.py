@@ -72,6 +72,14 @@ NAMED = {
         ValueError: Attempt to convert a value (PerReplica:{
         0: <tf.Tensor>}) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
         """,
+        """
+        INFO:tensorflow:MultiWorkerMirroredStrategy with cluster_spec = {'worker': ['a:1', 'b:1']}, task_type = 'worker', task_id = 0
+          File "/v/lib/python3.12/site-packages/keras/src/backend/tensorflow/trainer.py", line 371, in fit
+            logs = self.train_function(iterator)
+          File "/v/lib/python3.12/site-packages/tensorflow/python/distribute/distribute_lib.py", line 293, in _require
+            raise RuntimeError(error_message)
+        RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
+        """,
     ),
     "peer-access-unavailable": ("RuntimeError: CUDA error: peer access is not supported between these two devices",),
 }
@@ -92,6 +100,15 @@ WARNED = {
 }
 
 NO_ERROR = (
+    # on one machine it is a step of the program's own that reduces what replicas hold, or train_on_batch within run
+    """
+        INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:GPU:0',)
+          File "/v/lib/python3.12/site-packages/keras/src/backend/tensorflow/trainer.py", line 371, in fit
+            logs = self.train_function(iterator)
+          File "/v/lib/python3.12/site-packages/tensorflow/python/distribute/distribute_lib.py", line 293, in _require
+            raise RuntimeError(error_message)
+        RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
+        """,
     'return errors::InvalidArgument("Task ", index, " was not defined in job \\"", name, "\\"");',
     'Task "deploy" was not defined in jobs.yml',
     'error: job "build" was not defined in the pipeline',

@@ -40,6 +40,10 @@ LINES = [
     "WARNING:tensorflow:From train.py:3: foo (from tensorflow.python) is deprecated and will be removed in a future version.",
     "[    8.1] nvidia: module verification failed: signature and/or required key missing - tainting kernel",
     "        Idle                              : Active",
+    "2023-05-01 10:00:00.1: I tensorflow/core/common_runtime/executor.cc:1197] [/device:CPU:0] (DEBUG INFO) Executor start aborting (this does not indicate an error and you can ignore this message): INVALID_ARGUMENT: You must feed a value for placeholder tensor 'Placeholder/_0'",
+    "2023-05-01 10:00:00.1: E tensorflow/core/grappler/optimizers/meta_optimizer.cc:954] layout failed: INVALID_ARGUMENT: Size of values 0 does not match size of permutation 4 @ fanin shape inStatefulPartitionedCall/dropout/SelectV2-2-TransposeNHWCToNCHW-LayoutOptimizer",
+    "2021-05-01 10:00:00.1: W tensorflow/core/grappler/optimizers/data/auto_shard.cc:784] AUTO sharding policy will apply DATA sharding policy as it failed to apply FILE sharding policy because of the following reason: Found an unshardable source dataset: name: \"TensorSliceDataset/_2\"",
+    "gpu-1:88:90 [0] NCCL INFO Failed to open libibverbs.so[.1]",
 ]  # fmt: skip
 
 
@@ -65,12 +69,21 @@ def test_told_with_its_reason(text: str) -> None:
         "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB",
         "Clocks Event Reasons\n    HW Thermal Slowdown : Active",
         "The NUMA nodes were used",
+        "Executor start aborting: INVALID_ARGUMENT: You must feed a value",
+        "The page layout failed: INVALID_ARGUMENT: no such row",
+        "AUTO sharding policy failed to apply DATA sharding policy",
+        "gpu-1:88:90 [0] NCCL WARN NET/IB : Failed to open device mlx5_0",
         "[W socket.cpp:601] [c10d] The client socket has failed to connect to [node]:29500 (errno: 110 - Connection timed out).",
         "MIOpen(HIP): Error [Compile] 'hiprtcCompileProgram' failed",
     ],
 )
 def test_what_only_resembles_it_is_not(text: str) -> None:
     assert parse(text.split("\n"), "test").harmless_lines == 0
+
+
+@pytest.mark.parametrize("name", ["remapper", "arithmetic_optimizer", "constant_folding", "model_pruner", "tfg_optimizer{}"])
+def test_a_graph_that_stays_as_it_was_is_harmless(name: str) -> None:
+    assert parse([f"E meta_optimizer.cc:801] {name} failed: Invalid argument: Subshape must have"], "test").harmless_lines == 1
 
 
 def test_distinct_ones_are_kept_and_all_are_counted() -> None:

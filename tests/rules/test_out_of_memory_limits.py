@@ -172,3 +172,57 @@ def test_threads_refused_in_a_log():
 def test_lines_of_jobs_that_passed_are_harmless(code, kind):
     assert status(code, changed({"log": log((kind, "a line"))})) is Status.CLEAR
     assert status(code, only_log((kind, "a line"))) is Status.FOUND
+
+
+NO_THREAD = ("thread-limit", "Check failed: ret == 0 (11 vs. 0) Thread tf_Compute creation via pthread_create() failed.")
+NO_ROOM = ("host-out-of-memory", "cannot allocate memory for thread-local data: ABORT")
+ABORTED = {"training": {"runs": [], "ending": "killed by SIGABRT", "stage": "first step"}}
+
+
+def test_training_that_passed_read_no_files():
+    assert severity(LIMIT, changed({"limits.open_files": 24}, "laptop-cpu")) is Severity.WARNING
+    assert severity(LIMIT, changed({"limits.open_files": 24})) is Severity.WARNING
+    assert status(LIMIT, changed({"limits.open_files": 32}, "laptop-cpu")) is Status.CLEAR
+
+
+def addresses(limit, free, *events, **more):
+    """The laptop's training ended under a limit on the address space, with some memory free."""
+    seen = {"limits.address_space_bytes": limit, "limits.memory_available_bytes": free, "log": log(*events)}
+    return changed({**ABORTED, **seen, **more}, "laptop-cpu")
+
+
+@pytest.mark.parametrize("event", [NO_THREAD, NO_ROOM, ("host-out-of-memory", "MemoryError")], ids=lambda event: event[0])
+@pytest.mark.parametrize("limit", [2 * GIB, 6 * GIB])
+def test_an_address_space_below_what_is_free_refused_it(event, limit):
+    plain = addresses(limit, 21 * GIB, event)
+    assert roots(plain) == [LIMIT]
+    finding = found(LIMIT, plain)
+    assert f"(ulimit -v) is {limit // GIB}.0 GiB" in finding.summary
+    assert finding.fix[0].command == "ulimit -v unlimited"
+    assert {evidence.field for evidence in finding.evidence} >= {"address_space_bytes", "events[0].text"}
+    assert status(HOST, plain) is Status.CLEAR
+
+
+def test_an_address_space_above_what_is_free_is_not_blamed():
+    for limit in (200 * GIB, None):
+        assert roots(addresses(limit, 21 * GIB, NO_ROOM)) == [HOST]
+        assert found(LIMIT, addresses(limit, 21 * GIB, NO_THREAD)).fix[0].command == "ulimit -u $(ulimit -H -u)"
+    assert roots(addresses(6 * GIB, 21 * GIB, NO_ROOM, **small(8 * GIB, 4 * GIB))) == [HOST]  # a container has less
+
+
+def test_neither_a_kill_nor_a_job_that_passed_is_put_down_to_the_address_space():
+    killed = ("host-out-of-memory", "oom-kill:constraint=CONSTRAINT_MEMCG")
+    assert roots(addresses(6 * GIB, 21 * GIB, killed)) == [HOST]
+    passed = {"limits.address_space_bytes": 6 * GIB, "limits.memory_available_bytes": 21 * GIB, "log": log(NO_ROOM, NO_THREAD)}
+    assert roots(changed(passed, "laptop-cpu")) == []
+
+
+def test_of_threads_refused_under_two_limits_the_one_on_threads_is_named():
+    few = {"limits.processes": 20, "system.is_root": False}
+    assert found(LIMIT, addresses(6 * GIB, 21 * GIB, NO_THREAD, **few)).fix[0].command == "ulimit -u $(ulimit -H -u)"
+
+
+def test_a_run_that_failed_tells_of_the_address_space_without_a_log():
+    failed = {"training.runs[0].status": "failed", "training.runs[0].reason": "MemoryError: std::bad_alloc"}
+    plain = changed({**failed, "limits.address_space_bytes": 6 * GIB, "limits.memory_available_bytes": 21 * GIB}, "laptop-cpu")
+    assert roots(plain) == [LIMIT]

@@ -53,8 +53,11 @@ SIGNATURES = (
             "/job:ps",
             "parameterserver",
             "parameter server",
+            "multiworkermirroredstrategy with",
+            "collective_all_reduce_strategy",
         ),
-        r"GrpcChannelCache for job|\bjob_name\b|\b(?:ps|worker)_hosts\b|\bClusterSpec\b|\bTF_CONFIG\b|/job:(?:worker|ps|chief)\b"
+        r"GrpcChannelCache for job|\bMultiWorkerMirroredStrategy with \w+ = |\bcollective_all_reduce_strategy\.py\b"
+        r"|\bjob_name\b|\b(?:ps|worker)_hosts\b|\bClusterSpec\b|\bTF_CONFIG\b|/job:(?:worker|ps|chief)\b"
         r"|(?i:\bparameter ?server)",
         fixed(),
         reach=0,
@@ -193,6 +196,15 @@ SIGNATURES = (
         r"unsupported type \(<class '[\w.]*\bPerReplica'>\)|convert a value \(PerReplica:",
         fixed(),
         reach=0,
+    ),
+    # a reduction in the wrong place: fit's own, unless the program trains on one machine and reduces in a step of its own
+    Signature(
+        "multi-worker-fit-unsupported",
+        "trainer.py",
+        r"keras[/\\]src[/\\]backend[/\\]tensorflow[/\\]trainer\.py\W{1,3}line \d+, in \w+.{0,3000}?"
+        r"\bRuntimeError: [^\n]{0,40}cross-replica context",
+        fixed(needs="cluster"),
+        reach=40,
     ),
     Signature(
         "multi-worker-fit-unsupported",

@@ -171,6 +171,18 @@ SIGNATURES = (
         r"[^\n]{0,20}? (?:between|across|among|on|over) (?:the |all |data[- ]parallel |DP )*(?:replicas|ranks|workers)))",
         reach=0,
     ),
+    # -- variables of another scope than the strategy's --
+    *each(
+        "variable-outside-scope",
+        ("strategy scope", "strategy.scope()", "tf.distribute.strategy objects", "scope for tf.distribute.strategy"),
+        r"\bcreated (?:in|inside|outside)(?: the| a different)? distribution strategy scope"
+        r"|\bvariable created in this tf\.distribute\.Strategy\.scope\(\), not\b"
+        r"|\b(?:Mixing different|Mismatching) tf\.distribute\.(?:\w+\.)*Strategy objects\b"
+        r"|\b[Nn]eed to be inside \W{0,3}with strategy\.scope\(\)"
+        r"|\bslot variable under the scope for tf\.distribute\.Strategy\b",
+        fixed(),
+        reach=0,
+    ),
     # -- what it waits for --
     Signature(
         "input-bound",

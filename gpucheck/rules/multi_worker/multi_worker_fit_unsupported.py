@@ -2,6 +2,7 @@
 
 Symptom:
     ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
+    RuntimeError: Method requires being in cross-replica context, raised within keras/src/backend/tensorflow/trainer.py
     Model.fit that fails in its first step as soon as TF_CONFIG names several workers
 Cause:
     Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
@@ -49,12 +50,14 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
+    clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
     seen = failure(
         training,
         log,
         REFUSED,
         "multi-worker-fit-unsupported",
         on=lambda run: run.strategy == "multi_worker_mirrored",
+        where=lambda event: "needs" not in event.fields or clustered,
     )
     if seen is not None and not isinstance(seen, Skip):
         tensorflow = packages.tensorflow if packages is not None else None

@@ -19,7 +19,7 @@ Fix:
 Verify:
     ulimit -v -u -n -t -f
 Unless:
-    Training passed under these limits.
+    Training passed under these limits, and at least 32 files may be open: the training here reads no data files.
 Example:
     limits.address_space_bytes = 68719476736
     training.runs = []
@@ -43,13 +43,14 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.system import System
 from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import gpus_in_use
+from gpucheck.rules._memory import refused, room
 from gpucheck.rules._training import alarms, on_gpu, passed
 from gpucheck.rules._words import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
 THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
-FILES = 128
+FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files side by side; a handful of data files
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
 _ENDED_BY = {"killed by SIGXCPU": ("cpu-time-limit", "cpu_seconds"), "killed by SIGXFSZ": ("file-size-limit", "file_size_bytes")}
@@ -106,6 +107,9 @@ def check(
     log: Log | None,
 ) -> Finding | Skip | None:
     """The first limit that was reached or does not suffice, unless training has shown that it does."""
+    refusal = _refused(limits, gpus, cuda, system, training, log)
+    if refusal is not None:
+        return _finding(refusal, None)
     lines = alarms(training, log, *_TOLD)
     if log is not None and lines:
         place, event = lines[0]
@@ -118,10 +122,9 @@ def check(
     if limits is None:
         return Skip("the limits of this process are not known")
     trained = passed(training)
-    if (gpus is None or not gpus.gpus) and trained:
-        return None
-    if any(on_gpu(run) for run in trained):
-        return None
+    if any(on_gpu(run) for run in trained) or (trained and (gpus is None or not gpus.gpus)):
+        few = _few_files(limits)
+        return None if few is None else _finding(few, None)
     shortages = (
         *(_address_space(limits, gpus, cuda), _threads(limits, system), _processor_time(limits)),
         *(_file_size(limits), _files(limits)),
@@ -149,6 +152,30 @@ def _address_space(limits: Limits, gpus: Gpus | None, cuda: Cuda | None) -> Shor
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(space)}, and {why}.",
         evidence,
+        "ulimit -v unlimited",
+        True,
+    )
+
+
+def _refused(
+    limits: Limits | None, gpus: Gpus | None, cuda: Cuda | None, system: System | None, training: Training | None, log: Log | None
+) -> Shortage | None:
+    """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
+    if limits is None or limits.address_space_bytes is None:
+        return None
+    threads = () if _threads(limits, system) else ("thread-limit",)
+    seen = refused(limits, training, log, *threads)
+    if seen is None:
+        return None
+    short = _address_space(limits, gpus, cuda)
+    if short is not None:
+        return short._replace(evidence=(*short.evidence, *seen.evidence))
+    free, evidence = room(limits)
+    what = "another thread" if seen.event is not None and seen.event.kind == "thread-limit" else "an allocation"
+    return Shortage(
+        f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
+        f" while {gib(free or 0)} of main memory were free.",
+        (*saw(limits, "address_space_bytes"), *seen.evidence, *evidence),
         "ulimit -v unlimited",
         True,
     )
@@ -184,6 +211,19 @@ def _files(limits: Limits) -> Shortage | None:
         f"This process may hold {limits.open_files} files open (ulimit -n), too few for TensorFlow, its data files and NCCL.",
         saw(limits, "open_files"),
         "ulimit -n $(ulimit -H -n)",
+        False,
+    )
+
+
+def _few_files(limits: Limits) -> Shortage | None:
+    """What the proof does not show: it makes its data, and reads no files."""
+    if limits.open_files is None or limits.open_files >= FILES_MIN:
+        return None
+    return Shortage(
+        f"This process may hold {limits.open_files} files open (ulimit -n): enough for the training here, which reads no files,"
+        " and too few for data in several of them.",
+        saw(limits, "open_files"),
+        "ulimit -n 1024",
         False,
     )
 

@@ -1,0 +1,127 @@
+"""What `gpucheck explain` reads: text in any of its usual forms, unpacked if it is compressed, and nothing that is no text."""
+
+import bz2
+import gzip
+import io
+import lzma
+import marshal
+import os
+import pathlib
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.cli import text
+from gpucheck.input import Refused
+
+LOG = (
+    "Epoch 1/2\n2024-10-20 22:50:17.657501: W x.cc:1] OOM when allocating tensor with shape[64,512]\n"
+    "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n"
+)
+PACKED = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+
+
+class Dribbling(io.RawIOBase):
+    """A pipe whose writer is slow: a few bytes at a time."""
+
+    def __init__(self, data):
+        self._rest = data
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        part, self._rest = self._rest[:3], self._rest[3:]
+        buffer[: len(part)] = part
+        return len(part)
+
+
+def lines(data, **options):
+    return list(text.lines(io.BytesIO(data), "train.log", **options))
+
+
+def explain(*args, given=b""):
+    done = subprocess.run([sys.executable, "-m", "gpucheck", "explain", *args], input=given, capture_output=True, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.parametrize("form", ["plain", *PACKED])
+def test_a_compressed_log_is_read_like_any_other(form, tmp_path):
+    data = PACKED.get(form, bytes)(LOG.encode())
+    assert lines(data) == LOG.splitlines(keepends=True)
+    assert list(text.lines(io.BufferedReader(Dribbling(data)), "-")) == LOG.splitlines(keepends=True)
+    (tmp_path / "train.log").write_bytes(data)
+    for answer in (explain(str(tmp_path / "train.log")), explain("-", given=data)):
+        assert answer[0] == 0
+        assert "gpu-memory-exhausted" in answer[1]
+
+
+def test_more_than_the_limit_is_refused_however_well_it_was_packed():
+    assert lines(gzip.compress(b"x" * 100), limit=100) == ["x" * 100]
+    with pytest.raises(Refused, match=r"^cannot read train\.log: larger than 1 MiB when unpacked; .*zcat train\.log \| tail"):
+        lines(gzip.compress(b"x\n" * (1 << 20)), limit=1 << 20)
+
+
+@pytest.mark.parametrize("form", PACKED)
+def test_a_damaged_or_cut_archive_is_refused(form):
+    whole = PACKED[form](os.urandom(5000).hex().encode())
+    for data in (whole[: len(whole) // 2], whole[:40] + b"\xff\x00\xff\x00" * 30 + whole[160:]):
+        with pytest.raises(Refused, match=r"^cannot read train\.log: its \w+ data are damaged or cut short"):
+            lines(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"PK\x03\x04" + b"\0" * 40, "unzip -p"),
+        (b"\x28\xb5\x2f\xfd" + b"\0" * 40, "zstdcat"),
+        (pathlib.Path(sys.executable).read_bytes()[:20000], "not a text file"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x02\x80\0\0\x01\xe0\x08\x06\0\0\x005\xd1\xdc\xe4", "not a text file"),
+        (struct.pack("<500d", *(0.1 * n for n in range(500))), "not a text file"),
+        (marshal.dumps(compile("def f(x): return [x + 1, 2.5]", "a", "exec")), "not a text file"),
+    ],
+    ids=["zip", "zstd", "program", "image", "numbers", "bytecode"],
+)
+def test_what_is_no_text_is_refused(data, words, tmp_path):
+    with pytest.raises(Refused, match=words):
+        lines(data)
+    (tmp_path / "a b").write_bytes(data)
+    code, out, problem = explain(str(tmp_path / "a b"))
+    assert (code, out) == (2, "")
+    assert words in problem
+    assert "Traceback" not in problem
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        LOG.encode("utf-16"),
+        LOG.encode("utf-16-le"),
+        LOG.encode("utf-16-be"),
+        LOG.encode("utf-32"),
+        b"\xef\xbb\xbf" + LOG.encode(),
+        b"first\n" + LOG.encode("utf-16-le"),  # what PowerShell appends to a file of another encoding
+        b"\0" * 20000 + LOG.encode(),  # a file that was cut while its writer kept its place
+        "\x1b]0;title\x07\x1b[1;31m学習\x1b[0m 50%\b\b\b60%\r\x1b(B\x0f".encode() + LOG.encode(),
+        b"h\xe9t\xe9rog\xe8ne\n" + LOG.encode(),  # Latin-1
+        b"\x00\x01 two odd bytes in a long line of text are not enough to call it something else\n" + LOG.encode(),
+    ],
+    ids=["UTF-16", "LE", "BE", "UTF-32", "mark", "mixed", "sparse", "terminal", "Latin-1", "two"],
+)
+def test_text_in_an_unusual_form_is_still_read(data):
+    code, out, problem = explain("-", given=data)
+    assert (code, problem) == (0, "")
+    assert "gpu-memory-exhausted" in out
+
+
+def test_of_standard_input_the_hint_leaves_the_file_to_be_named():
+    code, out, problem = explain("-", given=gzip.compress(LOG.encode())[:40])
+    assert (code, out) == (2, "")
+    assert "cannot read standard input: its gzip data are damaged" in problem
+    assert "zcat FILE | gpucheck explain -" in problem
+
+
+def test_nothing_at_all_is_a_log_without_lines():
+    assert lines(b"") == []

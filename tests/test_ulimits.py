@@ -1,0 +1,98 @@
+"""A low limit on open files: gpucheck raises its own, gives it back to what it examines and starts, and never ends in a traceback."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+resource = pytest.importorskip("resource", reason="limits of POSIX")
+from gpucheck import ulimits  # noqa: E402
+
+ROOT = str(pathlib.Path(__file__).parents[1])
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+LOW = "process-limit-too-low"
+needs_room = pytest.mark.skipif(0 <= HARD < ulimits.WANTED, reason="the hard limit on open files is low here")
+needs_a_bound = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells whether this process may raise hard limits")
+
+
+def limited(flags, count, *args, path=ROOT):
+    """gpucheck where the shell's ``ulimit`` with these flags was given a number of files."""
+    line = f'ulimit {flags} {count}; exec "$@"'
+    command = ["bash", "-c", line, "bash", sys.executable, "-m", "gpucheck", *args]
+    env = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=env, stdin=subprocess.DEVNULL)
+
+
+def may_raise():
+    """Whether this process has CAP_SYS_RESOURCE, and with it no hard limit."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return bool(int(status.partition("CapEff:")[2].split()[0], 16) >> 24 & 1)
+
+
+def codes(report):
+    return [finding["code"] for finding in report["findings"] if not finding["explained_by"]]
+
+
+@needs_room
+@pytest.mark.parametrize("count", [6, 16, 24])
+def test_a_soft_limit_is_raised_and_the_one_that_was_given_is_judged(count):
+    done = limited("-S -n", count, "--quick", "--allow-cpu", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["facts"]["limits"]["open_files"] == count
+    assert [probe for probe in report["probes"] if probe["status"] == "failed"] == []
+    assert LOW in codes(report)
+
+
+@needs_a_bound
+@pytest.mark.parametrize("count", [8, 16, 24])
+def test_a_hard_limit_too_low_is_named_and_no_verdict(count):
+    if may_raise():
+        pytest.skip("this process may raise hard limits")
+    done = limited("-n", count, "--quick", "--allow-cpu", "--format", "json")
+    assert (done.returncode, done.stderr) == (3, "")
+    report = json.loads(done.stdout)
+    assert codes(report) == [LOW]
+    (why,) = report["unknown_because"]
+    assert why.startswith(f"{count} files may be open in this process (ulimit -n)")
+
+
+@needs_a_bound
+def test_a_command_that_cannot_look_says_so_in_one_line():
+    if may_raise():
+        pytest.skip("this process may raise hard limits")
+    done = limited("-n", 24, "bench", "--allow-cpu")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("gpucheck: no verdict: 24 files may be open in this process (ulimit -n)")
+    assert done.stderr.count("\n") == 1
+
+
+@needs_room
+def test_the_command_of_run_gets_the_limits_that_were_given():
+    done = limited("-S -n", 24, "run", "--quick", "--allow-cpu", "--", "bash", "-c", "ulimit -S -n; ulimit -H -n")
+    assert done.returncode == 0
+    assert done.stdout.split() == ["24", "unlimited" if HARD == resource.RLIM_INFINITY else str(HARD)]
+
+
+@needs_room
+def test_tensorflow_is_imported_under_the_limits_that_were_given(tmp_path):
+    (tmp_path / "tensorflow").mkdir()
+    text = "import resource\nraise ImportError(f'limits {resource.getrlimit(resource.RLIMIT_NOFILE)}')"
+    (tmp_path / "tensorflow/__init__.py").write_text(text)
+    done = limited("-S -n", 24, "--allow-cpu", "--no-smoke", "--format", "json", path=f"{tmp_path}:{ROOT}")
+    assert f"limits (24, {HARD})" in json.loads(done.stdout)["facts"]["tensorflow"]["error"]
+
+
+def test_only_a_want_of_open_files_is_called_one():
+    assert ulimits.shortage(OSError(24, "Too many open files")).startswith("no verdict: ")
+    assert ulimits.shortage(OSError(2, "No such file")) is None
+    assert ulimits.shortage(ValueError("24")) is None
+
+
+def test_limits_as_they_were_given():
+    assert ulimits.given() is None  # only the command line raises them
+    assert ulimits.soft("NOFILE") == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert ulimits.soft("NO_SUCH_LIMIT") is None
