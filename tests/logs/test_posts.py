@@ -35,6 +35,8 @@ SMI = "| NVIDIA-SMI 535.161.08   Driver Version: 535.161.08   CUDA Version: 12.2
 GPU = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-5f1c9f2e-1111-2222-3333-444455556666)"
 UNKNOWN = "Failed to initialize NVML: Unknown Error"
 FILLING = "shuffle_dataset_op.cc:390] Filling up shuffle buffer (this may take a while): {} of 9000\n"
+# a segment that another process should have made: missing, not full
+ATTACH = "Error while attaching to shared memory segment /dev/shm/nccl-glnlGK (size 14156128)"
 P2P = "gpu01:4121:4188 [0] NCCL INFO P2P is disabled between connected GPUs 1 and 0. You can repress this message with"
 REFUSED = (
     'tcp_client_posix.c:191] Connect failed: {"created":"@1488702070.1","description":"OS Error","errno":111,"os_error":"Connection '
@@ -143,6 +145,8 @@ def test_a_gpu_of_amd_without_kernels(text):
         (P2P, ("peer-access-unavailable", "warning")),
         (f"{P2P}\nEpoch 2/9\n", ("peer-access-unavailable", "warning")),
         (f"{P2P}\ntorch.distributed.DistBackendError: NCCL error in: a.cpp:1, unhandled system error", ("nccl-failed", "error")),
+        (f"NCCL WARN {ATTACH}, error: No such file or directory (2)\nncclSystemError: a system call failed", ("nccl-failed", "error")),
+        (f"NCCL WARN {ATTACH}, error: No space left on device (28)", ("shared-memory-too-small", "error")),
         (f"$ {PS}\n{REFUSED}\nsubchannel.c:567] Failed to connect to channel, retrying", ("worker-unreachable", "error")),
         (f"> $ {PS}\n> {REFUSED}", ("worker-unreachable", "error")),
         (f"$ {PS}\n{REFUSED}\nmaster_session.cc:999] Start master session 51ab with config:", None),

@@ -223,7 +223,7 @@ SIGNATURES = (
         ("shared memory", "torch_", "/dev/shm", "bus error", "dataloader worker", "posix_fallocate"),  # noqa: S108
         r"insufficient shared memory|unable to (?:write to|open) file </torch_\d"
         r"|unable to (?:open|allocate|resize|write to) shared memory"
-        r"|shared memory segment (?P<path>(?:/dev/shm/|nccl-shm-)\S+)"
+        r"|shared memory segment (?P<path>(?:/dev/shm/|nccl-shm-)\S+)(?![^\n]{0,60}No such file)"  # missing, not full
         r"|NCCL WARN[^\n]{0,40}\bposix_fallocate\b[^\n]{0,20}[Nn]o space left"
         r"|(?P<folder>/dev/shm)\S*[^\n]{0,80}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
         r"|[Nn]o space left on device[^\n]{0,40}/dev/shm"
