@@ -64,7 +64,7 @@ class Definer(Caller):
 
 def _loose(function: Function) -> Function:
     """The same where nobody knows what is around its calls."""
-    return Function(function.node, function.closure, function.receiver, (UNKNOWN,))
+    return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
 
 
 def _is_plain(decorator: Value) -> bool:

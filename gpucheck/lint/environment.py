@@ -11,6 +11,8 @@ from gpucheck.lint.values import Call, Name, Operation, Pairs, Store, Test, Valu
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version)(\.\w+)*")
 # A project's own flag for one major version: IS_TF_1, tf2, TF_V2, tensorflow1.
 FLAG = re.compile(r"(^|_)(tf|tensorflow)_?v?[12](?![0-9])", re.IGNORECASE)
+# Modules that run a function in a process of its own, where nothing of TensorFlow is started yet.
+WORKERS = {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiprocess", "pathos", "billiard", "submitit", "mpi4py"}
 
 
 class Setting(NamedTuple):

@@ -146,6 +146,8 @@ class Evaluator:
             self.store(node, args[0], args[1], args[2])
         if call.name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter") and len(args) == 1:
             return args[0]
+        if call.name == "builtins.__import__" and len(args) == 1 and isinstance(constant(args[0]), str):
+            return Name(canonical(constant(args[0]).partition(".")[0]))
         if call.name == "builtins.getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
             return UNKNOWN
         return self.called(call)

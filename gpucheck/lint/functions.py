@@ -49,6 +49,7 @@ class Caller(Evaluator):
     generators: dict[int, bool]
     contexts: tuple[Value, ...]
     order: int
+    since: int | None  # of the function that is followed though nobody in the file calls it
     undone: tuple[tuple[int, int], ...]
 
     def block(self, statements: list[ast.stmt]) -> bool:
@@ -87,7 +88,7 @@ class Caller(Evaluator):
         scope = self.scope
         while scope.of_class and scope.parent is not None:
             scope = scope.parent
-        made = Function(node, scope)
+        made = Function(node, scope, self.order if self.since is None else self.since)
         self.defined.setdefault(id(node), made)
         return made
 
@@ -204,9 +205,12 @@ class Caller(Evaluator):
         if isinstance(of, Class):
             return of.member(name) or Attribute(of, name)
         if isinstance(of, Choice) and len(of.options) <= 3:
+            each = [self.attribute(option, name) for option in of.options]
+            if not isinstance(of, Each) and all(isinstance(one, Attribute) for one in each):
+                return Attribute(of, name)  # the same method, of whichever it is
             found: Value | None = None
-            for option in of.options:
-                found = merge(found, self.attribute(option, name))
+            for one in each:
+                found = merge(found, one)
             return found or UNKNOWN
         return Attribute(of, name)
 

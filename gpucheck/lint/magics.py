@@ -110,7 +110,7 @@ def _environment(line: str, indent: str) -> str:
     if match is None:
         return ""
     value = f"str({match[2]!r})" if re.search(r"[${]", match[2]) else repr(match[2])
-    return f'{indent}import os; os.environ["{match[1]}"] = {value}'
+    return f'{indent}__import__("os").environ["{match[1]}"] = {value}'  # begins in the magic's own column
 
 
 def _statement(line: str, indent: str) -> str:

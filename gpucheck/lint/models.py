@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.environment import asks_for_versions, settings
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, options
+from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, loose, options
 
 MIRRORED = {
     "tensorflow.distribute.MirroredStrategy",
@@ -52,6 +52,11 @@ def strategies(script: Script) -> Iterator[Call]:
     return (call for call in script.calls if call.name in MIRRORED)
 
 
+def several_replicas(found: list[Value]) -> bool:
+    """Whether one of these strategies certainly has several replicas, the others being for machines without the devices."""
+    return any(isinstance(one, Call) and one.name in MIRRORED for one in found) and all(map(is_strategy, found))
+
+
 def is_strategy(value: Value) -> bool:
     """Whether it is certainly a tf.distribute strategy."""
     return isinstance(value, Call) and bool(STRATEGY.fullmatch(value.name))
@@ -89,8 +94,7 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
             return True
         elif scopes and not all(map(is_strategy, scopes)):
             sure = False
-    loose = bool(place.path) and place.path[0][1] == -1
-    if loose and (strategy is None or strategy.place.path[:1] != place.path[:1]):
+    if loose(place) and (strategy is None or strategy.place.path[:1] != place.path[:1]):
         sure = False
     return False if sure else None
 

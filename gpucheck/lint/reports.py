@@ -38,16 +38,17 @@ def position(place: Problem | Failure) -> str:
 
 
 def _count(result: Result) -> str:
-    files = _plural(result.files, "file")
+    whole = [failure for failure in result.failures if failure.cell is None]
+    files = _plural(result.files - len(whole), "file")
     if result.problems:
         concerned = len({problem.file for problem in result.problems})
         text = f"{_plural(len(result.problems), 'finding')} in {concerned} of {files}"
     else:
         text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
-    cells = [failure for failure in result.failures if failure.cell is not None]
-    if len(cells) < len(result.failures):
-        text += f", {len(result.failures) - len(cells)} not readable"
-    return f"{text}, {_plural(len(cells), 'cell')} not readable" if cells else text
+    if whole:
+        text += f", {len(whole)} not readable"
+    cells = len(result.failures) - len(whole)
+    return f"{text}, {_plural(cells, 'cell')} not readable" if cells else text
 
 
 def _plural(count: int, noun: str) -> str:

@@ -1,7 +1,9 @@
 """Reads what is linted: Python files in their declared encoding, notebooks cell by cell, folders with both."""
 
 import ast
+import codecs
 import io
+import json
 import keyword
 import os
 import re
@@ -89,7 +91,10 @@ def read(path: str) -> Program:
         Unreadable: there is none, or none that could be read.
     """
     if path == "-":
-        return _plain(_decode(sys.stdin.buffer.read(LARGEST_BYTES)))
+        data = sys.stdin.buffer.read(LARGEST_NOTEBOOK_BYTES + 1)
+        notebook = _is_notebook(data)
+        _check_size(len(data), notebook=notebook)
+        return _notebook(data) if notebook else _plain(_decode(data))
     notebook = path.endswith(".ipynb")
     try:
         about = os.stat(path)
@@ -97,13 +102,29 @@ def read(path: str) -> Program:
             os.listdir(path)
         if not stat.S_ISREG(about.st_mode):
             raise Unreadable("not a regular file")
-        if about.st_size > (LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES):
-            raise Unreadable(f"too large to be a training script: {about.st_size} bytes")
+        _check_size(about.st_size, notebook=notebook)
         with open(path, "rb") as file:
             data = file.read()
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
     return _notebook(data) if notebook else _plain(_decode(data))
+
+
+def _check_size(size_bytes: int, *, notebook: bool) -> None:
+    most = LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES
+    if size_bytes > most:
+        raise Unreadable(f"too large to be a training script: more than {most} bytes")
+
+
+def _is_notebook(data: bytes) -> bool:
+    """Whether what has no name is a notebook: its JSON would pass for a Python expression."""
+    if not data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+        return False
+    try:
+        book = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(book, dict) and not {"cells", "worksheets"}.isdisjoint(book)
 
 
 def _plain(text: str) -> Program:

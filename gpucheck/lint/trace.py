@@ -60,6 +60,7 @@ class _Tracer(Definer):
         self.complete = True
         self.scope = Scope()
         self.order = 0
+        self.since: int | None = None
         self.path: tuple[tuple[int, int], ...] = ()
         self.contexts: tuple[Value, ...] = ()
         self.guards: tuple[str, ...] = ()
@@ -83,13 +84,17 @@ class _Tracer(Definer):
                 self.root(function)
 
     def root(self, function: Function) -> None:
-        """Follow a function that others may call: about its arguments and surroundings nothing is known."""
-        self.path, self.contexts, self.guards, self.loops, self.undone = ((id(function.node), -1),), (), (), 0, ()
+        """Follow a function that others may call: about its arguments and surroundings nothing is known.
+
+        They may do so before the rest of the module runs: as a thread, through map(), in a class that makes itself.
+        """
+        self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
+        self.since, self.undone = function.since, ((function.since + 1, self.order),)
         made = function.receiver
         if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
             function = function.bound(made.function.instance)
         self.follow(function, None)
-        self.path, self.contexts = (), ()
+        self.path, self.contexts, self.since = (), (), None
 
     # Statements -------------------------------------------------------------------------------------------------------------
 

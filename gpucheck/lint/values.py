@@ -99,15 +99,18 @@ class Each(Choice):
 class Function(Value):
     """A function, method or lambda of this file."""
 
-    def __init__(self, node: Any, closure: "Scope", receiver: Value | None = None, around: tuple[Value, ...] = ()) -> None:
+    def __init__(
+        self, node: Any, closure: "Scope", since: int, receiver: Value | None = None, around: tuple[Value, ...] = ()
+    ) -> None:
         self.node = node
         self.closure = closure
+        self.since = since  # the order at which it is defined: who calls it unseen may do so from then on
         self.receiver = receiver
         self.around = around  # with statements that a decorator may have put around every call of it
 
     def bound(self, receiver: Value) -> "Function":
         """The same as a method of an object."""
-        return Function(self.node, self.closure, receiver, self.around)
+        return Function(self.node, self.closure, self.since, receiver, self.around)
 
 
 class Class(Value):
@@ -278,11 +281,19 @@ def constant(value: Value | None) -> Any:
     return value.value if isinstance(value, Constant) else None
 
 
+def loose(place: Place) -> bool:
+    """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
+    return bool(place.path) and place.path[0][1] == -1
+
+
+def earlier(first: Place, second: Place) -> bool:
+    """Whether the first, if it happens at all, has happened when the second does."""
+    return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
+
+
 def before(first: Place, second: Place) -> bool:
     """Whether the first has certainly happened when the second does."""
-    if first.order >= second.order or first.path != second.path[: len(first.path)]:
-        return False
-    return not any(begin <= first.order <= end for begin, end in second.undone)
+    return earlier(first, second) and first.path == second.path[: len(first.path)]
 
 
 def merge(first: Value | None, second: Value | None) -> Value:

@@ -28,7 +28,7 @@ def test_clean_found_and_unreadable(tmp_path):
     assert (broken.returncode, broken.stderr) == (2, "")
     assert "none.py: unreadable: cannot be read: No such file or directory\n" in broken.stdout
     assert "bad.py:2:1: legacy-session" in broken.stdout
-    assert broken.stdout.endswith("1 finding in 1 of 2 files, 1 not readable\n")
+    assert broken.stdout.endswith("1 finding in 1 of 1 file, 1 not readable\n")
 
 
 def test_formats(tmp_path):

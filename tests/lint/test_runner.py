@@ -57,6 +57,15 @@ def test_the_cells_beside_one_that_cannot_be_read(tmp_path, unread, found):
     assert result.exit_code == 2
 
 
+def test_a_magic_is_shown_where_it_stands(tmp_path):
+    path = tmp_path / "train.ipynb"
+    cells = ["import keras", "if True:\n    %env KERAS_BACKEND=jax"]
+    nbformat.write(new_notebook(cells=list(map(new_code_cell, cells))), path)
+    assert [(one.code, one.cell, one.line, one.column) for one in lint([str(path)], RULES).problems] == [
+        ("backend-set-after-import", 2, 2, 5)
+    ]
+
+
 @pytest.mark.parametrize(
     ("statement", "found"),
     [

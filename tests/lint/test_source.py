@@ -59,7 +59,7 @@ def test_missing_special_and_huge_files(tmp_path, monkeypatch):
         source.read(str(tmp_path))
     monkeypatch.setattr(source, "LARGEST_BYTES", 10)
     assert source.read(write(tmp_path, "small.py", "a = 1")).text == "a = 1"
-    with pytest.raises(Unreadable, match="too large to be a training script: 11 bytes"):
+    with pytest.raises(Unreadable, match="too large to be a training script: more than 10 bytes"):
         source.read(write(tmp_path, "large.py", "a = 1234567"))
 
 
@@ -234,9 +234,22 @@ def test_standard_input(monkeypatch):
     assert source.read("-").text == "a = 1\n"
 
 
+def test_a_notebook_as_standard_input(tmp_path, monkeypatch):
+    with open(notebook(tmp_path, "a = 1", "b = 2"), "rb") as book:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(book.read())))
+    program = source.read("-")
+    assert (program.text, program.locate(2)) == ("a = 1\nb = 2\n", (3, 1))
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}\n', "{print(1)}\n"])
+def test_a_program_that_begins_with_a_brace_is_no_notebook(monkeypatch, text):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert source.read("-").text == text
+
+
 def test_variables_that_a_notebook_sets(tmp_path):
     cell = "%env KERAS_BACKEND=jax\n%set_env CUDA_VISIBLE_DEVICES 0\nif a:\n    %env A={b}"
     assert source.read(notebook(tmp_path, cell)).text == (
-        "import os; os.environ[\"KERAS_BACKEND\"] = 'jax'\nimport os; os.environ[\"CUDA_VISIBLE_DEVICES\"] = '0'\n"
-        "if a:\n    import os; os.environ[\"A\"] = str('{b}')\n"
+        '__import__("os").environ["KERAS_BACKEND"] = \'jax\'\n__import__("os").environ["CUDA_VISIBLE_DEVICES"] = \'0\'\n'
+        'if a:\n    __import__("os").environ["A"] = str(\'{b}\')\n'
     )

@@ -63,4 +63,15 @@ PROGRAMS = {
                 self.model.compile(tf.keras.optimizers.Adam(), "mse")
         Job().run()
     """,
+    "in the scope of a TPU, where there is one": """
+        import tensorflow as tf
+        try:
+            strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver.connect())
+        except ValueError:
+            strategy = tf.distribute.get_strategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile(tf.keras.optimizers.Adam(), "mse")
+        model.fit(x, y)
+    """,
 }

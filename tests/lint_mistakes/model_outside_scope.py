@@ -225,4 +225,15 @@ PROGRAMS = {
         for batch in strategy.experimental_distribute_dataset(dataset):
             step(batch)
     """,
+    "compiled in the scope of a TPU, where there is one": """
+        import tensorflow as tf
+        try:
+            strategy = tf.distribute.TPUStrategy(tf.distribute.cluster_resolver.TPUClusterResolver.connect())
+        except ValueError:
+            strategy = tf.distribute.get_strategy()
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        with strategy.scope():
+            model.compile("adam", "mse")
+        model.fit(x, y)
+    """,
 }

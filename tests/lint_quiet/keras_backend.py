@@ -98,4 +98,11 @@ PROGRAMS = {
         os.environ["KERAS_BACKEND"] = "torch"
         ray.init()
     """,
+    "a function that something else calls before the import": """
+        import os
+        def choose(name):
+            os.environ["KERAS_BACKEND"] = name
+        list(map(choose, ["jax"]))
+        import keras
+    """,
 }

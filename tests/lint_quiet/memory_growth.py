@@ -202,4 +202,42 @@ PROGRAMS = {
         for gpu in tf.config.list_physical_devices("GPU"):
             tf.config.experimental.set_memory_growth(gpu, True)
     """,
+    "set in each item of a list, by map": """
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        list(map(lambda gpu: tf.config.experimental.set_memory_growth(gpu, True), gpus))
+        strategy = tf.distribute.MirroredStrategy()
+    """,
+    "set in a thread that has ended": """
+        import threading
+        import tensorflow as tf
+        def grow():
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+        first = threading.Thread(target=grow)
+        first.start()
+        first.join()
+        x = tf.zeros(3)
+    """,
+    "set in a context manager": """
+        import tensorflow as tf
+        class Growing:
+            def __enter__(self):
+                for gpu in tf.config.list_physical_devices("GPU"):
+                    tf.config.experimental.set_memory_growth(gpu, True)
+            def __exit__(self, *error):
+                pass
+        with Growing():
+            x = tf.ones((2, 2))
+    """,
+    "set in a Ray worker": """
+        import ray
+        import tensorflow as tf
+        print(len(tf.config.list_logical_devices("GPU")), "GPUs on the head node")
+        @ray.remote(num_gpus=1)
+        def train(seed):
+            for gpu in tf.config.list_physical_devices("GPU"):
+                tf.config.experimental.set_memory_growth(gpu, True)
+        ray.get([train.remote(seed) for seed in range(3)])
+    """,
 }

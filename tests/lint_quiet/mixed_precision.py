@@ -157,4 +157,13 @@ PROGRAMS = {
         keras.mixed_precision.set_global_policy("mixed_float16")
         model.compile("adam", "sparse_categorical_crossentropy")
     """,
+    "a policy that is set after a table of builders was used": """
+        import keras
+        def small():
+            model = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+            model.compile("adam", "categorical_crossentropy")
+            return model
+        model = {"small": small}["small"]()
+        keras.mixed_precision.set_global_policy("mixed_float16")
+    """,
 }

@@ -145,7 +145,10 @@ def test_a_gpu_of_amd_without_kernels(text):
         (P2P, ("peer-access-unavailable", "warning")),
         (f"{P2P}\nEpoch 2/9\n", ("peer-access-unavailable", "warning")),
         (f"{P2P}\ntorch.distributed.DistBackendError: NCCL error in: a.cpp:1, unhandled system error", ("nccl-failed", "error")),
-        (f"NCCL WARN {ATTACH}, error: No such file or directory (2)\nncclSystemError: a system call failed", ("nccl-failed", "error")),
+        (
+            f"NCCL WARN {ATTACH}, error: No such file or directory (2)\nncclSystemError: a system call failed",
+            ("nccl-failed", "error"),
+        ),
         (f"NCCL WARN {ATTACH}, error: No space left on device (28)", ("shared-memory-too-small", "error")),
         (f"$ {PS}\n{REFUSED}\nsubchannel.c:567] Failed to connect to channel, retrying", ("worker-unreachable", "error")),
         (f"> $ {PS}\n> {REFUSED}", ("worker-unreachable", "error")),

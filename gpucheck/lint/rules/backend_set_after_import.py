@@ -29,7 +29,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.environment import settings
+from gpucheck.lint.environment import WORKERS, settings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Import, Value, before, constant
 from gpucheck.model import Severity
@@ -40,13 +40,12 @@ VARIABLE = "KERAS_BACKEND"
 CORE = "keras_core"  # reads the variable itself, whichever Keras was imported before
 KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
 LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
-LATER |= {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiprocess", "pathos", "billiard", "submitit", "mpi4py"}
 STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """An assignment that certainly comes after an import, and not already before it."""
-    if script.modules() & LATER or script.mentions("sys.modules", "six.moves.reload_module"):
+    if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):
         return
     if any(name.startswith(STARTS) for name in script.names):
         return

@@ -33,7 +33,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.models import MIRRORED, built, hidden_scope, inside, scope_of, standalone_keras
+from gpucheck.lint.models import built, hidden_scope, inside, scope_of, several_replicas, standalone_keras
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Value, constant, options
 from gpucheck.model import Severity
@@ -64,7 +64,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _mirrored(model: Call) -> bool:
     around = [scope for context in model.place.contexts for scope in scope_of(context) or []]
-    return bool(around) and all(isinstance(one, Call) and one.name in MIRRORED for one in around)
+    return several_replicas(around)
 
 
 def _outside(optimizer: Value) -> bool:

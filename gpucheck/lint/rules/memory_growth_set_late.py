@@ -13,7 +13,7 @@ Verify:
     The call returns without an exception, and nvidia-smi shows memory that grows with the model.
 Unless:
     Never: the call can't have an effect there. In a notebook, a call that catches RuntimeError is left alone, and so is a test
-    that expects the exception.
+    that expects the exception, and a function that Ray, joblib, Dask or Spark may run in a process of its own.
 Example:
     bad:
         import tensorflow as tf
@@ -32,8 +32,9 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail, started
+from gpucheck.lint.environment import WORKERS
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import constant
+from gpucheck.lint.values import constant, loose
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
@@ -45,7 +46,10 @@ CAUGHT = {"", "RuntimeError", "Exception", "BaseException"}
 def check(script: Script) -> Iterator[Finding]:
     """A setting that certainly comes after a start, and after no other setting."""
     settings = list(script.named(SETTER))
+    workers = bool(script.modules() & WORKERS)
     for call in settings:
+        if workers and loose(call.place):
+            continue  # in a process of its own, or not: who can say
         start = started(script, call.place)
         if start is None or constant(call.argument("enable", 1)) is False:
             continue

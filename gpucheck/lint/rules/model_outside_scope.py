@@ -46,12 +46,13 @@ from gpucheck.lint.models import (
     keras_3,
     meets_keras_3,
     scope_of,
+    several_replicas,
     standalone_keras,
     strategies,
     trainings,
 )
 from gpucheck.lint.script import HARMLESS, Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Function, Place, Value, before, constant, options
+from gpucheck.lint.values import Attribute, Call, Function, Place, Value, before, constant, loose, options
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
@@ -68,7 +69,7 @@ def check(script: Script) -> Iterator[Finding]:
     for call in script.methods("compile", "fit"):
         models = built(call.receiver)
         around = [scope for context in call.place.contexts for scope in scope_of(context) or []]
-        if models and around and all(one in made for one in around) and _all_outside(models):
+        if models and several_replicas(around) and _all_outside(models):
             for model in models:
                 yield at(
                     model.node,
@@ -124,8 +125,7 @@ def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
 
 def _there(model: Place, run: Place) -> bool:
     """Whether the model is made before the step runs: of several with one name, a step that nobody calls shows the last."""
-    loose = bool(run.path) and run.path[0][1] == -1
-    return model.order < run.order and (not loose or model.path[:1] == run.path[:1])
+    return model.order < run.order and (not loose(run) or model.path[:1] == run.path[:1])
 
 
 def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
@@ -169,5 +169,9 @@ def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:
 def _used(script: Script, strategy: Call) -> bool:
     """Whether anything is done with it: a scope entered, a method called, itself handed on."""
     return script.passed_on(strategy) or any(
-        option is strategy for call in script.calls if call.method for option in options(call.receiver)
+        option is strategy
+        for call in script.calls
+        for function in options(call.function)
+        if isinstance(function, Attribute)
+        for option in options(function.of)
     )

@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.datasets import chains
 from gpucheck.lint.devices import is_list
-from gpucheck.lint.models import MIRRORED, scope_of, trainings
+from gpucheck.lint.models import MIRRORED, scope_of, several_replicas, trainings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value, constant, options
 from gpucheck.model import Severity
@@ -126,8 +126,9 @@ def _words(strategies: list[Value]) -> Words:
 
 
 def _several(strategies: list[Value]) -> bool:
-    """Whether they are strategies that may have more than one replica."""
-    return bool(strategies) and all(isinstance(one, Call) and one.name in MIRRORED and _open(one) for one in strategies)
+    """Whether they are strategies that may have more than one replica; another may be for machines without the devices."""
+    chosen = [one for one in strategies if isinstance(one, Call) and one.name in MIRRORED]
+    return several_replicas(strategies) and all(map(_open, chosen))
 
 
 def _open(strategy: Call) -> bool:

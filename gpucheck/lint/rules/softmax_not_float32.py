@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from gpucheck.lint.devices import LISTS
 from gpucheck.lint.models import built
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value, before, constant, options, parts
+from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value, before, constant, earlier, options, parts
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -138,6 +138,8 @@ def _softmax(layer: Call) -> bool:
 
 def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
     """Whether the policy is in force at the layer on every machine that has a GPU: it only asks for those."""
+    if not earlier(policy, layer):
+        return False
     shared = 0
     while shared < min(len(policy.path), len(layer.path)) and policy.path[shared] == layer.path[shared]:
         shared += 1
@@ -156,12 +158,12 @@ def _counted(value: Value) -> tuple[Value, ...]:
 
 def _policy(script: Script, layer: Call) -> str | None:
     """The mixed policy that is certainly in force where a layer is made."""
-    earlier = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
-    if not earlier or not (before(earlier[-1].place, layer.place) or _where_gpus_are(script, earlier[-1].place, layer.place)):
+    setters = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
+    if not setters or not (before(setters[-1].place, layer.place) or _where_gpus_are(script, setters[-1].place, layer.place)):
         return None
-    if any(earlier[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
+    if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
         return None  # Keras 3 goes back to float32, Keras 2 does not
-    policy: Value | None = earlier[-1].argument("policy", 0) or earlier[-1].argument("dtype_policy", 0)
+    policy: Value | None = setters[-1].argument("policy", 0) or setters[-1].argument("dtype_policy", 0)
     if isinstance(policy, Call) and policy.name in POLICIES:
         policy = policy.argument("name", 0)
     name = constant(policy)

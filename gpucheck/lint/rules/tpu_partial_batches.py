@@ -13,7 +13,8 @@ Fix:
 Verify:
     dataset.element_spec shows a number, not None, as the first dimension.
 Unless:
-    The number of examples is a multiple of the batch size, and the dataset's shape is known in another way.
+    The number of examples is a multiple of the batch size, and the dataset's shape is known in another way. A script that
+    takes another strategy where it finds no TPU is not reported.
 Example:
     bad:
         import tensorflow as tf
