@@ -74,8 +74,9 @@ class Session:
             if imported.get("imported") is False:
                 raise plan.Refused(f"TensorFlow can't be imported: {imported['error_type']}: {imported['error']}"[:400], 3)
             ending = child.end()
+            self.timed_out = ending.how == "timed out"
             late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
-            how = late if ending.how == "timed out" else f"the process was {ending.how}"
+            how = late if self.timed_out else f"the process was {ending.how}"
             raise plan.Refused(f"TensorFlow did not come up: {how}, stage: {ending.stage}", 3)
         if not keras["imported"]:
             raise plan.Refused(f"Keras can't be imported: {keras['error_type']}: {keras['error']}"[:400], 3)

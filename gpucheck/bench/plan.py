@@ -72,13 +72,14 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
     if all(one["reason"] for one in items):
         notes += [f"{name} is not measured: {UNMEASURED[name]}" for name in unmeasured]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
-    if not gpus and counts[-1] > 1:
+    several = any(len(one["device_names"]) > 1 for one in items)
+    if several and not gpus:
         notes.append(
             "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
         )
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
-    if counts[-1] > 1 and not any(len(one["device_names"]) == 1 for one in items):
+    if several and not any(len(one["device_names"]) == 1 for one in items):
         notes.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
     return items, notes
 

@@ -115,7 +115,8 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
         )
     ]
     if one.device_samples_per_second and one.input_wait_share:
-        share = f"{one.input_wait_share.median * 100:.0f} % of a step waits for input"
+        wait = one.input_wait_share
+        share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
         lines.append(("device only", f"{_spread(one.device_samples_per_second)} samples/s on one resident batch; {share}"))
     if one.first_step_seconds is not None and one.warmup_seconds is not None:
         words = f"first step {duration(one.first_step_seconds)} (trace, compile, autotune), "

@@ -47,10 +47,11 @@ def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
         ended = "interrupted"
     if session.timed_out and ended == "finished":
         ended = "timed out"
-    if problems and ended == "finished":
+    if problems and ended != "interrupted":
         if not (isinstance(problems[0], Refused) and session.results):
             raise problems[0]
-        session.notes.append(str(problems[0]))
+        if ended == "finished":  # otherwise the end says it all
+            session.notes.append(str(problems[0]))
     reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
     return Result(
         tool={"name": "gpucheck", "version": __version__},

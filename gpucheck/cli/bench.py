@@ -13,8 +13,9 @@ from gpucheck.bench.plan import PRECISIONS
 from gpucheck.cli import signals
 from gpucheck.cli.parameters import Command, Interpreter, Seconds
 from gpucheck.cli.request import STRATEGIES, this_machine
-from gpucheck.cli.screen import look, output, progress_line, say, show
+from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
 from gpucheck.model import Request
+from gpucheck.output import OutputFile
 
 EXAMPLES = """\b
 Examples:
@@ -150,15 +151,11 @@ def bench(
     until = started + timeout
     with output(target, until) as file, output(plot, until) as picture:
         result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
-        from gpucheck.bench import report
-
-        exit_code = _exit_code(result)
-        if file is None:
-            show(report.render(result, style, **look(color)), exit_code)
-        else:
-            file.commit(report.render(result, style, width=100, color=False, ascii=False))
-        if picture is not None:
-            _draw(result, kind, picture)
+        try:
+            exit_code = _deliver(result, style, color, file, target)
+        finally:  # the picture does not depend on what became of the report
+            if picture is not None:
+                _draw(result, kind, picture)
     raise SystemExit(exit_code)
 
 
@@ -228,7 +225,23 @@ def _exit_code(result: Result) -> int:
     return 0 if all(one.status == "measured" for one in result.measurements) else 1
 
 
-def _draw(result: Result, kind: str, picture: Any) -> None:
+def _deliver(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
+    """Write the report and return the exit code; standard output gets what its file can't take: it took long to measure."""
+    from gpucheck.bench import report
+
+    exit_code = _exit_code(result)
+    if file is not None:
+        try:
+            file.commit(report.render(result, style, width=100, color=False, ascii=False))
+            return exit_code
+        except OSError as error:
+            say(f"gpucheck: cannot write {target}: {error.strerror or error}; standard output gets it instead")
+            exit_code = UNWRITTEN
+    show(report.render(result, style, **look(color)), exit_code)
+    return exit_code
+
+
+def _draw(result: Result, kind: str, picture: OutputFile) -> None:
     from gpucheck.bench.plot import draw
 
     drawn = draw(result, kind)

@@ -45,7 +45,7 @@ def interruptible() -> Iterator[None]:
     if before is not _leave:  # ignored, or not ours
         yield
         return
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
     finally:
@@ -57,11 +57,22 @@ def _numbers() -> list[signal.Signals]:
 
 
 def _leave(number: int, frame: Any) -> None:
+    if _first():
+        raise Ended(128 + number)
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    if _first():
+        raise KeyboardInterrupt
+
+
+def _first() -> bool:
+    """Whether a signal is heeded: the second of a pair must cut short neither the sweeping nor the report of what is done."""
     now = time.monotonic()
-    if now - _left[0] < PAIR_SECONDS:  # the second of a pair must not cut the sweeping short
-        return
+    if now - _left[0] < PAIR_SECONDS:
+        return False
     _left[0] = now
-    raise Ended(128 + number)
+    return True
 
 
 def _swallowed(unraisable: Any) -> None:

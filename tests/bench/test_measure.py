@@ -109,6 +109,24 @@ def test_the_time_limit_keeps_what_was_measured():
     assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
 
 
+def test_the_time_limit_may_fall_into_a_later_process():
+    ready = {**READY, "devices": [CPU]}
+    first = FakeChild({**ready, "measure one_device on 1 CPU, float32, batch 16": raw()})
+    got = measured(Turns(first, FakeChild({}, how="timed out", stage="import")), Ask(allow_cpu=True))
+    assert got.ended == "timed out"
+    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "out of time")]
+    assert not any("did not come up" in note for note in got.notes)
+
+
+def test_a_later_process_that_does_not_come_up_is_a_note():
+    ready = {**READY, "devices": [CPU]}
+    first = FakeChild({**ready, "measure one_device on 1 CPU, float32, batch 16": raw()})
+    got = measured(Turns(first, FakeChild({}, how="killed by SIGILL", stage="import")), Ask(allow_cpu=True))
+    assert got.ended == "finished"
+    assert [(one.status, one.reason) for one in got.measurements] == [("measured", None), ("not-measured", "not reached")]
+    assert got.notes[-1] == "TensorFlow did not come up: the process was killed by SIGILL, stage: import"
+
+
 def test_ctrl_c_keeps_what_was_measured():
     def pressed(pending):
         raise KeyboardInterrupt
@@ -161,6 +179,12 @@ def test_refused(stages, code, words):
     with pytest.raises(plan.Refused, match=words) as refused:
         measured(Turns(FakeChild(stages, how="killed by SIGILL", stage="import")))
     assert refused.value.exit_code == code
+
+
+def test_a_first_process_out_of_time_says_why_nothing_was_measured():
+    with pytest.raises(plan.Refused, match=r"did not come up: out of time \(--timeout 120\), stage: import$") as refused:
+        measured(Turns(FakeChild({}, how="timed out", stage="import")))
+    assert refused.value.exit_code == 3
 
 
 def test_a_cpu_is_not_measured_for_a_broken_gpu():

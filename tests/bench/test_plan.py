@@ -18,6 +18,13 @@ def test_default_on_gpus_and_on_a_cpu():
     assert "share its cores" in note
 
 
+@pytest.mark.parametrize("ask", [{"strategies": ("one_device",)}, {"xla": "on"}, {"strategies": ("one_device", "tpu")}], ids=str)
+def test_one_device_of_a_cpu_shares_its_cores_with_none(ask):
+    found, notes = planned(["CPU:0"], allow_cpu=True, **ask)
+    assert max(count for _, count, *_ in found) == 1
+    assert not any("share its cores" in note for note in notes)
+
+
 def test_one_gpu_has_nothing_to_mirror():
     assert planned(["CPU:0", "GPU:0"]) == (
         [("one_device", 1, "float32", False, 64)],
