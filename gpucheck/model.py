@@ -191,6 +191,7 @@ class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
     how: str
     reason: str
     stage: str | None = None  # the stage it was in: "import", "connect", "step 5"
+    last_words: tuple[str, ...] = ()  # where a signal ended it: as in the fact of training
 
 
 class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):

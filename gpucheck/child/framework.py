@@ -13,7 +13,6 @@ from gpucheck.child import experiments, inspection, plan
 from gpucheck.child.runtime import Stages
 from gpucheck.child.smoke import fit, together, xla
 
-TPU_SECONDS = 60.0
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
 
 
@@ -42,17 +41,24 @@ def run(stages: Stages, args: list[str]) -> None:
     if elsewhere:
         return  # Keras, training and a TPU are left to the child that imports JAX or PyTorch
     keras, backend = inspection.import_keras(stages, tf)
-    tpus = _connect_tpu(stages, tf) if settings["tpu"] else []
+    full, wanted = settings["level"] >= plan.FULL, settings["logical_devices"]
+    tpus: list[str] = []
+    if settings["tpu"]:
+        _configure(tf, devices, wanted, wanted or 1, {})  # TensorFlow refuses it once it has tried to connect
+        tpus = _connect_tpu(stages, tf)
+        if not tpus:
+            return  # what the attempt leaves behind can't be trusted to train: the parent starts another child
     if not settings["smoke"]:
         return
     stages.begin("plan")
-    free = (stages.hear(plan.HEAR_SECONDS) or {}).get("free_bytes", {})
+    free = {} if tpus else (stages.hear(plan.HEAR_SECONDS) or {}).get("free_bytes", {})
     usable, unusable = plan.usable(devices, free)
-    full = settings["level"] >= plan.FULL
-    names = _logical(tf, usable, settings["logical_devices"], full, free)
-    if not settings["logical_devices"]:
+    if not tpus:
+        _configure(tf, usable, wanted, wanted or plan.REPLICAS[full], free)
+    names = _names(tf, usable, wanted)
+    if not wanted:
         inspection.growth_refused(stages, tf, usable)
-    runs = plan.plan([*names, *tpus], settings["level"], settings["strategies"], bool(settings["logical_devices"]))
+    runs = plan.plan([*names, *tpus], settings["level"], settings["strategies"], bool(wanted))
     if backend != "tensorflow":
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
         runs = [{**item, "skip": item.get("skip") or reason} for item in runs]
@@ -84,11 +90,11 @@ def _trained(
     return [fit.train(stages, tf, keras, item, names, cross_device if item["strategy"] == "mirrored" else None) for item in group]
 
 
-def _logical(tf: Any, usable: list[str], wanted: int, full: bool, free: dict[str, int]) -> dict[str, str]:
-    """Make only the usable devices visible, initialise, and map each device's name to TensorFlow's logical name.
+def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
+    """Make only the usable devices visible, and split them, before TensorFlow initialises any.
 
-    TensorFlow numbers the visible GPUs anew. Where the CPU is all there is, it is split into logical devices, so that
-    replication is really exercised; ``wanted`` says how many (0: as many as ``full`` asks for), and splits each GPU too.
+    Where the CPU is all there is, it is split into ``cpu`` logical devices, so that replication is really exercised;
+    ``wanted``, if more than one, splits each GPU.
     """
     by_name = {inspection.name_of(device): device for device in tf.config.list_physical_devices()}
     gpus = [name for name in usable if name.startswith("GPU")]
@@ -96,14 +102,19 @@ def _logical(tf: Any, usable: list[str], wanted: int, full: bool, free: dict[str
     cpus = tf.config.list_physical_devices("CPU")
     logical_device = tf.config.LogicalDeviceConfiguration
     if cpus and not gpus:
-        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * (wanted or plan.REPLICAS[full]))
+        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * cpu)
     for name in gpus if wanted > 1 else []:
         share = _share(free.get(name.split(":")[1]), wanted)
         tf.config.experimental.set_memory_growth(by_name[name], False)  # TensorFlow takes a share at once, or grows; not both
         tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * wanted)
+
+
+def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
+    """Initialise the devices, and map each one's name to TensorFlow's logical name: it numbers the visible GPUs anew."""
+    gpus = [name for name in usable if name.startswith("GPU")]
     logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
     if wanted > 1 and gpus:
-        return {name: name for name in logical}
+        return {name: name for name in logical if not name.startswith("TPU")}
     names = dict(zip(gpus, [name for name in logical if name.startswith("GPU")]))
     names.update((name, name) for name in logical if name.startswith("CPU"))
     return names
@@ -117,22 +128,26 @@ def _share(free: int | None, count: int) -> int:
 
 
 def _connect_tpu(stages: Stages, tf: Any) -> list[str]:
-    """Try the TPU under a limit of its own: connecting can block for minutes."""
+    """The TPU's devices; empty: no connection. It can block for minutes: the parent puts a limit on it.
+
+    In a thread of its own, since connecting makes the TPU's host the default device of the thread that does it.
+    """
     import threading
 
     from gpucheck.strategies import tpu
 
-    answer: dict[str, Any] = {"connected": False, "error": f"no answer within {TPU_SECONDS:.0f} s"}
+    answer: dict[str, Any] = {"connected": False, "error": "TensorFlow connected, and lists no TPU"}
 
     def connect() -> None:
         try:
-            answer.update(devices=tpu.connect(tf), connected=True, error=None)
+            if count := tpu.connect(tf):
+                answer.update(devices=count, connected=True, error=None)
         except Exception as error:
             answer["error"] = f"{type(error).__name__}: {error}"[:1000]
 
     stages.begin("tpu")
-    thread = threading.Thread(target=connect, daemon=True)
+    thread = threading.Thread(target=connect)
     thread.start()
-    thread.join(TPU_SECONDS)
-    stages.end("tpu", dict(answer))
+    thread.join()
+    stages.end("tpu", answer)
     return [f"TPU:{index}" for index in range(answer.get("devices") or 0)]

@@ -29,15 +29,20 @@ def run(stages: Stages, args: list[str]) -> None:
 
     Args:
         stages: the report to the parent.
-        args: one JSON object: ``strategy``, ``tf_config``, ``name`` ("worker 0") and ``gpus`` (positions among the visible GPUs,
-            empty for the CPU, None for all).
+        args: one JSON object: ``strategy``, ``tf_config``, ``name`` ("worker 0"), ``gpus`` (positions among the visible GPUs,
+            empty for the CPU, None for all) and ``log_device_placement`` (bool).
     """
+    import faulthandler
+
+    faulthandler.enable()
     settings = json.loads(args[0])
     os.environ["TF_CONFIG"] = json.dumps(settings["tf_config"])
     tf = inspection.import_tensorflow(stages)
     keras = inspection.import_keras(stages, tf)[0] if tf is not None else None
-    if keras is None:
+    if tf is None or keras is None:
         return
+    if settings["log_device_placement"]:
+        tf.debugging.set_log_device_placement(True)
     stages.begin("versions")
     own = {"name": settings["name"], "versions": versions(tf, keras)}
     stages.end("versions", own["versions"])

@@ -170,8 +170,9 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
 
 def _show_placement(host: Host) -> None:
     """TensorFlow's own lines, as it wrote them; of very many, the first and the last, and how much is missing."""
-    from gpucheck.probes._framework import child
+    from gpucheck.probes._framework import trained
 
-    for line in child(host).log(PLACEMENT_BYTES).splitlines():
-        if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
-            say(line)
+    for name, child in trained(host):
+        for line in child.log(PLACEMENT_BYTES).splitlines():
+            if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
+                say(f"{name}: {line}" if name else line)

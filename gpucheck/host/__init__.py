@@ -172,3 +172,6 @@ class Host(Protocol):
             args: arguments for the module's ``run(stages, args)``.
             limit: seconds after which it is killed, never more than ``remaining()``.
         """
+
+    def children(self, name: str) -> list[tuple[tuple[str, ...], Child]]:
+        """The children of that name that were started, in order, each with its arguments before it."""

@@ -252,6 +252,11 @@ class LocalHost:
                 self._children[key] = self._start_child(name, args, min(limit, self.remaining()))
             return self._children[key]
 
+    def children(self, name: str) -> list[tuple[tuple[str, ...], Child]]:
+        """The children of that name that were started."""
+        with self._lock:
+            return [(key[1:], child) for key, child in self._children.items() if key[0] == name]
+
     def _ask_interpreter(self) -> dict[str, Any]:
         child = self.child("interpreter", limit=15.0)
         answer = child.until("interpreter")

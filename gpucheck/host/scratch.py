@@ -4,6 +4,7 @@ TensorFlow writes every function that it has rewritten for graphs into a file, a
 order, which a child does not wait for: that may hang.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping
 
@@ -29,7 +30,8 @@ class Scratch:
         return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
 
     def remove(self) -> None:
-        """Remove it with everything in it, as far as that can be done."""
+        """Remove it with everything in it, as far as that can be done; a probe that is still at work gets no other."""
+        self._tried = True
         if self._path is not None:
             import shutil
 
@@ -40,7 +42,8 @@ class Scratch:
         import tempfile
 
         told = next((self._env[name] for name in VARIABLES if self._env.get(name)), None)
-        try:
-            return tempfile.mkdtemp(prefix="gpucheck-", dir=told if told is not None and os.path.isdir(told) else None)
-        except (OSError, ValueError):
-            return None
+        # A folder that can't be written to is passed over, as by tempfile in the user's programs.
+        for folder in ([told] if told is not None and os.path.isdir(told) else []) + [None]:
+            with contextlib.suppress(OSError, ValueError):
+                return tempfile.mkdtemp(prefix="gpucheck-", dir=folder)
+        return None

@@ -31,7 +31,7 @@ def train(host: Host, framework: dict[str, Any]) -> TrainingRun:
         return msgspec.convert({**plain, "status": "skipped", "reason": cannot(backend)}, TrainingRun)
     addresses = [f"127.0.0.1:{host.free_port()}" for _ in range(WORKERS + 1)]
     config = {"cluster": {"worker": addresses[:WORKERS], "ps": addresses[WORKERS:]}}
-    child = host.child("worker", settings(STRATEGY, config, "coordinator", ()), limit=host.remaining())
+    child = host.child("worker", settings(host, STRATEGY, config, "coordinator", ()), limit=host.remaining())
     worker = Worker("coordinator", child)
     faults = tuple(_watch.faults([worker], _watch.watch([worker], limits_of(host, framework, joined=False), dict)))
     fitted = worker.stages.get("fit") or {}

@@ -1,11 +1,17 @@
-"""The children that import a framework, and which of them trains: one for TensorFlow, one for Keras on JAX or PyTorch."""
+"""The children that import a framework, and which of them trains: one for TensorFlow, one for Keras on JAX or PyTorch.
+
+Where connecting to a TPU fails, a second one of TensorFlow's trains on what else there is: a process in which it failed may hang,
+die, or no longer let its devices be set up.
+"""
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpucheck.compat import keras
 from gpucheck.host import Child, Host
 from gpucheck.probes import limits, tpu
+
+TPU_SECONDS = 60.0  # to connect; half of the time that is left, if that is less: the other half is for what else can train
 
 
 class Backend(NamedTuple):
@@ -30,8 +36,23 @@ def elsewhere(host: Host) -> str | None:
 
 
 def trainer(host: Host) -> Child:
-    """The child that trains: TensorFlow's, or that of the other backend."""
-    return other(host) if elsewhere(host) else child(host)
+    """The child that trains: TensorFlow's first or second one, or that of the other backend."""
+    if elsewhere(host):
+        return other(host)
+    answer = connection(host) if host.request.smoke else None
+    return child(host) if answer is None or answer["connected"] else _started(host, tpu=False)
+
+
+def connection(host: Host) -> dict[str, Any] | None:
+    """What came of connecting to the TPU: ``connected``, ``devices`` and ``error``; None: it was not tried, or not come to."""
+    if not tpu.read(host).expected or child(host).until("keras") is None:
+        return None
+    framework, seconds = child(host), min(TPU_SECONDS, host.remaining() / 2)
+    answer = framework.until("tpu", within=seconds)
+    if answer is None and (ending := framework.end()).stage == "tpu":
+        late = f"no answer within {seconds:.0f} s"
+        answer = {"connected": False, "error": late if ending.how == "timed out" else f"TensorFlow's process was {ending.how}"}
+    return answer
 
 
 def other(host: Host) -> Child:
@@ -47,28 +68,44 @@ def other(host: Host) -> Child:
     return host.child("backend", json.dumps(settings, sort_keys=True), limit=request.timeout_seconds)
 
 
-def child(host: Host, only: tuple[str, ...] = (), cross_device: str | None = None) -> Child:
+def child(host: Host) -> Child:
     """The framework child, started by whichever probe asks first. Its limit is the run's own.
 
     What it does is decided by the request alone, except that it tries a TPU only where something says one should be here.
+    """
+    return _started(host, tpu=tpu.read(host).expected)
+
+
+def once_more(host: Host, only: tuple[str, ...], cross_device: str | None = None) -> Child:
+    """A child of TensorFlow's that trains a few runs alone.
 
     Args:
         host: the machine.
-        only: stages of the plan to train once more, alone; they get a child of their own.
-        cross_device: how a mirrored strategy shall exchange gradients then (see ``gpucheck/strategies/mirrored.py``).
+        only: their stages in the plan; none of them is a TPU's.
+        cross_device: how a mirrored strategy shall exchange gradients (see ``gpucheck/strategies/mirrored.py``).
     """
+    return _started(host, False, only, cross_device)
+
+
+def _started(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str | None = None) -> Child:
     request = host.request
     settings = {
         "smoke": request.smoke,
         "level": int(request.level),
         "strategies": list(request.strategies),
-        "tpu": tpu.read(host).expected,
+        "tpu": tpu,
         "logical_devices": request.logical_devices,
         "log_device_placement": request.log_device_placement,
         "only": list(only),
         "cross_device": cross_device,
     }
     return host.child("framework", json.dumps(settings, sort_keys=True), limit=host.request.timeout_seconds)
+
+
+def trained(host: Host) -> list[tuple[str, Child]]:
+    """The children in which TensorFlow trained, each after its name: that of a worker, empty where it trained alone."""
+    alone = [("", child) for _, child in host.children("framework")]
+    return [*alone, *((json.loads(args[0])["name"], child) for args, child in host.children("worker"))]
 
 
 def oom_killed(host: Host, how: str | None, before: int | None) -> int | None:

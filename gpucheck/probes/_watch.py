@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from gpucheck.host import Child, Ending
 from gpucheck.model import WorkerFault
+from gpucheck.probes._last_words import last_words
 from gpucheck.probes._reach import MUTE, OTHER
 
 LAST = "fit"  # the last stage; nothing depends on it
@@ -166,7 +167,13 @@ def _told(worker: Worker) -> WorkerFault:
             reason = f"{what} could not be imported: {value['error']}"
             return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=stage)
     how = "raised" if "crashed" in worker.stages else "ended"
-    return WorkerFault(worker=worker.name, how=how, reason=worker.ending.how, stage=worker.ending.stage)
+    return WorkerFault(
+        worker=worker.name,
+        how=how,
+        reason=worker.ending.how,
+        stage=worker.ending.stage,
+        last_words=last_words(worker.child),
+    )
 
 
 def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:

@@ -46,7 +46,7 @@ def train(host: Host, framework: dict[str, Any]) -> TrainingRun:
             cluster.names[start.place],
             host.child(
                 "worker",
-                settings(STRATEGY, start.tf_config, cluster.names[start.place], start.gpus),
+                settings(host, STRATEGY, start.tf_config, cluster.names[start.place], start.gpus),
                 limit=host.remaining(),
             ),
         )
@@ -64,8 +64,9 @@ def _asked(answers: dict[str, str | None], own: list[str]) -> dict[str, str | No
     return {task: said for task, said in answers.items() if task not in own or said == MUTE}
 
 
-def settings(strategy: str, tf_config: dict[str, Any], name: str, gpus: tuple[int, ...] | None) -> str:
-    return json.dumps({"strategy": strategy, "tf_config": tf_config, "name": name, "gpus": gpus}, sort_keys=True)
+def settings(host: Host, strategy: str, tf_config: dict[str, Any], name: str, gpus: tuple[int, ...] | None) -> str:
+    asked = {"strategy": strategy, "tf_config": tf_config, "name": name, "gpus": gpus}
+    return json.dumps({**asked, "log_device_placement": host.request.log_device_placement}, sort_keys=True)
 
 
 def limits_of(host: Host, framework: dict[str, Any], joined: bool) -> Limits:

@@ -26,7 +26,7 @@ class Keras(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Keras:
     """Wait for the account of Keras by the child that trains."""
-    framework = _framework.trainer(host)
+    framework = _framework.other(host) if _framework.elsewhere(host) else _framework.child(host)
     answer = framework.until("keras")
     if answer is not None:
         source = answer["backend_source"] if host.request.backend is None else "--backend"

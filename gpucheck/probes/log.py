@@ -2,10 +2,10 @@
 
 import msgspec
 
-from gpucheck.host import Host
+from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._framework import child, elsewhere, other
+from gpucheck.probes._framework import child, elsewhere, trainer
 
 PLACE = "place"  # the field that says where an event's line was printed: "container", "host", "host NAME"; absent: not said
 CONTAINER, HOST = "container", "host"
@@ -45,9 +45,10 @@ def read(host: Host) -> Log:
     """Parse what the children that import a framework wrote to their standard output and standard error."""
     from gpucheck import logs  # the parser declares its result with this module's types
 
-    told = elsewhere(host)
-    children = [] if told and host.request.backend else [child(host)]
-    children += [other(host)] if told else []
+    children = [trainer(host)]
+    if not (elsewhere(host) and host.request.backend) and (first := child(host)) is not children[0]:
+        # One that failed to connect to a TPU tells the error itself, and its log is full of it; the other one's has the rest.
+        children = [first, *children] if elsewhere(host) or _died(first) else children
     lines: list[str] = []
     for framework in children:
         ending = framework.end()
@@ -56,3 +57,8 @@ def read(host: Host) -> Log:
             raise RuntimeError(f"no log: the framework child was {ending.how}")
         lines += text.rstrip("\n").split("\n") if text else ()
     return logs.parse(lines, "gpucheck's own child")
+
+
+def _died(child: Child) -> bool:
+    ending = child.end()
+    return not ending.ok and ending.how != "timed out"

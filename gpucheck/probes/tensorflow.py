@@ -5,7 +5,8 @@ import msgspec
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes._framework import child, oom_killed
+from gpucheck.probes._framework import child, elsewhere, oom_killed, trainer
+from gpucheck.probes._last_words import last_words
 from gpucheck.probes.limits import oom_kills
 
 
@@ -49,6 +50,7 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
     stage: str | None = None  # the stage it was in then: "import", "devices"
     oom_kills: int | None = None  # as in ``Training``
+    last_words: tuple[str, ...] = ()  # as in ``Training``
 
 
 @probe(level=Level.DEFAULT, tensorflow=True)
@@ -61,16 +63,22 @@ def read(host: Host) -> TensorFlow:
         ended = framework.end()
         how = ended.how
         shadows = framework.stages().get("shadows") or {}  # in the way of the child itself, as of any program
-        kills = oom_killed(host, how, before)
-        imported = None if how == "timed out" else False
-        return TensorFlow(imported=imported, error=how, shadows=shadows, ending=how, stage=ended.stage, oom_kills=kills)
+        return TensorFlow(
+            imported=None if how == "timed out" else False,
+            error=how,
+            shadows=shadows,
+            ending=how,
+            stage=ended.stage,
+            oom_kills=oom_killed(host, how, before),
+            last_words=last_words(framework),
+        )
     if not imported["imported"]:
         return TensorFlow(**imported)
     devices = framework.until("devices")
     growth = framework.until("growth") or {}
     mapped = framework.until("mapped") or {}
-    if host.request.smoke:
-        growth = {**growth, **(_refused(framework) or {})}
+    if host.request.smoke and elsewhere(host) is None:
+        growth = {**growth, **(_refused(trainer(host)) or {})}
     over = framework.end() if devices is None else None
     ending = over.how if over else None
     return TensorFlow(
@@ -81,6 +89,7 @@ def read(host: Host) -> TensorFlow:
         ending=ending,
         stage=over.stage if over else None,
         oom_kills=oom_killed(host, ending, before),
+        last_words=last_words(framework) if over else (),
     )
 
 

@@ -4,7 +4,7 @@ from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
 from gpucheck.probes import tpu
-from gpucheck.probes._framework import child, elsewhere
+from gpucheck.probes._framework import child, connection, elsewhere
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):
@@ -19,13 +19,12 @@ class TpuResolver(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TpuResolver:
-    """Wait for the framework child's attempt to connect."""
+    """Wait for the framework child's attempt to connect, for which there is a limit."""
     if not tpu.read(host).expected:
         return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
     if told := elsewhere(host):
         return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {told}")
-    framework = child(host)
-    answer = framework.until("tpu")
+    answer = connection(host)
     if answer is None:
-        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {framework.end().how}")
+        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {child(host).end().how}")
     return TpuResolver(tried=True, **answer)

@@ -9,7 +9,8 @@ from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.plugin import probe
 from gpucheck.probes import _coordinator, _exhaustion, _workers, cuda, gpus
-from gpucheck.probes._framework import child, elsewhere, oom_killed, trainer
+from gpucheck.probes._framework import elsewhere, once_more, oom_killed, trainer
+from gpucheck.probes._last_words import last_words
 from gpucheck.probes.limits import oom_kills
 
 HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
@@ -28,6 +29,8 @@ class Training(Fact, frozen=True, kw_only=True):
     stage: str | None = None  # the stage it was in then
     # Where SIGKILL ended the child: processes that the kernel killed for want of memory meanwhile. None: not counted.
     oom_kills: int | None = None
+    # Where a signal ended the child: the fatal line that it wrote, and the calls of Python in which it died, the innermost first.
+    last_words: tuple[str, ...] = ()
 
 
 @probe(level=Level.DEFAULT, smoke=True)
@@ -41,7 +44,8 @@ def read(host: Host) -> Training:
     if plan is None:
         ending = framework.end()
         how = None if ending.ok else ending.how
-        return Training(ending=how, stage=ending.stage, oom_kills=oom_killed(host, how, before))
+        kills = oom_killed(host, how, before)
+        return Training(ending=how, stage=ending.stage, oom_kills=kills, last_words=last_words(framework))
     _watch(framework, plan)
     ending = framework.end()
     stages = framework.stages()
@@ -62,6 +66,7 @@ def read(host: Host) -> Training:
         ending=how,
         stage=ending.stage,
         oom_kills=oom_killed(host, how, before),
+        last_words=last_words(framework),
     )
 
 
@@ -198,7 +203,7 @@ def _again(
     host: Host, items: list[dict[str, Any]], free: dict[str, Any], cross_device: str | None = None
 ) -> dict[str, TrainingRun]:
     """Some runs once more, in a child of their own, one by one; by their stage."""
-    framework = child(host, tuple(item["stage"] for item in items), cross_device)
+    framework = once_more(host, tuple(item["stage"] for item in items), cross_device)
     framework.tell(free)
     if framework.until("plan") is None:
         return {}

@@ -25,9 +25,10 @@ SHORT_DEVICES = 12  # a longer list of devices is cut before the rate is dropped
 
 def write(sheet: Sheet, runs: tuple[TrainingRun, ...]) -> None:
     """Write the table; a run that did not pass says its stage and reason below its row."""
-    rows = [{column: clean(text, sheet.ascii) for column, text in _cells(run).items()} for run in runs]
+    # As wide as with an arrow of one letter, so that the same columns fit.
+    rows = [{column: clean(text, sheet.ascii).replace(" -> ", "->") for column, text in _cells(run).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(row[column]) for row in rows)) for column in HEADINGS}
-    _fit(widths, sheet.width, _least_important_first(rows))
+    _fit(widths, sheet.width, _least_important_first(rows, clean("–", sheet.ascii)))
     for row in rows:
         row["devices"] = _cut(row["devices"], widths["devices"], clean("…", sheet.ascii))
     sheet.blank()
@@ -86,9 +87,9 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}" if 10**-decimals <= value < 100 else significant(value)
 
 
-def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
+def _least_important_first(rows: list[dict[str, str]], nothing: str) -> list[str]:
     """Which columns to drop in what order: what tells nothing here (nothing measured, one precision for all) goes early."""
-    empty = [column for column in ("memory", "loss", "first") if all(row[column] == "–" for row in rows)]
+    empty = [column for column in ("memory", "loss", "first") if all(row[column] == nothing for row in rows)]
     alike = len({row["precision"] for row in rows}) == 1
     order = ["first", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"]
     return list(dict.fromkeys([*empty, *order]))

@@ -124,7 +124,8 @@ def evidence(item: Evidence, facts: dict[str, Any], verbose: bool = False) -> st
         if isinstance(node, (list, tuple)) and part.isdigit() and int(part) < len(node):
             node = node[int(part)]
             identity = _identity(node, item.fact)
-            thing, words = (identity, []) if identity else (thing, [*words, part])
+            # A line of text among others needs no number.
+            thing, words = (identity, []) if identity else (thing, words if isinstance(node, str) else [*words, part])
         else:
             node = node.get(part) if isinstance(node, dict) else None
             words += [] if part == "figures" else [part]

@@ -132,6 +132,21 @@ def test_tensorflow_s_own_placement_log_is_let_through():
     assert "/job:localhost" not in done.stdout
 
 
+@needs_tensorflow
+def test_the_placement_log_of_every_worker_is_let_through():
+    command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--log-device-placement"]
+    command += ["--strategy", "multi_worker_mirrored", "--strategy", "parameter_server"]
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+    assert done.returncode == 0, done.stdout
+    for start, device in (
+        ("worker 0: ", "/job:worker/replica:0/task:0/device:CPU:0"),
+        ("worker 1: ", "/job:worker/replica:0/task:1/device:CPU:0"),
+        ("coordinator: ", "/job:ps/replica:0/task:0/device:CPU:0"),
+    ):
+        assert any(line.startswith(start) and device in line for line in done.stderr.splitlines()), start
+
+
 HALF = """
 import json
 import tensorflow as tf, keras

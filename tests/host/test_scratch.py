@@ -4,12 +4,15 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
 from gpucheck.host.local import LocalHost
 from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")
 
 
 def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path):
@@ -25,9 +28,27 @@ def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path
     scratch.remove()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")
-def test_where_none_can_be_made_the_childs_environment_stays():
-    assert Scratch({"TMPDIR": "/proc"}).variables() == {}
+def test_who_is_late_gets_none(tmp_path):
+    scratch = Scratch({"TMPDIR": str(tmp_path)})
+    scratch.remove()
+    assert scratch.variables() == {}
+    assert os.listdir(tmp_path) == []
+
+
+@linux
+def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    scratch = Scratch({"TMPDIR": "/proc"})
+    (made,) = set(scratch.variables().values())
+    assert os.listdir(tmp_path) == [os.path.relpath(made, tmp_path)]
+    scratch.remove()
+    assert os.listdir(tmp_path) == []
+
+
+@linux
+def test_where_none_can_be_made_the_childs_environment_stays(monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/proc")
+    assert Scratch({"TMPDIR": "/proc"}).variables() == Scratch({}).variables() == {}
 
 
 def test_only_what_trains_gets_one(tmp_path):

@@ -37,6 +37,14 @@ def test_ascii_columns_stay_aligned():
     assert len({line.rindex("ok") for line in lines[1:]}) == 1
 
 
+def test_ascii_drops_the_same_columns():
+    fields = {"step_seconds": 0.0175, "first_step_seconds": 4.44, "loss": Loss(first=2.52, last=0.375)}
+    headings = [table(run("CPU:0", **fields), width=80, ascii=ascii).splitlines()[0] for ascii in (False, True)]
+    assert headings[0].split() == headings[1].split()
+    assert "peak GiB" not in headings[0]
+    assert "loss" in headings[0]
+
+
 def test_efficiency_is_measured_against_like_runs_only():
     both = run("GPU:0", "GPU:1", samples_per_second=1800.0)
     single = [run("GPU:0"), run("GPU:1", samples_per_second=1400.0)]

@@ -1,7 +1,7 @@
 """Several workers: what TF_CONFIG says, who answers, which versions they run, and what Keras 3 cannot do."""
 
 import pytest
-from one_rule import changed, found, only_log, outcome, roots, severity, status
+from one_rule import changed, found, log, only_log, outcome, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -241,3 +241,10 @@ def test_whether_the_program_calls_fit_is_not_guessed():
     assert status(FIT, cluster()) is Status.SKIPPED
     assert status(FIT, changed()) is Status.CLEAR
     assert status(FIT, changed({"cluster": TWO, "keras.backend": "jax"})) is Status.CLEAR
+
+
+@pytest.mark.parametrize(("tried", "expected"), [(True, Status.CLEAR), (False, Status.FOUND)])
+def test_who_does_not_answer_when_a_tpu_is_tried_is_the_tpu(tried, expected):
+    unanswered = log(("worker-unreachable", "Additional GRPC error information from remote target /job:worker/replica:0/task:0"))
+    seen = {"log": unanswered, "training": {}, "tpu_resolver": {"tried": tried, "connected": False if tried else None}}
+    assert status(GONE, changed(seen, "laptop-cpu")) is expected

@@ -146,3 +146,10 @@ def test_memory_growth_refused_for_another_reason_is_neither():
 
 def test_memory_growth_is_not_judged_with_quick():
     assert outcome("memory-growth-too-late", changed(quick=True)).outcome.status is Status.SKIPPED
+
+
+@pytest.mark.parametrize("name", ["h200", "laptop-cpu"])
+def test_what_gpucheck_itself_asks_for_too_late_is_nobodys_fault(name):
+    refused = log(("memory-growth-too-late", "RuntimeError: Virtual devices cannot be modified after being initialized"))
+    died = {"log": refused, "training": {"ending": "RuntimeError: Physical devices cannot be modified", "stage": "plan"}}
+    assert status("memory-growth-too-late", changed(died, name)) is Status.CLEAR

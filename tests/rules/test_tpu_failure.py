@@ -120,3 +120,11 @@ def test_log_lines(reason, code):
     plain = only_log(("tpu-failed", "a line", {"reason": reason}))
     assert [other for other in TPU_RULES if status(other, plain) is Status.FOUND] == [code]
     assert status(code, {}) is Status.SKIPPED
+
+
+def test_a_variable_alone_has_no_runtime_to_miss():
+    plain = changed({**NO_CHIP, **PLAIN, **REFUSED, "tpu.variables": ["TPU_NAME"]}, TPU)
+    assert status("tpu-not-found", plain) is Status.FOUND
+    assert status("tpu-runtime-missing", plain) is Status.CLEAR
+    assert status("tpu-runtime-missing", changed({**NO_CHIP, **PLAIN}, TPU, quick=True)) is Status.CLEAR
+    assert status("tpu-runtime-missing", changed({"tpu.generations": [], **PLAIN, **REFUSED}, TPU)) is Status.FOUND

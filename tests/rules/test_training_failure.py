@@ -1,7 +1,7 @@
 """The catch-alls: they speak where nobody else does, and follow every cause that is named."""
 
 import pytest
-from one_rule import changed, found, roots, severity, status
+from one_rule import changed, found, roots, severity, status, told_by
 
 from gpucheck.model import Severity, Status
 
@@ -106,6 +106,63 @@ def test_a_crash_at_import_where_training_was_switched_off():
     del plain["training"]
     assert "SIGILL" in found("training-crashed", plain).summary
     assert status("training-crashed", changed(quick=True)) is Status.SKIPPED
+
+
+CHECK = "F0000 00:00:1.3    7 threadpool.cc:127] Check failed: num_threads >= 1 (-3 vs. 1)"
+CALL = 'File "tensorflow/python/eager/context.py", line 726 in ensure_initialized'
+ABORTED = {"training.runs": [], "training.ending": "killed by SIGABRT", "training.stage": "plan"}
+
+
+def test_what_the_process_said_last_is_told():
+    finding = found("training-crashed", changed({**ABORTED, "training.last_words": [CHECK, CALL]}))
+    assert finding.summary == (
+        'The training process crashed at the stage "plan": killed by SIGABRT after "Check failed: num_threads >= 1 (-3 vs. 1)".'
+    )
+    assert [item.value for item in finding.evidence] == ["killed by SIGABRT", "plan", CHECK, CALL]
+    assert not any("PYTHONFAULTHANDLER" in fix.text for fix in finding.fix)  # the call is there
+
+
+def test_a_call_alone_is_no_cause():
+    finding = found("training-crashed", changed({**ABORTED, "training.last_words": [CALL]}))
+    assert finding.summary == 'The training process crashed at the stage "plan": killed by SIGABRT.'
+    assert finding.evidence[-1].value == CALL
+
+
+def test_where_no_call_was_told_the_users_own_program_can_tell_it():
+    for words in ([], [CHECK]):
+        fixes = found("training-crashed", changed({**ABORTED, "training.last_words": words})).fix
+        assert any("PYTHONFAULTHANDLER" in fix.text and fix.command is None for fix in fixes)
+
+
+@pytest.mark.parametrize(("value", "words", "named"), [("-3", CHECK, True), ("4", CHECK, False), ("-3", CALL, False)])
+def test_a_negative_number_of_threads_is_named(value, words, named):
+    variables = {"environment.variables": {"TF_NUM_INTRAOP_THREADS": value}}
+    finding = found("training-crashed", changed({**ABORTED, **variables, "training.last_words": [words]}))
+    assert (finding.fix[0].command == "unset TF_NUM_INTRAOP_THREADS") is named
+    assert (finding.evidence[0].field == "variables.TF_NUM_INTRAOP_THREADS") is named
+
+
+def test_last_words_of_an_import_and_of_a_worker():
+    plain = changed({"tensorflow": {"ending": "killed by SIGABRT", "last_words": [CHECK]}})
+    del plain["training"]
+    assert CHECK in [item.value for item in found("training-crashed", plain).evidence]
+    fault = {"worker": "worker 1", "how": "ended", "reason": "killed by SIGABRT", "stage": "connect", "last_words": [CHECK]}
+    finding = found("training-crashed", changed({"training.runs[0].worker_faults": [fault]}))
+    assert finding.summary.endswith('killed by SIGABRT after "Check failed: num_threads >= 1 (-3 vs. 1)".')
+    assert list(finding.evidence[0].value[0]["last_words"]) == [CHECK]
+    assert finding.affects == ("worker 1",)
+
+
+def test_what_a_pasted_log_says_before_the_crash():
+    lines = (
+        "F0000 00:00:1.3 7 threadpool.cc:127] Check failed: num_threads >= 1 (-3 vs. 1)",
+        "*** Check failure stack trace: ***",
+        "Fatal Python error: Aborted",
+    )
+    (told,) = told_by("\n".join(lines))
+    assert told.code == "training-crashed"
+    assert told.summary == "The program crashed in native code (SIGABRT): Check failed: num_threads >= 1 (-3 vs. 1)."
+    assert [item.value for item in told.evidence] == [lines[0], lines[2]]
 
 
 def test_xla_that_fails_where_plain_kernels_work():

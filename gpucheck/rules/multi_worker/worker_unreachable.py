@@ -39,6 +39,7 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
+from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.probes.training import Training
 from gpucheck.rules._tpu import at_work
 from gpucheck.rules._training import failure
@@ -97,7 +98,9 @@ TAKEN = (
     scope=Scope.HOST,
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
-def check(cluster: Cluster | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(
+    cluster: Cluster | None, training: Training | None, resolver: TpuResolver | None, log: Log | None
+) -> Finding | Skip | None:
     """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
     if cluster is not None and cluster.unreachable:
         missing = cluster.unreachable
@@ -111,7 +114,7 @@ def check(cluster: Cluster | None, training: Training | None, log: Log | None) -
     if (silent := _silent(training)) is not None:
         return silent
     clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
-    on_tpu = at_work(log)
+    on_tpu = at_work(log) or (resolver is not None and resolver.tried)
     seen = failure(
         training,
         log,

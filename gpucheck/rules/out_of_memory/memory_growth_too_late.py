@@ -40,10 +40,10 @@ def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | N
     growth = tensorflow.memory_growth if tensorflow is not None else None
     if tensorflow is not None and growth is not None and growth.settable is False:
         evidence = saw(tensorflow, "memory_growth.problem") if re.search(TOO_LATE, growth.problem or "") else ()
+    elif tensorflow is not None and tensorflow.devices is not None:
+        return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
     else:
         seen = failure(training, log, TOO_LATE, "memory-growth-too-late")
-        if isinstance(seen, Skip) and growth is not None and growth.settable:
-            return None
         if seen is None or isinstance(seen, Skip):
             return seen
         evidence = seen.evidence

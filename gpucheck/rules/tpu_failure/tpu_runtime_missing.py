@@ -60,12 +60,12 @@ def check(
     resolver: TpuResolver | None,
     log: Log | None,
 ) -> Finding | Skip | None:
-    """A chip, a node or TPU_NAME=local is here, and tensorflow-tpu or libtpu is not."""
+    """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
     fix = (Fix(text="Install TensorFlow for TPUs with the libtpu that fits it", command=install(interpreter, *runtime())),)
     if tpu is None or packages is None:
         return from_log(log, "runtime-missing", "The TPU runtime is missing", fix)
-    if not tpu.expected or connected(resolver) or remote(environment) or packages.tensorflow is None:
-        return None
+    if not (tpu.generations or tpu.nodes) or connected(resolver) or remote(environment) or packages.tensorflow is None:
+        return None  # a variable alone drives nothing: tpu-not-found
     installed = packages.tensorflow
     name = f"{installed.name} {installed.version}"
     evidence = (*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow"))

@@ -1,0 +1,92 @@
+"""What a child that crashed wrote last, in the forms in which TensorFlow, C, C++ and Python write it."""
+
+import os
+import sys
+
+import pytest
+from fakes import FakeChild, FakeHost
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import tensorflow, training
+from gpucheck.probes._last_words import fatal, last_words
+
+CRASHED = """\
+I0000 00:00:1.2    7 cpu_feature_guard.cc:227] This TensorFlow binary is optimized to use available CPU instructions.
+F0000 00:00:1.3    7 threadpool.cc:127] Check failed: num_threads >= 1 (-3 vs. 1) \n\
+*** Check failure stack trace: ***
+    @     0x7f2dbbb1d314  absl::lts_20250814::log_internal::LogMessage::SendToLog()
+Fatal Python error: Aborted
+
+Thread 0x00007f2dc321c6c0 (most recent call first):
+  File "/app/other.py", line 78 in _watch
+
+Current thread 0x00007f2dc3e71b80 (most recent call first):
+  File "/venv/lib/python3.11/site-packages/tensorflow/python/eager/context.py", line 726 in ensure_initialized
+  File "/app/train.py", line 3 in <module>
+
+Extension modules: numpy._core._multiarray_umath (total: 1)
+"""
+WORDS = (
+    "F0000 00:00:1.3    7 threadpool.cc:127] Check failed: num_threads >= 1 (-3 vs. 1)",
+    'File "tensorflow/python/eager/context.py", line 726 in ensure_initialized',
+    'File "/app/train.py", line 3 in <module>',
+)
+
+
+def of(log, how="killed by SIGABRT"):
+    return last_words(FakeChild(how=how, log=log))
+
+
+def test_the_check_and_the_calls_of_the_thread_that_died():
+    assert of(CRASHED) == WORDS
+
+
+@pytest.mark.parametrize("how", ["timed out", "finished", "ValueError: x", "could not be killed"])
+def test_only_of_a_child_that_crashed(how):
+    assert of(CRASHED, how) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("F0000 00:00:1.3    7 threadpool.cc:127] Check failed: a >= 1 (-3 vs. 1) ", "Check failed: a >= 1 (-3 vs. 1)"),
+        ("2024-05-01 12:00:00.123456: F tensorflow/core/x.cc:80] Check failed: a == b", "Check failed: a == b"),
+        *((line, line) for line in (
+            "terminate called after throwing an instance of 'std::system_error'",
+            "python: a.c:3: main: Assertion `x > 0' failed.",
+            "LLVM ERROR: Cannot select: 0x1",
+            "free(): invalid pointer",
+            "double free or corruption (!prev)",
+            "Fatal Python error: none_dealloc: deallocating None",
+        )),
+    ],
+)  # fmt: skip
+def test_who_says_why(line, why):
+    ending = "Fatal Python error: Aborted\n\nCurrent thread 0x01 (most recent call first):\n  <no Python frame>\n"
+    assert of(f"{line}\n{ending}") == (line.strip(),)
+    assert fatal(line) == why
+
+
+@pytest.mark.parametrize(
+    "log", ["", "Fatal Python error: Segmentation fault\n", "E0000 00:00:1.3    7 a.cc:1] Check failed\n", "F"]
+)
+def test_what_says_nothing(log):
+    assert of(log, "killed by SIGSEGV") == ()
+
+
+def test_the_facts_hold_them():
+    host = FakeHost(children={"framework": FakeChild(how="killed by SIGABRT", stage="import", log=CRASHED)})
+    assert tensorflow.read(host).last_words == training.read(host).last_words == WORDS
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_real_crash_of_what_trains(tmp_path):
+    (tmp_path / "tensorflow").mkdir()
+    (tmp_path / "tensorflow/__init__.py").write_text("import os\ndef crash():\n    os.abort()\ncrash()\n")
+    with LocalHost(Request(timeout_seconds=60), env={**os.environ, "PYTHONPATH": str(tmp_path)}) as host:
+        told = training.read(host)
+        worker = host.child("worker", '{"tf_config": {}}')
+        ending, calls = worker.end().how, last_words(worker)
+    assert told.ending == ending == "killed by SIGABRT"
+    assert told.last_words[0] == calls[0] == f'File "{tmp_path}/tensorflow/__init__.py", line 3 in crash'
