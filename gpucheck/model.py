@@ -142,6 +142,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fix: tuple[Fix, ...]  # best first
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
     severity: Severity | None = None  # None: the rule's own
+    apart_from: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
 
 
 class Skip(msgspec.Struct, frozen=True):

@@ -208,16 +208,18 @@ def _missing(need: Need, facts: Facts) -> str:
 def _root(code: str, found: dict[str, Judgement]) -> str:
     seen = {code}
     while True:
-        causes = (
-            other
-            for other in found
-            if other not in seen and code in found[other].rule.explains and _blames(found[other].rule, found[code].rule)
-        )
+        causes = (other for other in found if other not in seen and _explains(found[other], found[code]))
         cause = min(causes, key=lambda other: (SCOPES.index(found[other].rule.scope), other), default=None)
         if cause is None:
             return code
         seen.add(cause)
         code = cause
+
+
+def _explains(cause: Judgement, effect: Judgement) -> bool:
+    excluded = effect.finding.apart_from if effect.finding is not None else ()
+    code = effect.rule.code
+    return code in cause.rule.explains and cause.rule.code not in excluded and _blames(cause.rule, effect.rule)
 
 
 def _blames(cause: Rule, effect: Rule) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from gpucheck.model import Report, TrainingRun
+from gpucheck.model import Report, Severity, TrainingRun
 from gpucheck.naming import devices
 from gpucheck.reports._sheet import Sheet
 from gpucheck.reports._training import singles
@@ -28,22 +28,22 @@ def paths(report: Report) -> tuple[Path, ...]:
     """The rows; none where nothing was trained."""
     if not report.training:
         return ()
-    alone = _passed(report, "one_device")
+    alone, wrong = _passed(report, "one_device"), _wrong(report)
     return (
         Path(
             "single GPU",
             "development and moderate training",
             "one device's memory and throughput",
             "peak memory",
-            _peak(alone, report.facts),
-            _single(alone),
+            _peak([run for run in alone if run.devices[0] not in wrong], report.facts),
+            _single(alone, wrong),
         ),
         Path(
             "multi-GPU",
             "throughput-limited training",
             "synchronization overhead",
             "scaling efficiency",
-            *_multi(report, alone),
+            *_multi(report, alone, wrong),
         ),
         Path(
             "multi-worker",
@@ -99,15 +99,24 @@ def _peak(alone: list[TrainingRun], facts: dict[str, Any]) -> str | None:
     return f"{size(peak)}{f' of {size(total)}' if total else ''} on {device}"
 
 
-def _single(alone: list[TrainingRun]) -> str:
-    gpu = next((run for run in alone if _on_gpus(run)), None)
+def _wrong(report: Report) -> dict[str, str]:
+    """Devices that an error is about, though they may have trained, with its code."""
+    errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.muted is None]
+    return {device: finding.code for finding in reversed(errors) for device in finding.affects}
+
+
+def _single(alone: list[TrainingRun], wrong: dict[str, str]) -> str:
+    gpus = [run for run in alone if _on_gpus(run)]
+    gpu = next((run for run in gpus if run.devices[0] not in wrong), None)
     if gpu is not None:
         return f"fits: {gpu.devices[0]} alone {_rate(gpu)}"
+    if gpus:
+        return f"not yet: {gpus[0].devices[0]} alone {_rate(gpus[0])}; see {wrong[gpus[0].devices[0]]}"
     cpu = next(iter(alone), None)
     return "not here: no GPU has trained" + (f"; the CPU {_rate(cpu)}" if cpu is not None else "")
 
 
-def _multi(report: Report, alone: list[TrainingRun]) -> tuple[str | None, str]:
+def _multi(report: Report, alone: list[TrainingRun], wrong: dict[str, str]) -> tuple[str | None, str]:
     """The largest mirrored job on GPUs: its scaling efficiency, and what that makes of the GPUs."""
     tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
     if not tried:
@@ -118,6 +127,8 @@ def _multi(report: Report, alone: list[TrainingRun]) -> tuple[str | None, str]:
     if not passed:
         return None, f"not yet: {names} together did not pass"
     run = max(passed, key=lambda run: (run.scaling_efficiency is not None, len(run.devices)))
+    if code := next((wrong[device] for device in run.devices if device in wrong), None):
+        return None, f"not yet: {devices(run.devices)} train together; see {code}"
     if run.scaling_efficiency is None:
         return None, f"works: {names} train together"
     count, share = len(run.devices), run.scaling_efficiency

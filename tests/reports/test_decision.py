@@ -122,6 +122,20 @@ def test_in_markdown_and_html(name):
     assert any("not measured here" in cell for cell in cells)
 
 
+def test_a_device_that_an_error_is_about_does_not_fit():
+    bad = found(rule("device-results-differ"), summary="Wrong.", affects=("GPU:0",))
+    assert table(report("h200", judgements=[bad]))["single GPU"] == (
+        None,
+        "not yet: GPU:0 alone trains 3,650 samples/s; see device-results-differ",
+    )
+    changes = {"training.runs": [*ONES, MIRRORED]}
+    some = table(report("hgx-h200", changes.items(), judgements=[bad]))
+    assert some["single GPU"][1] == "fits: GPU:1 alone trains 58,600 samples/s"
+    assert some["multi-GPU"] == (None, "not yet: GPU:0-7 train together; see device-results-differ")
+    warned = found(rule("device-results-differ", Severity.WARNING), summary="Odd.", affects=("GPU:0",))
+    assert "fits: GPU:0" in table(report("h200", judgements=[warned]))["single GPU"][1]
+
+
 def test_nothing_trained_decides_nothing():
     made = msgspec.structs.replace(report("h200"), training=())
     assert _decision.paths(made) == ()

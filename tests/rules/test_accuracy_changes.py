@@ -68,6 +68,11 @@ def test_replicas_are_skipped_where_there_was_only_one():
     assert status("replicas-diverged", changed(name="hgx-h200")) is Status.CLEAR
 
 
+def test_replicas_on_the_cpu_have_no_nccl_to_take_out_of_the_way():
+    plain = changed({"training.runs[1].replicas_equal": False}, "laptop-cpu")
+    assert not any("NCCL" in fix.text or fix.command for fix in found("replicas-diverged", plain).fix)
+
+
 def mixed(policy, reason, capability=(9, 0), **more):
     return {
         "gpus.gpus[0].compute_capability": list(capability),

@@ -110,6 +110,22 @@ def test_a_larger_batch_that_helps_is_the_root():
     assert roots(measured(SYNCHRONIZED, **{"training.runs[8].doubled_batch_scaling_efficiency": 0.78})) == [BATCH]
 
 
+def test_a_larger_batch_that_helps_is_the_cause_that_was_found():
+    doubled = {"training.runs[8].doubled_batch_scaling_efficiency": 0.78}
+    assert found(SCALING, measured(NEITHER, **doubled)).summary.endswith(
+        "what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients takes 2 ms and the input pipeline 0.4 ms."
+    )
+    assert found(SCALING, measured(NEITHER, made="failed", **doubled)).summary.endswith("what one GPU does alone.")
+
+
+@pytest.mark.parametrize(
+    ("beside", "code"), [({"training.runs[0].input_wait_share": 0.25}, INPUT), ({"limits.cpu_quota": 15.0}, QUOTA)]
+)
+def test_what_starves_one_gpu_is_not_blamed_for_the_exchange_between_them(beside, code):
+    assert set(roots(measured(SYNCHRONIZED, **beside))) == {SCALING, code}
+    assert roots(measured(STARVED, **beside)) == [code]
+
+
 def test_missing_peer_access_is_not_blamed_for_the_pipeline():
     missing = {"cuda.peers_missing": [[0, 1], [1, 0]]}
     plain = without_nvlink(measured(STARVED, **missing))

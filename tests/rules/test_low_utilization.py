@@ -64,6 +64,12 @@ def test_processors(changes, name, expected):
     assert status(QUOTA, changed(changes, name)) is expected
 
 
+@pytest.mark.parametrize(("there", "asked"), [(4, "--cpus-per-task=4"), (32, "--cpus-per-task=8"), (None, "--cpus-per-task=8")])
+def test_no_more_processors_are_asked_for_than_there_are(there, asked):
+    plain = changed({"limits.cpu_count": there, "limits.cpu_quota": 1.0, "container.inside": False})
+    assert asked in found(QUOTA, plain).fix[0].text
+
+
 NATIVE = {"gpus.gpus[0].compute_capability": [8, 0], "cuda.devices[0].compute_capability": [8, 0]}
 READ_ONLY = {"limits.kernel_cache_writable": False}
 

@@ -57,6 +57,16 @@ def test_a_mirrored_run_that_left_gpus_out():
     assert status(REPLICAS, plain) is Status.CLEAR  # left out because they could not train alone either
 
 
+def test_one_gpu_then_two_then_four_are_steps_to_all():
+    plain = changed(name="hgx-h200")
+    whole = plain["training"]["runs"][8]
+    plain["training"]["runs"][8:8] = [{**whole, "devices": whole["devices"][:count], "replicas": count} for count in (1, 2, 4)]
+    assert status(REPLICAS, plain) is Status.CLEAR
+    del plain["training"]["runs"][11]
+    assert "4 of the 8 GPUs" in found(REPLICAS, plain).summary
+    assert found(REPLICAS, plain).affects == ("GPU:4", "GPU:5", "GPU:6", "GPU:7")
+
+
 def test_replicas_are_judged_only_where_mirrored_ran():
     assert status(REPLICAS, changed({"training.runs[1].strategy": "one_device"})) is Status.SKIPPED
     assert status(REPLICAS, changed(name="laptop-cpu")) is Status.CLEAR

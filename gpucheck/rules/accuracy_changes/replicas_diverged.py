@@ -33,8 +33,18 @@ from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import label
+from gpucheck.rules._training import label, on_gpu
 from gpucheck.rules._words import short
+
+EXCHANGE = (
+    Fix(
+        text="Take NCCL out of the way and compare:"
+        " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
+    ),
+    Fix(text="If that helps, look at the links between the GPUs", command="nvidia-smi topo -m"),
+)
+FRESH = Fix(text="Install TensorFlow in a fresh environment, and compare again")
+SCOPE = Fix(text="In your own program, build model and optimizer inside strategy.scope()")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("nccl-failed", "training-failed", "training-crashed"))
@@ -46,14 +56,7 @@ def check(training: Training) -> Finding | Skip | None:
             return Finding(
                 summary=f"After training with {label(run)}, the {run.replicas} replicas have different weights.",
                 evidence=saw(training, f"runs[{place}].replicas_equal", f"runs[{place}].replicas"),
-                fix=(
-                    Fix(
-                        text="Take NCCL out of the way and compare:"
-                        " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
-                    ),
-                    Fix(text="If that helps, look at the links between the GPUs", command="nvidia-smi topo -m"),
-                    Fix(text="In your own program, build model and optimizer inside strategy.scope()"),
-                ),
+                fix=(*(EXCHANGE if on_gpu(run) else (FRESH,)), SCOPE),
                 affects=run.devices,
             )
     return None if compared else Skip("no training with several replicas was run to its end")

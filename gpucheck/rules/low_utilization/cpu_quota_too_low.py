@@ -78,7 +78,7 @@ def check(
         summary=f"This container or job may use {few:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
         evidence=evidence,
         fix=(
-            _more(container, max(8, 4 * count)),
+            _more(container, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
             Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
         ),
     )

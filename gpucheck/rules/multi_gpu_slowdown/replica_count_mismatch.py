@@ -46,7 +46,7 @@ FIX = (
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
 def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip | None:
-    """Replicas against the run's devices; a mirrored run's GPUs against all that TensorFlow lists."""
+    """Replicas against the run's devices; the GPUs of all mirrored runs against all that TensorFlow lists."""
     mirrored = [
         (place, run)
         for place, run in enumerate(training.runs)
@@ -64,16 +64,17 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
             )
     listed = {device.name for device in (tensorflow.devices or ()) if device.kind == "GPU"} if tensorflow else set()
     unfit = {device for run in training.runs if run.status != "passed" for device in run.devices}
-    for place, run in mirrored:
-        left = listed - set(run.devices)
-        if on_gpu(run) and run.status == "passed" and left and not left & unfit:
-            return Finding(
-                summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
-                evidence=saw(training, f"runs[{place}].devices"),
-                fix=FIX,
-                affects=tuple(sorted(left)),
-                severity=Severity.WARNING,
-            )
+    passed = [(place, run) for place, run in mirrored if on_gpu(run) and run.status == "passed"]
+    left = listed - {device for _, run in passed for device in run.devices}  # --full begins with one GPU, then 2, 4, ...
+    if passed and left and not left & unfit:
+        place, run = max(passed, key=lambda one: len(one[1].devices))
+        return Finding(
+            summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
+            evidence=saw(training, f"runs[{place}].devices"),
+            fix=FIX,
+            affects=tuple(sorted(left)),
+            severity=Severity.WARNING,
+        )
     if not mirrored:
         return Skip("no mirrored training was run")
     return None

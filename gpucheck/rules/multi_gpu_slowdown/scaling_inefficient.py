@@ -35,9 +35,10 @@ from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import Lost, Paths, lost, measured, milliseconds, paths, several, short_runs
+from gpucheck.rules._scaling import GAIN, Lost, Paths, lost, measured, milliseconds, paths, several, short_runs
 from gpucheck.rules._training import label
 
+FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
 _LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m")
 
 
@@ -60,14 +61,20 @@ def check(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding |
         evidence += where.evidence
     if way is not None:
         evidence += way.evidence
+    doubled = run.doubled_batch_scaling_efficiency
     return Finding(
-        summary=short + _words(where, way, len(run.devices)), evidence=evidence, fix=_fix(run, where, way), affects=run.devices
+        summary=short + _words(where, way, len(run.devices), found=doubled is not None and doubled >= efficiency + GAIN),
+        evidence=evidence,
+        fix=_fix(run, where, way),
+        affects=run.devices,
+        apart_from=FEEDING if where is not None and where.cause == "exchange" else (),
     )
 
 
-def _words(where: Lost | None, way: Paths | None, count: int) -> str:
+def _words(where: Lost | None, way: Paths | None, count: int, *, found: bool) -> str:
+    """Where the time goes; ``found``: the small batch is the cause, which has a page of its own."""
     if where is None:
-        return ", and no cause for it was found."
+        return "." if found else ", and no cause for it was found."
     longer = f": of the {milliseconds(where.seconds)} that a step takes longer"
     if where.cause == "input":
         fed = f"which has {count} to feed"
@@ -76,7 +83,7 @@ def _words(where: Lost | None, way: Paths | None, count: int) -> str:
     if where.cause == "exchange":
         return f"{longer}, summing gradients{over} takes {milliseconds(where.exchange)}."
     return (
-        f", and no single cause for it was found{longer}, summing gradients takes {milliseconds(where.exchange)} and the input"
+        f"{'' if found else ', and no single cause for it was found'}{longer}, summing gradients takes {milliseconds(where.exchange)} and the input"
         f" pipeline {milliseconds(where.waiting)}."
     )
 

@@ -26,10 +26,8 @@ References:
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import measured, several, short_runs
+from gpucheck.rules._scaling import GAIN, measured, several, short_runs
 from gpucheck.rules._training import label
-
-GAIN = 0.1  # of the efficiency, by the doubled batch alone: more than repeated measurements differ
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
