@@ -9,7 +9,7 @@ from gpucheck.pipeline import fold, judge, judge_log
 from gpucheck.plugin import load_rows, load_rules
 
 RULES = {rule.code: rule for rule in load_rules()}
-ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver")
+ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")
 QUICK = dict.fromkeys(ABOVE_QUICK)  # as changes, to stand beside others: nobody could look
 
 

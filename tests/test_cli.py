@@ -53,7 +53,7 @@ def test_quick_on_a_machine_without_a_gpu(schema):
     assert (got["verdict"], got["exit_code"]) == ("pass", 0)
     assert got["training"] == []
     skipped = {probe["name"]: probe["problem"] for probe in got["probes"] if probe["status"] == "skipped"}
-    assert skipped.keys() == {"tensorflow", "backend", "keras", "training", "log", "tpu_resolver"}
+    assert skipped.keys() == {"tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity"}
     assert set(skipped.values()) == {"not looked at with --quick"}
 
 

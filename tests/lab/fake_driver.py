@@ -12,7 +12,8 @@ GPU       lost, name, uuid, pci_address, minor, compute_capability ("9.0"), mult
           memory_reserved_bytes, memory_used_bytes, ecc_enabled, ecc_uncorrected, ecc_uncorrected_aggregate, remapped_rows
           (0: not supported), remapped_rows_uncorrectable, remapping_pending, remapping_failed, retired_pages_pending,
           temperature_celsius, temperature_slowdown_celsius, power_milliwatts, power_limit_milliwatts,
-          power_default_limit_milliwatts, clock_event_reasons, sm_clock_mhz, sm_clock_max_mhz, utilization_percent,
+          power_default_limit_milliwatts, clock_event_reasons (and clock_event_reasons_later: from the fourth time that a process asks),
+          sm_clock_mhz, sm_clock_max_mhz, utilization_percent,
           pcie_generation, pcie_generation_max, pcie_width, pcie_width_max, persistence_mode, compute_mode (0 to 3),
           mig_enabled, mig_devices, nvlinks, nvlinks_down ("3,7"), nvlinks_unsupported, fabric_state, fabric_status, processes ("4242:1073741824")
 """

@@ -32,6 +32,30 @@ def test_one_slow_gpu_of_eight_is_named():
     assert "HwPowerBrakeSlowdown" in finding.summary
 
 
+def trained(*slowed, samples=40, by="HwThermalSlowdown", clock=1200.0):
+    """What each GPU did during training: in so many samples its clock was held down."""
+    told = [{"index": index, "samples": samples, "slowed_samples": count} for index, count in enumerate(slowed)]
+    told = [{**one, "slowed_by": [by], "slowed_sm_clock_mhz": clock} if one["slowed_samples"] else one for one in told]
+    return changed({"activity": {"gpus": told}}, "hgx-h200" if len(slowed) > 1 else "h200")
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, Status.CLEAR), (2, Status.CLEAR), (3, Status.FOUND), (40, Status.FOUND)])
+def test_clocks_during_training(count, expected):
+    assert status(THROTTLED, trained(count)) is expected
+
+
+def test_gpus_that_are_slowed_down_only_under_load():
+    finding = found(THROTTLED, trained(0, 0, 5, 12, 0, 0, 0, 0))
+    assert finding.summary == (
+        "GPU 3 (NVIDIA H200) was slowed down by HwThermalSlowdown in 12 of 40 samples during training: its SM clock was 1200 of"
+        " 1980 MHz; 2 of 8 GPUs were slowed down."
+    )
+    assert finding.affects == ("GPU 2", "GPU 3")
+    assert ("activity", "gpus[3].slowed_samples") in {(item.fact, item.field) for item in finding.evidence}
+    unknown = trained(9, clock=None)
+    assert found(THROTTLED, unknown).summary.endswith("in 9 of 40 samples during training.")
+
+
 BUSY = {"gpus.gpus[0].utilization_percent": 98, "gpus.gpus[0].clock_event_reasons": 0x4}
 
 

@@ -20,6 +20,9 @@ Example:
     gpus.gpus[0].sm_clock_mhz = 990
     gpus.gpus[0].utilization_percent = 100
     -> GPU 0 (NVIDIA H200) is slowed down by HwSlowdown and HwThermalSlowdown at 91 °C: its SM clock is 990 of 1980 MHz.
+Example:
+    activity.gpus = [{"index": 0, "samples": 40, "slowed_samples": 12, "slowed_by": ["SwThermalSlowdown"], "slowed_sm_clock_mhz": 1305}]
+    -> GPU 0 (NVIDIA H200) was slowed down by SwThermalSlowdown in 12 of 40 samples during training: its SM clock was 1305 of 1980 MHz.
 References:
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
 """
@@ -27,6 +30,7 @@ References:
 from gpucheck.compat import nvml
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.plugin import rule
+from gpucheck.probes.activity import Activity
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
@@ -36,6 +40,7 @@ from gpucheck.rules._words import listing
 
 GPU_IDLE = 0x1
 HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
+LEAST_SAMPLES = 3  # in which it was slowed down during training, a fifth of a second apart: less may be a change of its state
 FIX = (
     Fix(
         text="Watch it under load",
@@ -47,11 +52,13 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
-def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
-    """A harmful clock event reason is active; on an idle GPU only one that is harmful even there."""
+def check(gpus: Gpus, cuda: Cuda | None, activity: Activity | None) -> Finding | Skip | None:
+    """A harmful clock event reason is active, on an idle GPU only one that is harmful even there; or it was during training."""
     used = gpus_in_use(gpus, cuda)
     known = [(place, gpu) for place, gpu in used if gpu.clock_event_reasons is not None]
     slowed = [(place, gpu, reasons) for place, gpu in known if (reasons := _reasons(gpu))]
+    if not slowed and activity is not None and (trained := _while_training(used, activity)) is not None:
+        return trained
     if not slowed:
         return None if known or not used else Skip("the GPUs do not tell why their clocks are low")
     _, worst, reasons = slowed[0]
@@ -76,6 +83,32 @@ def check(gpus: Gpus, cuda: Cuda | None) -> Finding | Skip | None:
         ),
         fix=FIX,
         affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in slowed),
+    )
+
+
+def _while_training(used: list[tuple[int, Gpu]], activity: Activity) -> Finding | None:
+    gpus = {gpu.index: gpu for _, gpu in used}
+    slowed = [
+        (place, one) for place, one in enumerate(activity.gpus) if one.index in gpus and one.slowed_samples >= LEAST_SAMPLES
+    ]
+    if not slowed:
+        return None
+    worst = max((one for _, one in slowed), key=lambda one: one.slowed_samples)
+    clock, most = worst.slowed_sm_clock_mhz, gpus[worst.index].sm_clock_max_mhz
+    clocks = f": its SM clock was {clock:.0f} of {most} MHz" if clock is not None and most is not None else ""
+    more = f"; {len(slowed)} of {len(used)} GPUs were slowed down" if len(slowed) > 1 else ""
+    return Finding(
+        summary=f"{title(gpus[worst.index])} was slowed down by {listing(list(worst.slowed_by))} in {worst.slowed_samples} of"
+        f" {worst.samples} samples during training{clocks}{more}.",
+        evidence=tuple(
+            item
+            for place, _ in slowed
+            for item in saw(
+                activity, *(f"gpus[{place}].{name}" for name in ("slowed_by", "slowed_samples", "samples", "slowed_sm_clock_mhz"))
+            )
+        ),
+        fix=FIX,
+        affects=tuple(f"GPU {one.index}" for _, one in slowed),
     )
 
 

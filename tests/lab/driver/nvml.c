@@ -267,8 +267,29 @@ NUMBER(nvmlDeviceGetPowerUsage, unsigned, "power_milliwatts", "80408")
 NUMBER(nvmlDeviceGetPowerManagementLimit, unsigned, "power_limit_milliwatts", "700000")
 NUMBER(nvmlDeviceGetEnforcedPowerLimit, unsigned, "power_limit_milliwatts", "700000")
 NUMBER(nvmlDeviceGetPowerManagementDefaultLimit, unsigned, "power_default_limit_milliwatts", "700000")
-NUMBER(nvmlDeviceGetCurrentClocksEventReasons, unsigned long long, "clock_event_reasons", "1")
-NUMBER(nvmlDeviceGetCurrentClocksThrottleReasons, unsigned long long, "clock_event_reasons", "1")
+
+/* From the fourth time that a process asks, what a scenario says of a GPU that has been at work for a while. */
+static unsigned long long clock_event_reasons(int index)
+{
+    static int asked[MAX_GPUS];
+    const char *later = gpu_setting(index, "clock_event_reasons_later");
+    const char *now = later && ++asked[index] > 3 ? later : gpu_setting(index, "clock_event_reasons");
+    return strtoull(text_of(now, "1"), NULL, 0);
+}
+
+#define REASONS(function)                                                        \
+    int function(device_t *device, unsigned long long *out)                      \
+    {                                                                            \
+        int code = device_refusal(device, #function);                            \
+        const char *value = code ? NULL : gpu_setting(device->index, "clock_event_reasons"); \
+        if (code || !strcmp(text_of(value, ""), "unsupported"))                  \
+            return code ? code : UNSUPPORTED;                                    \
+        *out = clock_event_reasons(device->index);                               \
+        return OK;                                                               \
+    }
+
+REASONS(nvmlDeviceGetCurrentClocksEventReasons)
+REASONS(nvmlDeviceGetCurrentClocksThrottleReasons)
 NUMBER(nvmlDeviceGetCurrPcieLinkGeneration, unsigned, "pcie_generation", "5")
 NUMBER(nvmlDeviceGetMaxPcieLinkGeneration, unsigned, "pcie_generation_max", "5")
 NUMBER(nvmlDeviceGetGpuMaxPcieLinkGeneration, unsigned, "pcie_generation_gpu_max", "5")

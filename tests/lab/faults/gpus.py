@@ -1,6 +1,6 @@
 """GPUs as NVML describes them: lost, closed, broken, slowed down, occupied, too old or too new."""
 
-from lab.bench import Fault, Trial
+from lab.bench import DEFAULT, Fault, Trial
 from lab.machines import Machine
 
 GIB = 1 << 30
@@ -50,6 +50,16 @@ FAULTS = (
         scenario={"gpu.0.clock_event_reasons": 0x40, "gpu.0.temperature_celsius": 91},
     ),
     Fault("throttled-by-power-brake", "gpu-throttled", exit=0, scenario=of_8(clock_event_reasons=0x80)),
+    Fault(  # its fake CUDA never finishes a step
+        "throttled-only-while-training",
+        "gpu-throttled",
+        exit=3,
+        verdict="unknown",
+        level=DEFAULT,
+        scenario={"gpu.0.clock_event_reasons_later": 0x40, "gpu.0.sm_clock_mhz": 1200},
+        args=("--timeout", "20"),
+        limit_seconds=22.0,
+    ),
     Fault("throttled-and-strict", "gpu-throttled", args=("--strict",), scenario={"gpu.0.clock_event_reasons": 0x40}),
     Fault("narrow-pcie-link", "pcie-link-degraded", exit=0, scenario={"gpu.0.pcie_width": 4}),
     Fault("narrow-pcie-link-on-one-of-8", "pcie-link-degraded", exit=0, scenario=of_8(pcie_width=1)),
