@@ -5,7 +5,7 @@ import re
 from gpucheck.model import Finding, Fix, Skip
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import alarms, failure
+from gpucheck.rules._training import KERNEL_FAULTS, alarms, failure
 
 
 def no_handle(
@@ -24,6 +24,8 @@ def no_handle(
     seen = failure(training, log, failed, event)
     if seen is None or isinstance(seen, Skip):
         return seen
+    if log is not None and _was_at_work(log, event):
+        return None
     told = [alarm.fields.get("status", "") for _, alarm in alarms(training, log, event)]
     match = re.search(status, " ".join([seen.text, *told]))
     return Finding(
@@ -38,3 +40,10 @@ def no_handle(
         ),
         affects=seen.affects,
     )
+
+
+def _was_at_work(log: Log, event: str) -> bool:
+    """Whether a kernel broke before the library failed: whatever is asked of the GPU fails then, and nothing of a start is told."""
+    failed = [one for one in log.events if one.kind == event]
+    broken = [one.line for one in log.events if one.kind == "cuda-error" and one.fields.get("code") in KERNEL_FAULTS]
+    return bool(failed) and bool(broken) and min(broken) <= failed[0].line and not any("create" in one.text for one in failed)

@@ -181,6 +181,8 @@ def module_failures(log: Log) -> list[Event]:
         event.kind == "gpu-driven" or (event.kind == "driver-version" and event.fields.get("cuda")) for event in log.events
     )
     found = unserved(log, "kernel-module-failed")
+    if any(event.kind == "gpu-lost" for event in log.events):  # the driver has not taken that one
+        found = [event for event in found if "probe routine failed for" not in event.text]
     return [event for event in found if not (works and event.fields.get("reason") == "nouveau")]
 
 

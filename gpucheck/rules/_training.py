@@ -11,6 +11,8 @@ from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._words import short
 
+# Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
+KERNEL_FAULTS = ("700", "702", "710", "714", "715", "716", "717", "718", "719")
 NOT_WATCHED = Skip("no training job and no log to see it in")
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
@@ -73,7 +75,7 @@ def standing(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     def went_on(index: int) -> bool:
         """A program that was killed prints what its buffers held, and no more, unless it is started again."""
         if index > last or not _ends(events[index]):
-            return index < last
+            return index < last and events[index].line < events[last].line  # not behind the bar that it interrupts
         line = events[index].line
         return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
 

@@ -36,6 +36,10 @@ MEANT = {
             "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
             {},
         ),
+        ('ValueError: If "cluster" is not set in TF_CONFIG, task type must be WORKER.', {}),
+        ('ValueError: If "cluster" is set in TF_CONFIG, task index must be set.', {}),
+        ("ValueError: If \"service\" is set in TF_CONFIG, it must be a dict. Given <class 'str'>", {}),
+        ('ValueError: 3 is not a valid task_id for task_type "worker" in the cluster_spec:', {}),
         ('InvalidArgumentError: Task 2 was not defined in job "worker"', {"source": "server"}),
         ('InternalError: Job "evaluator" was not defined in cluster', {"message": 'Job "evaluator" was not defined in cluster'}),
     ),
@@ -65,6 +69,11 @@ MEANT = {
         ),
         ("socketStartConnect: Connect to 10.0.0.5<33092> failed : No route to host", {}),
         (
+            "socket.h:403 NCCL WARN Connect to fe80::a0:1ff:fe00:2%6<57335> failed : Network is unreachable",
+            {"address": "fe80::a0:1ff:fe00:2%6<57335"},
+        ),
+        ("  (0) Unavailable: Socket closed", {}),
+        (
             "Additional GRPC error information from remote target /job:worker/replica:0/task:0:",
             {"address": "/job:worker/replica:0/task:0"},
         ),
@@ -85,11 +94,14 @@ NOT_MEANT = {
     "session-started": ("Started server with target: grpc://localhost:2222",),
     "tf-config-malformed": (
         "INFO:tensorflow:TF_CONFIG environment variable: {'cluster': {'worker': ['a:1']}, 'task': {'type': 'worker', 'index': 0}}",
+        "TF_CONFIG must be set on every worker before the program starts",
     ),
     "worker-address-in-use": ("Started server with target: grpc://127.0.0.1:23452",),
     "worker-unreachable": (
         "Coordination agent has successfully connected.",
         "failed to connect to all addresses; last error: ipv4:10.240.1.2:8470: Connection refused",
+        'W rpc/grpc_remote_master.cc:160] RPC failed with status = "Unavailable: Socket closed" and grpc_error_string = '
+        '"{"description":"Error received from peer ipv4:10.1.2.3:8470","grpc_message":"Socket closed"}", maybe retrying the RPC',
     ),
     "cluster-named": ("a cluster of points", "the job failed"),
 }

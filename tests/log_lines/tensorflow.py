@@ -143,9 +143,14 @@ MEANT = {
     "strategy-device-invisible": (
         (
             "WARNING:tensorflow:Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /replica:0/device:GPU:1",
-            {},
+            {"devices": "GPU:1"},
         ),
         ("Some requested devices in tf.distribute.Strategy are not visible to TensorFlow: /job:localhost/device:GPU:3", {}),
+        (
+            "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: "
+            "/job:localhost/replica:0/task:0/device:GPU:10,/job:localhost/replica:0/task:0/device:GPU:2",
+            {"devices": "GPU:2,GPU:10"},
+        ),
     ),
     "strategy-devices": (
         (
@@ -181,6 +186,8 @@ NOT_MEANT = {
     "gpu-memory": ("Memory: 10.92GiB",),
     "gpus-listed": (
         "Num CPUs Available:  2",
+        "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/device:GPU:1",
+        "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:chief/task:0/device:GPU:0",
         "tf.config.list_physical_devices('GPU')  # [] if there is no GPU",
         "tf.config.list_physical_devices('GPU')  # should not be []",
         "gpus = tf.config.list_physical_devices('GPU') or []",
@@ -192,7 +199,10 @@ NOT_MEANT = {
     "gpus-requested": ("You requested gpu: [0]\n But your machine only has: []", "You requested gpu: [0, 1]"),
     "placement-failed": ("device specification '/device:GPU:1' satisfied",),
     "replicas": ("The number of classes: 4",),
-    "strategy-device-invisible": ("All devices are visible to TensorFlow",),
+    "strategy-device-invisible": (
+        "All devices are visible to TensorFlow",
+        "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:chief/task:0/device:GPU:0",
+    ),
     "strategy-devices": ("Using default strategy",),
     "cuda-diagnostics": ("I cuda_diagnostics.cc:183] hostname: gpu-host",),
 }

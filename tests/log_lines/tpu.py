@@ -9,6 +9,13 @@ MEANT = {
         ("INFO:tensorflow:Initializing the TPU system: grpc://10.1.2.2:8470", {}),
         ("    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu='')", {}),
         ("Placed on /job:worker/replica:0/task:0/device:TPU:3", {}),
+        ("I0706 19:08:27.570785 140690244269824 tf_logging.py:116] Init TPU system", {}),
+        ("INFO:tensorflow:Starting outfeed thread controller.", {}),
+        ('  File "/v/tensorflow/python/distribute/tpu_strategy.py", line 540, in async_wait', {}),
+        ('  File "/v/tensorflow_estimator/python/estimator/tpu/tpu_estimator.py", line 2876, in train', {}),
+        ("Error received from peer ipv4:10.1.2.3:8470", {}),
+        ("It fails on a TPU v3-8 after an hour", {}),
+        ("I train it with my TPU", {}),
     ),
     "tpu-failed": (
         ("I0000 tpu_initializer_helper.cc:116] libtpu.so is already in use by process with pid 42.", {"reason": "busy"}),
@@ -39,12 +46,22 @@ MEANT = {
             "The TPU worker may not be ready (still scheduling) or the address is incorrect: got (grpc://10.1.1.2:8470).",
             {"reason": "unreachable"},
         ),
+        (
+            '"description":"Error received from peer ipv4:10.1.2.3:8470","file_line":1056,"grpc_message":"Socket closed"',
+            {"reason": "unreachable"},
+        ),
         ("RuntimeError: TPU7x is not supported by this TensorFlow", {"reason": "generation"}),
     ),
 }
 
 NOT_MEANT = {
-    "uses-tpu": ("from tensorflow.distribute.cluster_resolver import TPUClusterResolver", "TPU: none", "/device:XLA_TPU_JIT"),
+    "uses-tpu": (
+        "from tensorflow.distribute.cluster_resolver import TPUClusterResolver",
+        "TPU: none",
+        "/device:XLA_TPU_JIT",
+        "tpu vs gpu",
+        "port 10.0.0.1:8470",
+    ),
     "tpu-failed": (
         "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INVALID_ARGUMENT: TpuPlatform is not available.",
         "INFO:jax._src.xla_bridge:Unable to initialize backend 'tpu': INTERNAL: Failed to open libtpu.so: libtpu.so: cannot open shared object file",

@@ -53,6 +53,10 @@ NAMED = {
         """,
     ),
     "cudnn-init-failed": (
+        """
+        E tensorflow/stream_executor/cuda/cuda_event.cc:29] failed to query event: CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure
+        E tensorflow/stream_executor/cuda/cuda_dnn.cc:329] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR
+        """,
         "InternalError: cuDNN launch failure : input shape ([32,64,28,28])",
         "E tensorflow/stream_executor/cuda/cuda_dnn.cc:329] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR\nUnknownError: Failed to get convolution algorithm. This is probably because cuDNN failed to initialize",
         "RuntimeError: cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",

@@ -94,7 +94,13 @@ WARNED = {
         2020-12-01 09:00:00.3: I tensorflow/stream_executor/cuda/cuda_diagnostics.cc:156] kernel driver does not appear to be running on this host (build-7): /proc/driver/nvidia/version does not exist
         """,
     ),
-    "gpus-not-listed": ("Num GPUs Available:  0",),
+    "gpus-not-listed": (
+        "Num GPUs Available:  0",
+        """
+        WARNING:tensorflow:Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1,/job:localhost/replica:0/task:0/device:GPU:0
+        INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:GPU:0', '/job:localhost/replica:0/task:0/device:GPU:1')
+        """,
+    ),
     "devices-hidden": (
         f'{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES="-1"\n{AGREE}\nEpoch 3/10',
         f'{NO_DEVICE}\n{DIAGNOSTICS}160] env: CUDA_VISIBLE_DEVICES=""\n{AGREE}',

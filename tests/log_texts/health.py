@@ -5,6 +5,8 @@ Cause -> logs; tests/rules/test_logs_texts.py says what each table asks of them.
 
 NAMED = {
     "gpu-lost": (
+        "NVRM: GPU at PCI:0000:3b:00: GPU has fallen off the bus.\nNVRM: The NVIDIA probe routine failed for 1 device(s).\n"
+        "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05",
         "[1234567.890123] NVRM: Xid (PCI:0000:3b:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
         """
         Jul 04 02:11:31 gn113 kernel: NVRM: GPU at PCI:0000:c1:00: GPU-5b2c1a90-0f0e-1d2c-3b4a-596877869504

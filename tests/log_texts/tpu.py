@@ -46,6 +46,27 @@ NAMED = {
         Additional GRPC error information:
         {"created":"@1590000000.1","description":"Failed to pick subchannel","file":"client_channel.cc","file_line":3959,"referenced_errors":[{"created":"@1590000000.1","description":"failed to connect to all addresses","grpc_status":14}]}
         """,
+        """
+        I0706 19:08:27.570785 140690244269824 tf_logging.py:116] Init TPU system
+        I0706 19:08:44.705890 140687278339840 tf_logging.py:116] Starting infeed thread controller.
+        UnavailableError: Socket closed
+        """,
+        """
+        tensorflow.python.framework.errors_impl.UnavailableError: Socket closed
+        Error in atexit._run_exitfuncs:
+        Traceback (most recent call last):
+          File "/v/tensorflow/python/distribute/tpu_strategy.py", line 540, in async_wait
+            context.async_wait()
+        """,
+        'W rpc/grpc_remote_master.cc:160] RPC failed with status = "Unavailable: Socket closed" and grpc_error_string = '
+        '"{"description":"Error received from peer ipv4:10.1.2.3:8470","grpc_message":"Socket closed"}", maybe retrying the RPC',
+        """
+        UnavailableError: 2 root error(s) found.
+        (0) Unavailable: Socket closed
+        (1) Unavailable: Unable to find a context_id matching the specified one (123). Perhaps the worker was restarted
+        0 successful operations.
+        What happens to my free TPU?
+        """,
         "UnavailableError: failed to connect to all addresses\n[[{{node x}}]] on /job:worker/replica:0/task:0/device:TPU:3",
     ),
     "tpu-runtime-missing": (

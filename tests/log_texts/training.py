@@ -9,7 +9,17 @@ CREATED = (
     " pci bus id: 0000:00:04.0, compute capability: 7.5"
 )
 
+BAR = "\x1b[1m45/500\x1b[0m ━━━━━━━━━━━━━━━━━━━━ 1:00 133ms/step - accuracy: 0.1234 - loss: 2.3012"
+TQDM = " 12%|█▏        | 12/100 [00:05<00:40,  2.20it/s]"
+
 NAMED = {
+    # a progress bar has no end of its line: what stands behind it came while it ran
+    "gpu-memory-exhausted": tuple(
+        f"{bar}2025-01-28 23:08:09.9: W external/local_xla/xla/tsl/framework/bfc_allocator.cc:501] Allocator (GPU_0_bfc) ran out of"
+        " memory trying to allocate 3.06GiB (rounded to 3286188288)requested by op"
+        for bar in (BAR, TQDM)
+    ),
+    "host-memory-exhausted": (f"{BAR}Killed", f"{TQDM}Killed"),
     "variable-outside-scope": (
         """
         INFO:tensorflow:Using MirroredStrategy with devices ('/job:localhost/replica:0/task:0/device:GPU:0', '/job:localhost/replica:0/task:0/device:GPU:1')
@@ -45,6 +55,10 @@ NAMED = {
         "RuntimeError: \"LayerNormKernelImpl\" not implemented for 'Half'",
     ),
     "training-failed": (
+        """
+        E tensorflow/stream_executor/cuda/cuda_event.cc:29] Error polling for event status: failed to query event: CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure
+        E tensorflow/stream_executor/dnn.cc:613] CUDNN_STATUS_INTERNAL_ERROR in tensorflow/stream_executor/cuda/cuda_dnn.cc(1867): cudnnRNNForwardTraining( cudnn.handle(), rnn_desc.handle()
+        """,
         "AttributeError: module 'tensorflow' has no attribute 'ConfigProto'",
         "F device_event_mgr.cc:223] Unexpected Event status: 1\nE cuda_event.cc:30] Error polling for event status: failed to query event: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered",
     ),

@@ -35,6 +35,12 @@ NAMED = {
         Using MultiWorkerMirroredStrategy with TF_CONFIG
         UnavailableError: failed to connect to all addresses
         """,
+        """
+        UnavailableError: 2 root error(s) found.
+        (0) Unavailable: Socket closed
+        (1) Unavailable: Unable to find a context_id matching the specified one (123). Perhaps the worker was restarted
+        """,
+        "n:1:2 [0] include/socket.h:403 NCCL WARN Connect to fe80::a0:1ff:fe00:2%6<57335> failed : Network is unreachable",
         "RendezvousConnectionError: The connection to the C10d store has failed.",
         "RuntimeError: [gloo/transport/tcp/pair.cc:525] Read error [10.0.0.1]:34567: Connection reset by peer",
         "F client.h:80] Terminating process because the JAX distributed service detected fatal errors.",
@@ -91,6 +97,7 @@ WARNED = {
         Created TensorFlow device (/job:localhost/replica:0/task:0/device:GPU:1 with 9000 MB memory) -> physical GPU (device: 1, name: A, pci bus id: 0000:02:00.0, compute capability: 7.0)
         Number of devices: 1
         """,
+        "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/device:GPU:1",
     ),
     "peer-access-unavailable": (
         "Training on two RTX 4090 hangs at the first all-reduce.\nNCCL_P2P_DISABLE=1 fixes it.",
@@ -109,6 +116,8 @@ NO_ERROR = (
             raise RuntimeError(error_message)
         RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
         """,
+    # the devices of a cluster's job, by another name
+    "Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:chief/task:0/device:GPU:0",
     'return errors::InvalidArgument("Task ", index, " was not defined in job \\"", name, "\\"");',
     'Task "deploy" was not defined in jobs.yml',
     'error: job "build" was not defined in the pipeline',

@@ -84,3 +84,11 @@ NO_ERROR = (
         117/117 ━━━━━━━━━━━━━━━━━━━━ 4s 21ms/step - accuracy: 0.8123 - loss: 0.5511
         """,
 )
+
+QUIET = (
+    # for ptxas, of which the line before says that it does without
+    """
+    W tensorflow/compiler/xla/service/gpu/nvptx_compiler.cc:71] Searched for CUDA in the following directories:
+    W tensorflow/compiler/xla/service/gpu/nvptx_compiler.cc:74]   ./cuda_sdk_lib
+    """,
+)

@@ -30,7 +30,13 @@ STATED = {
         "kein NVIDIA-Treiber",
     ),
     "driver-not-loaded": ("WARN: nvidia kernel module not loaded", "NVIDIA driver not loaded, skipping"),
-    "driver-too-old": ("显卡驱动版本过低", "The GPU driver is outdated", "CUDA error code: 35", "драйвер NVIDIA устарел"),
+    "driver-too-old": (
+        "显卡驱动版本过低",
+        "The GPU driver is outdated",
+        "Your GPU driver is outdated, which can cause this",
+        "CUDA error code: 35",
+        "драйвер NVIDIA устарел",
+    ),
     "fabric-manager-down": ("CUDA 错误码 802",),
     "gpu-too-new": ("this toolkit is too old for your card", "RTX 5070 is not supported by this wheel", "不支持 RTX 50 系列"),
     "gpu-too-old": ("Kepler is no longer supported by CUDA 12", "CUDA 13 dropped Pascal", "your GPU is too old"),
@@ -61,6 +67,10 @@ NOT_STATED = (
     "RuntimeError: CUDA error at line 802",
     "it was not a CUDA version mismatch",
     "并不是 CUDA 版本不匹配",
+    "GPU Drivers: Outdated or improperly configured GPU drivers can cause issues. Install the latest ones.",
+    "* NVIDIA driver: outdated or of another release",
+    "An outdated NVIDIA driver may cause this error",
+    "显卡驱动版本过低可能会导致问题",
 )
 
 

@@ -2,9 +2,11 @@
 
 import pytest
 from installed import PYTHON
-from one_rule import QUICK, changed, found, roots, status
+from one_rule import QUICK, RULES, changed, found, roots, status
 
+from gpucheck.logs import parse
 from gpucheck.model import Severity, Status
+from gpucheck.pipeline import judge_log
 
 
 def test_unknown_flag_is_taken_out_of_the_variable_that_holds_it():
@@ -70,3 +72,14 @@ def test_lost_tools_of_an_installed_package_are_laid_down_again():
     finding = found("libdevice-missing", nightly)
     assert finding.severity is None
     assert finding.fix[0].command == f"{PYTHON} -m pip install nvidia-cuda-nvcc-cu12"
+
+
+@pytest.mark.parametrize(("tool", "codes"), [("ptxas binary", ["ptxas-missing"]), ("libdevice directory", ["libdevice-missing"])])
+def test_folders_are_searched_for_the_tool_of_the_line_before(tool, codes):
+    lines = [
+        f"W nvptx_compiler.cc:70] Can't find {tool} in ${{CUDA_DIR}}.",
+        "Searched for CUDA in the following directories:",
+        ".",
+    ]
+    judgements = judge_log(parse(lines, "train.log"), RULES.values())
+    assert [item.outcome.code for item in judgements if item.finding is not None] == codes

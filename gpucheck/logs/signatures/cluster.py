@@ -10,7 +10,7 @@ SIGNATURES = (
         "tf-config-malformed",
         "tf_config",
         r"(?P<message>TF_CONFIG\b[^\n]{0,80}(?i:\binvalid\b|malformed|not valid|could not (?:be )?pars"
-        r"|cannot (?:be )?pars|failed to parse|must have|missing|no \W?task"
+        r"|cannot (?:be )?pars|failed to parse|must have|(?:\bit|task (?:type|index)) must be|missing|no \W?task"
         r"|not set correctly)[^\n]{0,80})",
         reach=1,
     ),
@@ -24,7 +24,7 @@ SIGNATURES = (
     *each(
         "tf-config-malformed",
         ("valid task_type", "task_type", "task type", "task_id", "task index", "cluster_spec"),
-        r"(?P<message>is not a valid task_type in the cluster_spec"
+        r"(?P<message>is not a valid task_(?:type|id)\b[^\n]{0,40}? in the cluster_spec"
         r"|[`'\"]?task[_ ]type[`'\"]?[^\n]{0,60}(?:not in|is not (?:a )?(?:valid|in|one of)"
         r"|[Uu]nrecognized)[^\n]{0,60}"
         r"|[Uu]nrecognized task[_ ]type[^\n]{0,60}|[`'\"]?task[_ ](?:id|index)[`'\"]?[^\n]{0,60}(?:exceeds"
@@ -107,7 +107,7 @@ SIGNATURES = (
         ("failed to connect to", "connection to", "socketstartconnect", "connect to"),
         r"(?:client socket has (?:failed to connect|timed out)[^\n]{0,60}? to|Connect to"
         r"|failed to connect to '?(?:ipv[46]:)?|Connection to) "
-        r"?\[?(?P<address>[\w.-]+\]?[:<, ]+\d{2,5})\b[^\n]{0,80}?(?i:refused|no route|timed? ?out|unreachable"
+        r"?\[?(?P<address>(?:[\w.-]+\]?[:<, ]+|[\w.:%-]+<)\d{2,5})\b[^\n]{0,80}?(?i:refused|no route|timed? ?out|unreachable"
         r"|errno: 1\d\d|failed)",
         reach=1,
     ),
@@ -171,14 +171,15 @@ SIGNATURES = (
     Signature(
         "worker-unreachable",
         "unavailable",
-        r"\b(?P<message>UNAVAILABLE\W{1,3}(?:Socket closed|Connection reset by peer|Endpoint read failed|Transport closed))"
+        r"\b(?P<message>(?:UNAVAILABLE|Unavailable)\W{1,3}"  # the latter before TensorFlow 2.9
+        r"(?:Socket closed|Connection reset by peer|Endpoint read failed|Transport closed))"
         r"(?!.{0,300}(?::84[37]\d|(?i:tpu)))",
         reach=0,
     ),
     *each(
         "worker-unreachable",
         ("grpc_message", "details ="),
-        r"\b(?:grpc_message|details)\W{1,6}"
+        r"^(?!.*:84[37]\d).*\b(?:grpc_message|details)\W{1,6}"
         r"(?P<message>Socket closed|Connection reset by peer|failed to connect to all addresses)",
         reach=0,
     ),

@@ -149,7 +149,8 @@ SIGNATURES = (
     *each(
         "killed",
         ("aborted", "killed", "terminated", "segmentation fault", "illegal instruction", "bus error"),
-        r"^(?:Fatal Python error: |\S+: line \d+: +\d+ )?(?P<word>Aborted|Killed|Terminated|Segmentation fault"
+        r"^(?:Fatal Python error: |\S+: line \d+: +\d+ |[^\n]*(?:s/step|it/s)[^\n]*[\d\]])?"  # a bar has no end of its line
+        r"(?P<word>Aborted|Killed|Terminated|Segmentation fault"
         r"|Illegal instruction|Bus error)\b"
         r"(?=\W*$| {2,}| *\()|: line \d+: +\d+ (?P<job>Aborted|Killed|Segmentation fault|Bus error)\b"
         r"|\bsignal: (?P<signal>killed|terminated|aborted|segmentation fault)\b",

@@ -41,6 +41,11 @@ _WISHED = re.compile(r"(?i)\b(?:make sure|ensure|to (?:avoid|prevent))\b|确保|
 _DENIED = re.compile(
     r"(?i)(?:\bnot (?:(?:a|an|the|due to|caused by|because of) )*|(?:不是|并非|而非)[^，。,]{0,4})$"
 )  # right before it
+# right behind it: what such a thing does in general, or what else may be wrong with it
+_GENERAL = re.compile(
+    r"(?i)(?: (?!and\b|which\b|that\b|so\b|but\b)[\w/-]+){0,8}? (?:can|may|might|could) (?:cause|lead|result|prevent|break)\b"
+    r"|(?<=: outdated) or\b|可能会?(?:导致|引起|造成)"
+)
 # a program that goes on without a GPU says so in passing
 _WITHOUT = re.compile(
     r"(?i)\b(?:us\w+|to|on|with)(?: the)? CPU\b"
@@ -72,7 +77,7 @@ def _cause(code: str) -> Fields:
         before = match.string[max(match.start() - 24, 0) : match.end()]
         if _HYPOTHETICAL.search(match[0]) or _WISHED.search(before) or _DENIED.search(match.string[: match.start()]):
             return None
-        if code in _PASSED_OVER and _WITHOUT.search(match.string):
+        if _GENERAL.match(match.string, match.end()) or (code in _PASSED_OVER and _WITHOUT.search(match.string)):
             return None
         return {"cause": code}
 

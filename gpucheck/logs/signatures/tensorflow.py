@@ -4,6 +4,7 @@ import re
 
 from gpucheck.logs.signatures import Signature, each, fixed, named
 
+_LOCAL_GPU = r"(?:/job:localhost)?(?:/(?:replica|task):\d+)*/device:GPU:"
 _IGNORED = r"Ignoring (?:visible )?gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]+))?"
 
 
@@ -28,8 +29,10 @@ def _requested(match: "re.Match[str]") -> dict[str, str] | None:
     return {"asked": asked, "count": str(found)} if found else None
 
 
-def _empty(match: "re.Match[str]") -> dict[str, str] | None:
-    return {"value": ""}
+def _invisible(match: "re.Match[str]") -> dict[str, str] | None:
+    """devices, the lowest first. Of a cluster's jobs TensorFlow says so of devices that only go by another name."""
+    numbers = re.findall(rf"(?:^|,){_LOCAL_GPU}(\d+)", match["devices"])
+    return {"devices": ",".join(f"GPU:{number}" for number in sorted(map(int, numbers)))} if numbers else None
 
 
 def _container(match: "re.Match[str]") -> dict[str, str] | None:
@@ -209,6 +212,11 @@ SIGNATURES = (
         "strategy-device-invisible",
         "not visible to tensorflow",
         r"requested devices in `?tf\.distribute\.Strategy`? are not visible to TensorFlow: (?P<devices>\S+)",
+        _invisible,
+    ),
+    # without the first one there is none
+    Signature(
+        "gpus-listed", "not visible to tensorflow", rf"not visible to TensorFlow: (?:\S*,)?{_LOCAL_GPU}0\b", fixed(count="0")
     ),
     *each(
         "replicas",
@@ -256,7 +264,11 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "devices-hidden", "cuda_visible_devices", r"\bCUDA_VISIBLE_DEVICES=(?:\"\"|'')?(?:$| +(?=python|\./))", _empty, reach=0
+        "devices-hidden",
+        "cuda_visible_devices",
+        r"\bCUDA_VISIBLE_DEVICES=(?:\"\"|'')?(?:$| +(?=python|\./))",
+        lambda match: {"value": ""},
+        reach=0,
     ),
     Signature("container-host", "hostname:", r"\bhostname: (?P<host>[0-9a-f]{12})$", _container, reach=0),
     Signature("container-host", "on this host (", r"on this host \((?P<host>[0-9a-f]{12})\)", _container, reach=0),

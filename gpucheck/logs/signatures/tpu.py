@@ -120,6 +120,7 @@ SIGNATURES = (
         r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|[Dd]eadline [Ee]xceeded"
         r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
         r"|:84[37]\d\b[^\n]{0,120}(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|UNAVAILABLE)"
+        r"|from peer \S{0,20}:84[37]\d\b[^\n]{0,300}(?:Socket closed|Connection reset by peer|Endpoint read failed)"
         r"|from remote target[^\n]{0,300}:84[37]\d\b"
         r"|TPU worker may not be ready|[Ff]ailed to establish SliceBuilder[^\n]{0,60}"
         r"|SliceBuilder[^\n]{0,60}(?:timed out|DEADLINE_EXCEEDED))",
@@ -145,8 +146,20 @@ SIGNATURES = (
     # -- whose work it is: context --
     *each(
         "uses-tpu",
-        ("initializing the tpu system", "tpuclusterresolver(", "initialize_tpu_system(", "device:tpu:"),
-        r"\bInitializing the TPU system\b|\bTPUClusterResolver\(|\binitialize_tpu_system\(|/device:TPU:\d",
+        (
+            *("initializing the tpu system", "init tpu system", "tpuclusterresolver(", "initialize_tpu_system(", "device:tpu:"),
+            *("feed thread controller", "tpu_strategy.py", "tpu_estimator.py", ":8470"),
+        ),
+        r"\bInitializing the TPU system\b|\bInit TPU system\b|\b(?:in|out)feed thread controller\b|\bTPUClusterResolver\("
+        r"|\binitialize_tpu_system\(|/device:TPU:\d|\btpu_(?:strategy|estimator)\.py\b|(?:ipv[46]:|grpc://)\S+:8470\b",
+        fixed(),
+        reach=0,
+    ),
+    # somebody's own words for it
+    *each(
+        "uses-tpu",
+        ("tpu v", *(f"{whose} tpu" for whose in ("free", "colab", "kaggle", "my", "our"))),
+        r"\bTPU [vV][2-6][ep]?(?:-\d+)?\b|\b(?i:free|colab|kaggle|my|our) TPUs?\b",
         fixed(),
         reach=0,
     ),

@@ -28,6 +28,8 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+import re
+
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
@@ -35,7 +37,7 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
+from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
@@ -76,7 +78,7 @@ def check(
 
 def in_log(log: Log) -> Finding | None:
     """XLA's word for it; its first one is only a warning, after which much still works."""
-    missed = told(log, "libdevice-missing")
+    missed = [event for event in told(log, "libdevice-missing") if not _of_ptxas(event, log)]
     if not missed:
         return None
     fatal = any(event.fields.get("fatal") == "yes" for event in missed)
@@ -93,3 +95,11 @@ def in_log(log: Log) -> Finding | None:
         ),
         severity=None if fatal else Severity.WARNING,
     )
+
+
+def _of_ptxas(event: Event, log: Log) -> bool:
+    """Whether the folders that a line goes through were searched for ptxas: its file, or the line before it, says so."""
+    if "Searched for CUDA" not in event.text or "libdevice" in event.text:
+        return False
+    before = {missed.line + 1 for missed in log.events if missed.kind == "ptxas-missing"}
+    return event.line in before or re.search(r"\b(?:nvptx|asm)_compiler\.cc\b", event.text) is not None

@@ -4,6 +4,7 @@ Symptom:
     strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
     NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 3b000
     You requested gpu: [0, 1, 2, 3] But your machine only has: [0]
+    Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1
     Some GPUs stay at 0 % while the job runs.
 Cause:
     tf.distribute.MirroredStrategy makes one replica per GPU that TensorFlow sees when it is built. A device list that names
@@ -81,7 +82,7 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
 
 
 def in_log(log: Log) -> Finding | None:
-    """Two processes on one GPU, more GPUs asked for than there are, or a strategy with fewer replicas than GPUs were created."""
+    """Two processes on one GPU, GPUs asked for that are not there, or a strategy with fewer replicas than GPUs were created."""
     shared, asked = told(log, "gpu-shared-by-ranks"), told(log, "gpus-requested")
     if shared:
         fields = shared[0].fields
@@ -103,6 +104,9 @@ def in_log(log: Log) -> Finding | None:
     created = {
         event.fields["device"]: event for event in log.events if event.kind == "gpu-created" and event.fields.get("device")
     }
+    unseen = _unseen(log, created)
+    if unseen is not None:
+        return unseen
     fewer = next((event for event in log.events if 0 < _replicas(event) < len(created)), None)
     if fewer is None:
         return None
@@ -113,6 +117,20 @@ def in_log(log: Log) -> Finding | None:
         fix=FIX,
         severity=Severity.WARNING,
     )
+
+
+def _unseen(log: Log, created: dict[str, Event]) -> Finding | None:
+    """Devices that a strategy was given and TensorFlow does not have; without GPU:0 it has none, and another rule says so."""
+    for event in told(log, "strategy-device-invisible"):
+        missing = [name for name in event.fields["devices"].split(",") if name not in created]
+        if missing and "GPU:0" not in missing:
+            return Finding(
+                summary=f"The strategy was given {devices(missing)}, which TensorFlow does not see.",
+                evidence=cite(event),
+                fix=(Fix(text="Name no more GPUs than there are", command="nvidia-smi -L"), *FIX),
+                severity=Severity.WARNING,
+            )
+    return None
 
 
 def _replicas(event: Event) -> int:

@@ -37,7 +37,11 @@ from gpucheck.rules._tpu import connected, from_log
 IN_USE = r"already in use(?: by process with pid (\d+))?"
 
 
-@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("tpu-unreachable", "training-failed", "training-crashed"))
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
+)
 def check(tpu: Tpu | None, resolver: TpuResolver | None, log: Log | None) -> Finding | Skip | None:
     """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
     if tpu is None:
