@@ -1,7 +1,6 @@
 """The nouns: what a run observes, judges and reports. No I/O; of ours only the nouns of expectations are imported.
 
-``Report`` is the one model of a run; JSON is its serialised form and ``schema`` publishes it. Everything here is frozen and
-keyword-only. In every struct ``None`` means *unknown*, never "no".
+``Report`` is the one model of a run, JSON its serialised form. All is frozen and keyword-only; None is *unknown*, never "no".
 """
 
 import enum
@@ -181,6 +180,8 @@ class Loss(msgspec.Struct, frozen=True, kw_only=True):
 
     first: float | None = None
     last: float | None = None
+    first_third: float | None = None  # mean over the first third of the steps, with which ``loss_fell`` compares
+    last_third: float | None = None  # the mean over the last third
 
 
 class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
@@ -225,7 +226,8 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     losses_finite: bool | None = None
     loss_fell: bool | None = None
     accuracy: float | None = None  # share of right answers over the last third of the steps; chance is 0.1
-    gradients_reach_weights: bool | None = None  # every trainable weight changed and stayed finite
+    gradients_reach_weights: bool | None = None  # every trainable weight changed
+    weights_finite: bool | None = None  # every trainable weight, on all replicas
     placement_verified: bool | None = None  # every heavy op of the step ran on the named device
     misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
     replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
@@ -241,8 +243,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
-    # where its workers are named: "this machine" (two were started here), "TF_CONFIG", "Slurm", "Kubernetes"
-    cluster: str | None = None
+    cluster: str | None = None  # where workers are named: "this machine" (two started here), "TF_CONFIG", "Slurm", "Kubernetes"
     sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
     shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
     fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart

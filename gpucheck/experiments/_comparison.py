@@ -85,6 +85,16 @@ def apart(value: float, reference: float) -> float:
     return abs(value - reference) / max(abs(reference), 1e-6)
 
 
+def percent(difference: float, limit: float) -> str:
+    """'1.01 %': a difference in as many digits as show that it is above its limit, both as shares."""
+    shown = 0.0
+    for digits in range(1, 9):
+        shown = round(100 * difference, digits)
+        if shown > 100 * limit:
+            break
+    return f"{shown:.10g} %"
+
+
 def finite(figures: dict[str, Any]) -> dict[str, float | None]:
     """Figures as a report can hold them."""
     return {name: None if value is None else proof.finite_or_none(float(value)) for name, value in figures.items()}

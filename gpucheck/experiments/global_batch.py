@@ -12,12 +12,14 @@ from typing import Any
 
 from gpucheck.child.experiments import Setting
 from gpucheck.child.smoke import network
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget, replicas, tf32
+from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent, replicas, tf32
 
 STEPS = 6
 # Relative. However the batch is divided, a float32 loss without TF32 is the same but for rounding (measured on a CPU: 2e-7). One
-# that is not averaged over the replicas is off by a factor, or by what the parts of a batch differ (measured: 0.06).
+# that is not averaged over the replicas is off by their number; one of a single replica by what the parts of a batch differ
+# (measured: 0.06); one whose synchronized statistics are wrong by anything.
 TOLERANCE = 1e-4
+NEAR = 0.05  # relative, of a loss to the one times or over the number of replicas: parts of a batch don't differ that much
 
 
 def run(setting: Setting) -> dict[str, Any]:
@@ -27,16 +29,9 @@ def run(setting: Setting) -> dict[str, Any]:
     together = count * per_replica
     several, one, small = _losses(setting, devices, per_replica)
     forget(setting.keras)
-    difference = apart(several[0], one[0])
-    problem = None
-    if not difference <= TOLERANCE:
-        problem = (
-            f"the same {together} samples give a first loss of {several[0]:.4g} on {count} replicas and of {one[0]:.4g} on one"
-            " device: the loss is not averaged over the global batch"
-        )
     return {
         "devices": devices,
-        "problem": problem,
+        "problem": problem(several[0], one[0], count, together),
         "figures": finite(
             {
                 "replicas": count,
@@ -45,7 +40,7 @@ def run(setting: Setting) -> dict[str, Any]:
                 "global_batch_size": together,
                 "first_loss_of_replicas": several[0],
                 "first_loss_of_one_device_same_global_batch": one[0],
-                "first_loss_relative_difference": difference,
+                "first_loss_relative_difference": apart(several[0], one[0]),
                 "last_loss_of_replicas": several[-1],
                 "last_loss_of_one_device_same_global_batch": one[-1],
                 "last_loss_relative_difference": apart(several[-1], one[-1]),
@@ -55,6 +50,17 @@ def run(setting: Setting) -> dict[str, Any]:
             }
         ),
     }
+
+
+def problem(several: float, one: float, count: int, samples: int) -> str | None:
+    """Why the first losses of replicas and of one device are not the same, as far as they tell; None: they are."""
+    difference = apart(several, one)
+    if difference <= TOLERANCE:
+        return None
+    told = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {one:.6g} on one device"
+    if min(apart(several, one * count), apart(several, one / count)) < NEAR:
+        return f"{told}: it is not averaged over the global batch"
+    return f"{told}, {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:g} % is rounding"
 
 
 def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpucheck.child.experiments import Setting
 from gpucheck.child.smoke import network, proof
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget
+from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent
 
 STEPS = 4
 CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
@@ -37,7 +37,7 @@ def run(setting: Setting) -> dict[str, Any]:
         if not difference <= tolerance:
             problems.append(
                 f"the first loss is {found[0]:.4g} in {precision} and {losses[0]:.4g} in float32,"
-                f" {100 * difference:.2g} % apart; up to {100 * tolerance:.0f} % is rounding"
+                f" {percent(difference, tolerance)} apart; up to {100 * tolerance:.0f} % is rounding"
             )
         elif skipped > STEPS // 2:
             problems.append(f"loss scaling left out {skipped} of {STEPS} steps in {precision}: the gradients overflow")

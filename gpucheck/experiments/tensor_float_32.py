@@ -6,7 +6,7 @@ from typing import Any
 
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.child.smoke import network
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget, tf32
+from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent, tf32
 from gpucheck.experiments._timing import step_seconds
 
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
@@ -27,7 +27,7 @@ def run(setting: Setting) -> dict[str, Any]:
     if not difference <= TOLERANCE:
         problem = (
             f"the first loss is {losses[True][0]:.4g} with TF32 and {losses[False][0]:.4g} without,"
-            f" {100 * difference:.2g} % apart; up to {100 * TOLERANCE:.0f} % is rounding"
+            f" {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:.0f} % is rounding"
         )
     figures = {
         "batch_size": batch,

@@ -63,6 +63,58 @@ def test_weights_that_never_changed():
     assert status(FALLING, changed(nan)) is Status.CLEAR
 
 
+def test_what_did_not_fall_is_what_was_compared():
+    """The last step may well lie below the first one."""
+    loss = {"first": 2.52, "last": 2.45, "first_third": 2.5, "last_third": 2.51}
+    finding = found(FALLING, changed({"training.runs[0].loss_fell": False, "training.runs[0].loss": loss}))
+    assert finding.summary == (
+        "The model did not learn in one_device on GPU:0:"
+        " its mean loss was 2.50 in the first third of the steps, 2.51 in the last."
+    )
+    old = {"first": 2.52, "last": 2.45}  # as a report of an earlier version has it
+    finding = found(FALLING, changed({"training.runs[0].loss_fell": False, "training.runs[0].loss": old}))
+    assert finding.summary == "The model did not learn in one_device on GPU:0: its loss did not fall."
+
+
+NAN_LOSS = {"training.runs[0].losses_finite": False, "training.runs[0].status": "failed"}
+NAN_WEIGHTS = {"training.runs[1].weights_finite": False, "training.runs[1].status": "failed"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "summary", "cited"),
+    [
+        (NAN_LOSS, "The loss became NaN or infinite in one_device on GPU:0.", ["runs[0].losses_finite"]),
+        (
+            NAN_WEIGHTS,
+            "The weights became NaN or infinite in mirrored on GPU:0, although the loss was finite.",
+            ["runs[1].weights_finite"],
+        ),
+        (
+            {**NAN_WEIGHTS, "training.runs[0].weights_finite": False},
+            "The weights became NaN or infinite in one_device on GPU:0 and 1 more, although the loss was finite.",
+            ["runs[0].weights_finite", "runs[1].weights_finite"],
+        ),
+        (
+            {**NAN_LOSS, **NAN_WEIGHTS},
+            "The loss or the weights became NaN or infinite in one_device on GPU:0 and 1 more.",
+            ["runs[0].losses_finite", "runs[1].weights_finite"],
+        ),
+    ],
+)
+def test_weights_that_are_not_finite(changes, summary, cited):
+    plain = changed(changes)
+    finding = found("loss-not-finite", plain)
+    assert finding.summary == summary
+    assert [item.field for item in finding.evidence] == cited
+    assert "enable_check_numerics" in finding.fix[0].text
+    assert roots(plain) == ["loss-not-finite"]
+
+
+def test_weights_that_are_not_finite_did_change():
+    lost = {"training.runs[0].weights_finite": False, "training.runs[0].loss_fell": False}
+    assert status(FALLING, changed(lost)) is Status.CLEAR
+
+
 def test_replicas_are_skipped_where_there_was_only_one():
     assert status("replicas-diverged", changed()) is Status.SKIPPED
     assert status("replicas-diverged", changed(name="hgx-h200")) is Status.CLEAR

@@ -136,6 +136,19 @@ def test_the_device_against_the_cpu(precision, device, cpu, expected):
     assert status(RESULTS, changed({f"training.runs[0].{name}": value for name, value in fields.items()})) is expected
 
 
+@pytest.mark.parametrize(
+    ("precision", "cpu", "device", "told"),
+    [
+        ("float32", 2.41, 2.41 * 1.0101, "a loss of 2.4343 in one_device on GPU:0 and of 2.41 on the CPU, 1.01 % apart; up to 1 %"),
+        ("mixed_bfloat16", 2.41, 2.41 * 1.051, "2.533 in one_device on GPU:0 in mixed_bfloat16 and of 2.41 on the CPU, 5.1 % apart; up to 5 %"),
+        ("float32", 2.41, 3.62, "a loss of 3.62 in one_device on GPU:0 and of 2.41 on the CPU, 50 % apart; up to 1 % is rounding."),
+    ],
+)  # fmt: skip
+def test_what_is_told_is_above_the_limit_that_is_told(precision, cpu, device, told):
+    fields = {"precision": precision, "loss": {"first": device, "last": 1.5}, "cpu_first_loss": cpu}
+    assert told in found(RESULTS, changed({f"training.runs[0].{name}": value for name, value in fields.items()})).summary
+
+
 def test_memory_errors_explain_other_results():
     differ = {"training.runs[0].cpu_first_loss": 1.0, "gpus.gpus[0].ecc_uncorrected_volatile": 1}
     assert roots(changed(differ)) == ["ecc-errors"]

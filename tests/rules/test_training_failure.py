@@ -59,6 +59,50 @@ def test_several_failed_experiments_are_all_named():
     assert [item.value for item in finding.evidence] == [LEAK["reason"], HUNG["reason"]]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason", "fix"),
+    [
+        ("precision", "the first loss is 3.632 in mixed_bfloat16 and 2.745 in float32, 32 % apart", "set_global_policy"),
+        ("tensor_float_32", "the first loss is 3.6 with TF32 and 2.7 without", "enable_tensor_float_32_execution(False)"),
+        ("batch_normalization", "with synchronized=True the variance is 2 % from that of the global batch", "normalization"),
+        ("global_batch", "the same 32 samples give a first loss of 1.25 on 2 replicas and of 2.5 on one device", "one device"),
+        ("memory_after_clear", "memory is not given back on CPU:0: each model leaves 103 MiB or more", "process of its own"),
+        ("memory_growth", "memory growth is not honoured on GPU:0: 1 of 80 GiB are free", "memory_limit"),
+        ("out_of_memory", "asking for 6.9 GiB does not raise ResourceExhaustedError, but MemoryError: std::bad_alloc", "catch"),
+    ],
+)
+def test_each_experiment_has_its_own_fix(name, reason, fix):
+    finding = found("training-failed", changed({"training.experiments": [{"name": name, "status": "failed", "reason": reason}]}))
+    first, again = finding.fix
+    assert fix in first.text
+    assert again.command == "gpucheck --full -v"
+    assert "installation errors" not in first.text + again.text
+
+
+@pytest.mark.parametrize("name", ["precision", "xla_warm_up"])
+def test_an_exception_in_an_experiment_is_looked_up(name):
+    raised = {"name": name, "status": "failed", "reason": "AttributeError: module 'keras' has no attribute 'x'"}
+    finding = found("training-failed", changed({"training.experiments": [raised]}))
+    assert [fix.text.partition(":")[0] for fix in finding.fix] == [
+        "Look the message up among the known installation errors",
+        "Repeat it while nothing else uses the machine, and see the log",
+    ]
+
+
+def test_wrong_numbers_come_before_memory():
+    names = ["memory_after_clear", "global_batch", "batch_normalization", "precision"]
+    failed = [{"name": name, "status": "failed", "reason": f"the {name} is off"} for name in names]
+    finding = found("training-failed", changed({"training.experiments": failed}))
+    assert finding.summary == (
+        "All jobs train, but the experiment precision failed (batch_normalization, global_batch, memory_after_clear failed, too):"
+        " the precision is off."
+    )
+    assert "set_global_policy" in finding.fix[0].text
+    assert "process of its own" in finding.fix[3].text
+    assert len(finding.fix) == 5
+    assert [item.field for item in finding.evidence] == [f"experiments[{place}].reason" for place in (3, 2, 1, 0)]
+
+
 def test_a_failed_job_comes_before_a_failed_experiment():
     plain = changed({**FAILED, "training.experiments": [LEAK]})
     assert found("training-failed", plain).summary.startswith("Training with one_device")

@@ -18,14 +18,19 @@ def measured(seconds: list[float], losses: list[float], global_batch: int, accur
     first, step = seconds[0], statistics.median(seconds[1:])
     finite = all(math.isfinite(loss) for loss in losses)
     third = max(1, len(losses) // 3)
-    fell = finite and statistics.fmean(losses[-third:]) < statistics.fmean(losses[:third])
+    early, late = (statistics.fmean(losses[:third]), statistics.fmean(losses[-third:])) if finite else (math.nan, math.nan)
     return {
         "first_step_seconds": round(first, 4),
         "step_seconds": round(step, 6),
         "samples_per_second": round(global_batch / step, 1),
-        "loss": {"first": finite_or_none(losses[0]), "last": finite_or_none(losses[-1])},
+        "loss": {
+            "first": finite_or_none(losses[0]),
+            "last": finite_or_none(losses[-1]),
+            "first_third": finite_or_none(early),
+            "last_third": finite_or_none(late),
+        },
         "losses_finite": finite,
-        "loss_fell": fell if finite else None,
+        "loss_fell": late < early if finite else None,
         "accuracy": finite_or_none(statistics.fmean(accuracies[-third:])) if accuracies else None,
     }
 
@@ -47,18 +52,19 @@ class Means:
 
 
 def weights(trainable: list[Any], before: list[Any]) -> dict[str, Any]:
-    """Whether every one of these variables moved and stayed finite, and whether all replicas hold the same bits."""
+    """Whether every one of these variables changed, is finite on all replicas, and has the same bits on all of them."""
     import numpy as np
 
-    reached, equal = True, None
+    reached, finite, equal = True, True, None
     for weight, old in zip(trainable, before):
-        new = weight.numpy()
-        reached = reached and bool(np.isfinite(new).all()) and not np.array_equal(new, old)
+        values = [weight.numpy()]
+        reached = reached and not np.array_equal(values[0], old)
         replicas = getattr(getattr(weight, "_value", weight), "values", None)
         if replicas is not None and not callable(replicas) and len(replicas) > 1:
-            values = [replica.numpy().tobytes() for replica in replicas]
-            equal = (equal is not False) and all(value == values[0] for value in values)
-    return {"gradients_reach_weights": reached, "replicas_equal": equal}
+            values = [replica.numpy() for replica in replicas]
+            equal = (equal is not False) and all(value.tobytes() == values[0].tobytes() for value in values)
+        finite = finite and all(bool(np.isfinite(value).all()) for value in values)
+    return {"gradients_reach_weights": reached, "weights_finite": finite, "replicas_equal": equal}
 
 
 def tf32(tf: Any) -> bool | None:
@@ -94,12 +100,15 @@ def problem(result: dict[str, Any]) -> str | None:
     """Why a run that came to its end is no proof; None if it is one."""
     if not result["losses_finite"]:
         return "the loss is not finite"
+    if not result["weights_finite"]:
+        return "some weights are not finite, although the loss is"
     if not result["loss_fell"]:
-        return f"the loss did not fall: {result['loss']['first']:.3g} to {result['loss']['last']:.3g}"
+        early, late = result["loss"]["first_third"], result["loss"]["last_third"]
+        return f"the loss did not fall: its mean was {early:.3g} in the first third of the steps, {late:.3g} in the last"
     if result["accuracy"] is not None and result["accuracy"] < 2 / CLASSES:
         return f"the accuracy stayed near chance: {result['accuracy']:.2f} on {CLASSES} classes"
     if not result["gradients_reach_weights"]:
-        return "some weights did not change, or are not finite"
+        return "some weights did not change"
     if result["placement_verified"] is False:
         where = ", ".join(result["misplaced_ops"][:3]) or "not every device took part"
         return f"the work did not run where it was placed: {where}"

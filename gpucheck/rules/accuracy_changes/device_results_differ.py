@@ -53,12 +53,12 @@ def check(training: Training) -> Finding | Skip | None:
         return Skip("no run's first loss was compared with the CPU's")
     for place, run, here, there in compared:
         tolerance = TOLERANCE.get(run.precision, max(TOLERANCE.values()))
-        difference = abs(here - there) / max(abs(there), SMALLEST)
-        if difference > tolerance:
+        if _apart(here, there) > tolerance:
+            shown_here, shown_there, apart = _words(here, there, tolerance)
             test = (Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3"),) if on_gpu(run) else ()
             return Finding(
-                summary=f"The same first step gives a loss of {here:.3g} in {label(run)} and of {there:.3g} on the CPU,"
-                f" {100 * difference:.0f} % apart; up to {100 * tolerance:.0f} % is rounding.",
+                summary=f"The same first step gives a loss of {shown_here} in {label(run)} and of {shown_there} on the CPU,"
+                f" {apart} % apart; up to {100 * tolerance:.0f} % is rounding.",
                 evidence=saw(training, f"runs[{place}].loss.first", f"runs[{place}].cpu_first_loss", f"runs[{place}].precision"),
                 fix=(
                     Fix(
@@ -71,3 +71,16 @@ def check(training: Training) -> Finding | Skip | None:
                 affects=run.devices,
             )
     return None
+
+
+def _apart(here: float, there: float) -> float:
+    return abs(here - there) / max(abs(there), SMALLEST)
+
+
+def _words(here: float, there: float, tolerance: float) -> tuple[str, str, str]:
+    """Both losses and their difference in percent, with as many digits as show that they are further apart than is tolerated."""
+    losses = ((f"{here:.{digits}g}", f"{there:.{digits}g}") for digits in range(3, 17))
+    first, second = next((pair for pair in losses if _apart(*map(float, pair)) > tolerance), (f"{here}", f"{there}"))
+    percents = (f"{100 * _apart(here, there):.{digits}f}" for digits in range(15))
+    percent = next((text for text in percents if float(text) > 100 * tolerance), f"{100 * _apart(here, there)}")
+    return first, second, percent

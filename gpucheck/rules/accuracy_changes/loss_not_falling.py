@@ -18,9 +18,9 @@ Example:
     training.runs[0].status = "failed"
     training.runs[0].stage = "verify"
     training.runs[0].reason = "the loss did not fall"
-    training.runs[0].loss = {"first": 2.41, "last": 2.44}
+    training.runs[0].loss = {"first": 2.41, "last": 2.44, "first_third": 2.41, "last_third": 2.45}
     training.runs[0].loss_fell = false
-    -> The model did not learn in one_device on GPU:0: its loss went from 2.41 to 2.44.
+    -> The model did not learn in one_device on GPU:0: its mean loss was 2.41 in the first third of the steps, 2.45 in the last.
 References:
     https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html
 """
@@ -45,11 +45,10 @@ def check(training: Training) -> Finding | None:
         return None
     place, run = bad[0]
     if run.loss_fell is False:
-        first, last = run.loss.first, run.loss.last
-        how = (
-            f"its loss went from {first:.2f} to {last:.2f}" if first is not None and last is not None else "its loss did not fall"
-        )
-        fields = ("loss", "loss_fell")
+        early, late = run.loss.first_third, run.loss.last_third
+        how, fields = "its loss did not fall", ("loss", "loss_fell")
+        if early is not None and late is not None:
+            how = f"its mean loss was {early:.2f} in the first third of the steps, {late:.2f} in the last"
     else:
         how, fields = "not every weight changed", ("gradients_reach_weights", "status")
     more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
@@ -92,4 +91,5 @@ def in_log(log: Log) -> Finding | None:
 
 
 def _stuck(run: TrainingRun) -> bool:
-    return run.losses_finite is not False and (run.loss_fell is False or run.gradients_reach_weights is False)
+    finite = run.losses_finite is not False and run.weights_finite is not False
+    return finite and (run.loss_fell is False or run.gradients_reach_weights is False)

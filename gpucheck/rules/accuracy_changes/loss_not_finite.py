@@ -4,6 +4,7 @@ Symptom:
     loss: nan
     NaN loss during training.
     Batch 12: Invalid loss, terminating training
+    gpucheck: losses_finite is false, or weights_finite is false.
 Cause:
     A learning rate that is too high, a logarithm or division of zero, bad values in the data, or float16 without loss scaling
     lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
@@ -29,7 +30,7 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
@@ -42,18 +43,23 @@ FIX = (
     Fix(text="Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16"),
 )
 
+_NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
+
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
 def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
-    """A run saw such a loss, or a log tells of one."""
-    bad = [(place, run) for place, run in enumerate(training.runs) if run.losses_finite is False] if training else []
+    """A run saw such a loss or ended with such weights, or a log tells of such a loss."""
+    bad = [(place, run, lost) for place, run in enumerate(training.runs) if (lost := _lost(run))] if training else []
     if training is not None and bad:
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+        fields = {lost for _, _, lost in bad}
+        what = " or the ".join(word for field, word in _NOT_FINITE.items() if field in fields)
+        though = ", although the loss was finite" if fields == {"weights_finite"} else ""
         return Finding(
-            summary=f"The loss became NaN or infinite in {label(bad[0][1])}{more}.",
-            evidence=tuple(item for place, _ in bad for item in saw(training, f"runs[{place}].losses_finite")),
+            summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
+            evidence=tuple(item for place, _, lost in bad for item in saw(training, f"runs[{place}].{lost}")),
             fix=FIX,
-            affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
+            affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
         )
     standing = [event.line for event in told(log, "loss-not-finite")] if log is not None else []
     for place, event in enumerate(log.events if log is not None else ()):
@@ -65,3 +71,8 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
                 fix=FIX,
             )
     return NOT_WATCHED if training is None and log is None else None
+
+
+def _lost(run: TrainingRun) -> str | None:
+    """The field that tells of it."""
+    return next((field for field in _NOT_FINITE if getattr(run, field) is False), None)

@@ -13,6 +13,7 @@ Cause:
 Fix:
     1. See the whole log of the job: gpucheck -v (of an experiment: gpucheck --full -v, while nothing else uses the machine)
     2. Try a fresh environment: python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
+    3. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -27,25 +28,38 @@ References:
     https://keras.io/getting_started/
 """
 
+import re
+
 from gpucheck.compat.xid import xid
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._exchange import cured, instead, sentence
 from gpucheck.rules._legacy import replacements
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._training import label
+from gpucheck.rules._training import KERNEL_FAULTS, label
 from gpucheck.rules._words import short
 
-# Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
-KERNEL_FAULTS = ("700", "702", "710", "714", "715", "716", "717", "718", "719")
 # 31 is error 700 as the kernel's log has it, 43 what becomes of the program.
 PROGRAM_XIDS = ("8", "11", "13", "25", "31", "32", "43", "68", "69", "80")
 FIX = (
     Fix(text="See the log of the job", command="gpucheck -v"),
     Fix(text="Look the message up among the known installation errors: https://www.tensorflow.org/install/errors"),
 )
+# What to do about a failed experiment, by its name: what makes training compute something else first, memory after it.
+EXPERIMENT_FIX = {
+    "precision": 'Train in float32 until this is repaired: keras.mixed_precision.set_global_policy("float32")',
+    "tensor_float_32": "Train without TF32 until this is repaired: tf.config.experimental.enable_tensor_float_32_execution(False)",
+    "batch_normalization": "Until this is repaired, train a model with BatchNormalization on one device, or take a normalization"
+    " that looks at one sample at a time (LayerNormalization, GroupNormalization)",
+    "global_batch": "Until this is repaired, train on one device, or compare the first loss of several with one device's",
+    "memory_after_clear": "Train each model in a process of its own: its memory is given back when it ends",
+    "memory_growth": "Set a limit in MiB instead of memory growth:"
+    " tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=8192)])",
+    "out_of_memory": "Don't count on catching ResourceExhaustedError, as a search for the largest batch does: try each size in a"
+    " process of its own",
+}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
@@ -99,21 +113,28 @@ def _failed_experiments(training: Training) -> list[str]:
 
 
 def _experiment(training: Training) -> Finding | None:
-    bad = [made for made in training.experiments if made.status == "failed"]
+    order = list(EXPERIMENT_FIX)
+    bad = [place for place, made in enumerate(training.experiments) if made.status == "failed"]
+    bad.sort(key=lambda place: order.index(name) if (name := training.experiments[place].name) in order else len(order))
     if not bad:
         return None
-    first, *others = bad
+    failed = [training.experiments[place] for place in bad]
+    first, *others = failed
+    repeat = Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v")
     more = f" ({', '.join(made.name for made in others)} failed, too)" if others else ""
     return Finding(
         summary=f"All jobs train, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
-        evidence=saw(training, *_failed_experiments(training)),
-        fix=(
-            Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v"),
-            FIX[-1],
-        ),
+        evidence=saw(training, *(f"experiments[{place}].reason" for place in bad)),
+        fix=(*dict.fromkeys(map(_experiment_fix, failed)), repeat),
         affects=first.devices,
         severity=Severity.WARNING,
     )
+
+
+def _experiment_fix(made: Experiment) -> Fix:
+    """What was measured has a remedy by its experiment; what was raised ("TypeError: ...") is looked up."""
+    raised = re.match(r"\w+: ", made.reason or "")
+    return FIX[-1] if raised or made.name not in EXPERIMENT_FIX else Fix(text=EXPERIMENT_FIX[made.name])
 
 
 def in_log(log: Log) -> Finding | None:

@@ -76,6 +76,21 @@ module.Adam.__init__ = steep
 """,
     ),
     trained(
+        "gradients-become-nan-in-the-last-step",
+        "loss-not-finite",
+        "keras.src.optimizers.adam",
+        """
+finite = module.Adam.update_step
+def late(self, gradient, variable, learning_rate):
+    import tensorflow as tf
+    if len(variable.shape) == 1:
+        gradient = tf.where(tf.cast(self.iterations.value, tf.int64) >= 11, gradient * float("nan"), gradient)
+    return finite(self, gradient, variable, learning_rate)
+module.Adam.update_step = late
+""",
+        *("--strategy", "mirrored"),
+    ),
+    trained(
         "loss-does-not-fall",
         "loss-not-falling",
         "keras.src.optimizers.adam",
