@@ -39,9 +39,19 @@ def trained(*slowed, samples=40, by="HwThermalSlowdown", clock=1200.0):
     return changed({"activity": {"gpus": told}}, "hgx-h200" if len(slowed) > 1 else "h200")
 
 
-@pytest.mark.parametrize(("count", "expected"), [(0, Status.CLEAR), (2, Status.CLEAR), (3, Status.FOUND), (40, Status.FOUND)])
-def test_clocks_during_training(count, expected):
-    assert status(THROTTLED, trained(count)) is expected
+@pytest.mark.parametrize(
+    ("count", "samples", "expected"),
+    [
+        (0, 40, Status.CLEAR),
+        (2, 10, Status.CLEAR),
+        (3, 40, Status.FOUND),
+        (40, 40, Status.FOUND),
+        (19, 400, Status.CLEAR),
+        (20, 400, Status.FOUND),
+    ],
+)
+def test_clocks_during_training(count, samples, expected):
+    assert status(THROTTLED, trained(count, samples=samples)) is expected
 
 
 def test_gpus_that_are_slowed_down_only_under_load():

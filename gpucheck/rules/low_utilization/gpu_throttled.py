@@ -40,7 +40,9 @@ from gpucheck.rules._words import listing
 
 GPU_IDLE = 0x1
 HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
-LEAST_SAMPLES = 3  # in which it was slowed down during training, a fifth of a second apart: less may be a change of its state
+# Of the samples taken during training, a fifth of a second apart, those in which it was slowed down: less may be a change of its
+# state, or a moment of many minutes.
+LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
 FIX = (
     Fix(
         text="Watch it under load",
@@ -89,7 +91,9 @@ def check(gpus: Gpus, cuda: Cuda | None, activity: Activity | None) -> Finding |
 def _while_training(used: list[tuple[int, Gpu]], activity: Activity) -> Finding | None:
     gpus = {gpu.index: gpu for _, gpu in used}
     slowed = [
-        (place, one) for place, one in enumerate(activity.gpus) if one.index in gpus and one.slowed_samples >= LEAST_SAMPLES
+        (place, one)
+        for place, one in enumerate(activity.gpus)
+        if one.index in gpus and one.slowed_samples >= max(LEAST_SAMPLES, LEAST_SHARE * one.samples)
     ]
     if not slowed:
         return None
