@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from gpucheck.bench import figures, plan
 from gpucheck.bench.model import Ask, Measurement, Sample
 from gpucheck.host import Child, Host
-from gpucheck.probes import cuda, gpus
+from gpucheck.probes import _sampler, cuda, gpus
 
 
 class Session:
@@ -130,21 +130,16 @@ class Session:
         return items[1:]
 
     def _start_sampler(self) -> None:
-        folder = self.host.library_folder("pynvml")
         try:
             by_address = {gpu.pci_address: gpu.index for gpu in gpus.read(self.host).gpus if gpu.pci_address}
             devices = cuda.read(self.host).devices
+            self._sampler = _sampler.start(self.host)
         except RuntimeError as problem:
             self.notes.append(f"no utilisation, power or clocks: {problem}")
             return
         self._indexes = {
             f"GPU:{device.ordinal}": by_address[device.pci_address] for device in devices if device.pci_address in by_address
         }
-        self._sampler = self.host.child("sampler", folder or "", limit=self.host.remaining())
-        started = self._sampler.until("start")
-        if started is None or started["problem"]:
-            self.notes.append(f"no utilisation, power or clocks: NVML: {(started or {}).get('problem') or 'no answer'}")
-            self._sampler = None
 
     def _result(self, item: plan.Item, raw: dict[str, Any]) -> Measurement:
         found = figures.measurement(item, raw)
@@ -159,9 +154,7 @@ class Session:
         )
 
     def _sampled(self) -> list[dict[str, Any]]:
-        if self._sampler is None:
-            return []
-        return [value for stage, value in self._sampler.stages().items() if stage.startswith("sample ")]
+        return _sampler.samples(self._sampler) if self._sampler is not None else []
 
     def _refuse_a_broken_gpu(self) -> None:
         """A CPU is measured where there is no GPU, not where there is one that TensorFlow does not use."""

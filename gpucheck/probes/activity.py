@@ -9,7 +9,7 @@ from gpucheck.compat import nvml
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.plugin import probe
-from gpucheck.probes import gpus
+from gpucheck.probes import _sampler, gpus
 from gpucheck.probes._framework import trainer
 
 
@@ -19,7 +19,7 @@ class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
     index: int  # NVML's
     samples: int
     utilization_percent: float | None = None  # the highest
-    slowed_samples: int = 0  # those in which a fault held the clock down: heat, or a power supply
+    slowed_samples: int | None = None  # those in which a fault held the clock down: heat, or a power supply
     slowed_by: tuple[str, ...] = ()  # by what: names of clock event reasons
     slowed_sm_clock_mhz: float | None = None  # median of those samples
 
@@ -39,26 +39,24 @@ def read(host: Host) -> Activity:
     """
     if not gpus.read(host).gpus:
         return Activity()
-    sampler = host.child("sampler", host.library_folder("pynvml") or "", limit=host.remaining())
-    started = sampler.until("start")
-    if started is None or started["problem"]:
-        raise RuntimeError(f"NVML: {(started or {}).get('problem') or 'no answer'}")
+    sampler = _sampler.start(host)
     trainer(host).end()
     sampler.tell("stop")  # not waited for: a driver may hang
-    moments = [value["gpus"] for stage, value in sampler.stages().items() if stage.startswith("sample ")]
+    moments = [moment["gpus"] for moment in _sampler.samples(sampler)]
     count = max(map(len, moments), default=0)
     return Activity(gpus=tuple(_summed_up(index, [gpus[index] for gpus in moments if gpus[index]]) for index in range(count)))
 
 
 def _summed_up(index: int, samples: list[dict[str, Any]]) -> GpuActivity:
-    slowed = [(one, reasons) for one in samples if (reasons := nvml.harmful_reasons(one.get("clock_event_reasons") or 0))]
+    known = [one for one in samples if one.get("clock_event_reasons") is not None]
+    slowed = [(one, reasons) for one in known if (reasons := nvml.harmful_reasons(one["clock_event_reasons"]))]
     clocks = [one["sm_clock_mhz"] for one, _ in slowed if one.get("sm_clock_mhz") is not None]
     busy = [one["utilization_percent"] for one in samples if one.get("utilization_percent") is not None]
     return GpuActivity(
         index=index,
         samples=len(samples),
         utilization_percent=max(busy, default=None),
-        slowed_samples=len(slowed),
+        slowed_samples=len(slowed) if known else None,
         slowed_by=tuple(dict.fromkeys(reason for _, reasons in slowed for reason in reasons)),
         slowed_sm_clock_mhz=median(clocks) if clocks else None,
     )

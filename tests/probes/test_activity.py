@@ -39,7 +39,7 @@ def test_what_held_the_clock_down_and_how_often():
                 slowed_by=("SwThermalSlowdown",),
                 slowed_sm_clock_mhz=1200,
             ),
-            GpuActivity(index=1, samples=3, utilization_percent=99),  # one that was lost says nothing more
+            GpuActivity(index=1, samples=3, utilization_percent=99, slowed_samples=0),  # one that was lost says nothing more
         )
     )
     assert told == ["stop"]

@@ -93,11 +93,11 @@ def _while_training(used: list[tuple[int, Gpu]], activity: Activity) -> Finding 
     slowed = [
         (place, one)
         for place, one in enumerate(activity.gpus)
-        if one.index in gpus and one.slowed_samples >= max(LEAST_SAMPLES, LEAST_SHARE * one.samples)
+        if one.index in gpus and (one.slowed_samples or 0) >= max(LEAST_SAMPLES, LEAST_SHARE * one.samples)
     ]
     if not slowed:
         return None
-    worst = max((one for _, one in slowed), key=lambda one: one.slowed_samples)
+    worst = max((one for _, one in slowed), key=lambda one: one.slowed_samples or 0)
     clock, most = worst.slowed_sm_clock_mhz, gpus[worst.index].sm_clock_max_mhz
     clocks = f": its SM clock was {clock:.0f} of {most} MHz" if clock is not None and most is not None else ""
     more = f"; {len(slowed)} of {len(used)} GPUs were slowed down" if len(slowed) > 1 else ""
