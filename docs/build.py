@@ -6,10 +6,10 @@
 import json
 import pathlib
 
-from gpucheck import manual
-from gpucheck.plugin import load_rows, load_rules
+from gpucheck.engine import manual
+from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.engine.schema import schema
 from gpucheck.reports import page, table
-from gpucheck.schema import schema
 
 DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\

@@ -4,9 +4,9 @@ import time
 
 import msgspec
 
+from gpucheck.engine.pipeline import diagnose
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Report, Request, Verdict
-from gpucheck.pipeline import diagnose
 
 LEVELS = ("quick", "default", "full")
 

@@ -4,10 +4,10 @@ from fakes import facts
 from one_rule import RULES
 from one_rule import changed as changed_plain
 
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import fold, judge
+from gpucheck.engine.plugin import load_rows
 from gpucheck.model import Diagnosis, Outcome, Status
-from gpucheck.pipeline import fold, judge
-from gpucheck.plugin import load_rows
 
 ROWS = load_rows()
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.plugin import load_probes
 from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
 from gpucheck.model import ProbeStatus, Reading, Request
-from gpucheck.plugin import load_probes
 
 MACHINES = pathlib.Path(__file__).parent / "machines"
 

@@ -1,6 +1,6 @@
 """What single lines of a log mean: the events that they give, and those that they must not."""
 
-from gpucheck.logs import parse
+from gpucheck.logs.reading import parse
 
 
 def events(text):

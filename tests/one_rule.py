@@ -2,11 +2,11 @@
 
 from fakes import facts, machine
 
-from gpucheck import manual
-from gpucheck.logs import parse
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import fold, judge, judge_log
+from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.logs.reading import parse
 from gpucheck.model import Severity, Status
-from gpucheck.pipeline import fold, judge, judge_log
-from gpucheck.plugin import load_rows, load_rules
 
 RULES = {rule.code: rule for rule in load_rules()}
 ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")

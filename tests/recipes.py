@@ -15,10 +15,10 @@ import pytest
 from fakes import facts, readings
 from one_rule import changed
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Level, Request
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import json as json_report
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"

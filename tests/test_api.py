@@ -10,9 +10,9 @@ from fakes import facts, machine, readings
 
 import gpucheck
 from gpucheck import api
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Request, Verdict
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 
 
 def recorded(*changes):

@@ -14,7 +14,7 @@ from reports.cases import CASES
 from reports.hostile import leaks, secretive
 
 from gpucheck.cli.formats import FORMATS
-from gpucheck.plugin import modules
+from gpucheck.engine.plugin import modules
 
 
 def gpucheck(*args, env=None, cwd=None):

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gpucheck.handover import CannotStart, locate
+from gpucheck.launch.exec_command import CannotStart, locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file permissions are POSIX's")
 

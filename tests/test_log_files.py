@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from gpucheck.cli import text
-from gpucheck.input import Refused
+from gpucheck.files.read import Refused
 
 LOG = (
     "Epoch 1/2\n2024-10-20 22:50:17.657501: W x.cc:1] OOM when allocating tensor with shape[64,512]\n"

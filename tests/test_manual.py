@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck import manual
+from gpucheck.engine import manual
 
 PAGE = """The state of the world.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 
 
 @pytest.mark.parametrize(

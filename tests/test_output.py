@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from gpucheck.output import OutputFile
+from gpucheck.files.write import OutputFile
 
 ROOT = str(pathlib.Path(__file__).parents[1])
 QUICK = [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", "--format", "json"]

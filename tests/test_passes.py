@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gpucheck import passes
+from gpucheck.launch import pass_cache as passes
 from gpucheck.model import Level, Request
 
 REQUEST = Request(level=Level.QUICK)
@@ -84,6 +84,8 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     passes.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
     os.unlink(tmp_path / "gpucheck/passed-x")
     os.mkfifo(tmp_path / "gpucheck/passed-x", 0o600)
-    code = "import sys; from gpucheck import passes; print(passes.recall('x', 60, {'XDG_CACHE_HOME': sys.argv[1]}))"
+    code = (
+        "import sys; from gpucheck.launch import pass_cache; print(pass_cache.recall('x', 60, {'XDG_CACHE_HOME': sys.argv[1]}))"
+    )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.stderr) == ("None\n", "")

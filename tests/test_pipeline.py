@@ -6,7 +6,9 @@ import time
 import pytest
 from fakes import FakeHost, facts, machine, readings
 
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, fold, judge, observe
+from gpucheck.engine.plugin import Need, Probe, Row, Rule
 from gpucheck.model import (
     Fact,
     Finding,
@@ -22,8 +24,6 @@ from gpucheck.model import (
     Verdict,
     saw,
 )
-from gpucheck.pipeline import assemble, fold, judge, observe
-from gpucheck.plugin import Need, Probe, Row, Rule
 from gpucheck.probes.training import Training
 
 

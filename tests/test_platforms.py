@@ -8,9 +8,9 @@ import pytest
 from fakes import FakeChild, FakeHost
 
 import gpucheck
+from gpucheck.engine.pipeline import assemble, gather, judge, observe
+from gpucheck.engine.plugin import load_probes, load_rows, load_rules
 from gpucheck.model import Level, ProbeStatus, Request
-from gpucheck.pipeline import assemble, gather, judge, observe
-from gpucheck.plugin import load_probes, load_rows, load_rules
 
 ABSENT = {"load": {"status": "library-not-found", "problem": "no such library"}}
 

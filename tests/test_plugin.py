@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.plugin import Need, load_probes, load_rows, load_rules, modules
 from gpucheck.model import Fact
-from gpucheck.plugin import Need, load_probes, load_rows, load_rules, modules
 from gpucheck.probes.pci import Pci
 
 RULES = load_rules()

@@ -8,11 +8,11 @@ import time
 from fakes import machine, readings
 from msgspec.structs import replace
 
-from gpucheck import manual
-from gpucheck.facts import Facts
+from gpucheck.engine import manual
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Request
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import terminal
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -6,10 +6,10 @@ import time
 import pytest
 from fakes import facts, machine, readings
 
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.engine.replay import Unreadable, replay
 from gpucheck.model import SCHEMA_VERSION, Request, Verdict
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
-from gpucheck.replay import Unreadable, replay
 from gpucheck.reports import json as json_report
 
 

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from gpucheck.cli.settings import KEYS, Setting, collect, pyproject
 from gpucheck.expectations.toml import Problem
-from gpucheck.settings import KEYS, Setting, collect, pyproject
 
 
 def project(folder, text):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from gpucheck.bench.model import GpuLoad, Measurement, Result, Spread, Traced
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 
 FORMATS = ("terminal", "json", "csv")
 SPREADS = ("median", "minimum", "maximum")

@@ -47,8 +47,8 @@ def main() -> NoReturn:
         code = UNKNOWN
     if code == UNKNOWN:
         tell(SystemExit())  # a probe that failed over a user's file kept the exception to itself
-    if "gpucheck.output" in sys.modules:
-        sys.modules["gpucheck.output"].sweep()
+    if "gpucheck.files.write" in sys.modules:
+        sys.modules["gpucheck.files.write"].sweep()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
             stream.flush()

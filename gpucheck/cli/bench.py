@@ -14,8 +14,8 @@ from gpucheck.cli import signals
 from gpucheck.cli.parameters import Command, Interpreter, Seconds
 from gpucheck.cli.request import STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
+from gpucheck.files.write import OutputFile
 from gpucheck.model import Request
-from gpucheck.output import OutputFile
 
 EXAMPLES = """\b
 Examples:

@@ -19,7 +19,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
         """Read it."""
-        from gpucheck.input import Refused, read
+        from gpucheck.files.read import Refused, read
 
         try:
             return value, read(value, LARGEST_BYTES, dash=True)
@@ -101,7 +101,7 @@ def _exit_code(report: Report, exit_style: str) -> int:
 
 
 def _replay(name: str, text: bytes, request: Request) -> Report:
-    from gpucheck.replay import Unreadable, replay
+    from gpucheck.engine.replay import Unreadable, replay
 
     try:
         return replay(text, request.allow_cpu, request.strict, request.expectations)

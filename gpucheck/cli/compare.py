@@ -71,7 +71,7 @@ def _render(found: Any, style: str, color: str, verbose: bool) -> str:
 
 
 def _read(path: str) -> bytes:
-    from gpucheck.input import Refused, read
+    from gpucheck.files.read import Refused, read
 
     try:
         return read(path, LARGEST_BYTES, dash=True)
@@ -80,7 +80,7 @@ def _read(path: str) -> bytes:
 
 
 def _report(text: bytes, name: str) -> Report:
-    from gpucheck.replay import Unreadable, replay
+    from gpucheck.engine.replay import Unreadable, replay
 
     try:
         return replay(text)

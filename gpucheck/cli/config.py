@@ -28,7 +28,7 @@ def config(context: click.Context, style: str) -> None:
     """
     from gpucheck.cli.group import defaults
     from gpucheck.cli.parameters import here
-    from gpucheck.settings import EXPECTATIONS, KEYS, collect
+    from gpucheck.cli.settings import EXPECTATIONS, KEYS, collect
 
     context.invoked_subcommand = "check"
     parent = context.parent or context

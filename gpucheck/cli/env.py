@@ -88,9 +88,9 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
 
 
 def _uninstall(python: str | None) -> None:
+    from gpucheck.engine.pipeline import observe
+    from gpucheck.engine.plugin import load_probes
     from gpucheck.host.local import LocalHost
-    from gpucheck.pipeline import observe
-    from gpucheck.plugin import load_probes
     from gpucheck.repair import install
 
     with LocalHost(Request(level=Level.QUICK, python=python)) as host, _Refusals():

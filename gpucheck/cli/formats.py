@@ -11,8 +11,8 @@ import click
 
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
+from gpucheck.files.write import OutputFile
 from gpucheck.model import Report
-from gpucheck.output import OutputFile
 
 STYLES = ("default", "nagios", "npd", "docker")
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

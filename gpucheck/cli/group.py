@@ -137,8 +137,8 @@ def exit_code_of(state: str, exit_style: str) -> int:
 
 def _style(context: click.Context) -> str:
     """The exit style of arguments and settings that may both be wrong."""
+    from gpucheck.cli.settings import exit_style
     from gpucheck.reports._headline import EXIT_STYLES
-    from gpucheck.settings import exit_style
 
     if context.invoked_subcommand not in (None, "check"):
         return "default"
@@ -164,7 +164,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
     options = {option: param for param in command.params for option in param.opts} if command is not None else {}
     if "--allow-cpu" not in options:
         return None
-    from gpucheck.settings import collect
+    from gpucheck.cli.settings import collect
 
     try:
         configured = collect(os.environ, here()).values

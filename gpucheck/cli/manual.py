@@ -35,7 +35,7 @@ def explain(what: str, style: str, color: str, verbose: bool) -> None:
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
-    from gpucheck import manual, plugin
+    from gpucheck.engine import manual, plugin
     from gpucheck.lint.pages import ROWS
     from gpucheck.reports import page
 
@@ -46,8 +46,8 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -> None:
     from gpucheck.cli.text import lines
-    from gpucheck.explain import explain as explain_log
-    from gpucheck.input import STDIN, Refused
+    from gpucheck.engine.explain import explain as explain_log
+    from gpucheck.files.read import STDIN, Refused
     from gpucheck.reports import explanation, json
 
     standard_input(what)
@@ -77,7 +77,7 @@ def rules(style: str, color: str) -> None:
       gpucheck rules --format markdown > table.md
       gpucheck rules --format json
     """
-    from gpucheck import plugin
+    from gpucheck.engine import plugin
     from gpucheck.lint.pages import ROWS
     from gpucheck.reports import table
 
@@ -96,7 +96,7 @@ def schema() -> None:
     """
     import json
 
-    from gpucheck import schema as published
+    from gpucheck.engine import schema as published
 
     show(json.dumps(published.schema(), indent=2) + "\n")
 
@@ -127,9 +127,9 @@ def completion(shell: str) -> None:
 
 def _all_rules() -> Any:
     """The rules that judge a machine, and those that judge a training script, with their pages."""
-    from gpucheck import manual
+    from gpucheck.engine import manual
+    from gpucheck.engine.plugin import load_rules
     from gpucheck.lint.pages import load_rules as load_lint_rules
-    from gpucheck.plugin import load_rules
 
     rules = (*load_rules(), *load_lint_rules())
     return tuple(rule if rule.doc else rule._replace(doc=manual.docstring(rule.check.__module__)) for rule in rules)

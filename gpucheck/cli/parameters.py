@@ -87,7 +87,7 @@ class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         if not isinstance(value, (str, os.PathLike)):
             return value
         from gpucheck.expectations.read import Problem, parse
-        from gpucheck.input import Refused, read
+        from gpucheck.files.read import Refused, read
 
         try:
             return parse(read(os.fspath(value), LARGEST_BYTES).decode(), os.fspath(value))

@@ -10,9 +10,9 @@ from click.core import ParameterSource
 
 from gpucheck.cli.parameters import DEPTHS, ExpectationsFile, Interpreter, Seconds
 from gpucheck.cli.screen import progress_line, say
+from gpucheck.engine.plugin import modules
 from gpucheck.host import Host
 from gpucheck.model import Level, Report, Request
-from gpucheck.plugin import modules
 
 STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
 BACKENDS = ("tensorflow", "jax", "torch")
@@ -144,7 +144,7 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
         started: ``time.monotonic()`` of the command's start.
         env: the environment to look at, if not this process' own.
     """
-    from gpucheck.pipeline import diagnose
+    from gpucheck.engine.pipeline import diagnose
 
     with this_machine(request, started, env) as host, progress_line(host) as progress:
         report = diagnose(host, started, progress)

@@ -56,7 +56,7 @@ def run(
     is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed. What --backend names is
     handed to the command as KERAS_BACKEND.
     """
-    from gpucheck import handover
+    from gpucheck.launch import exec_command as handover
 
     if request.strategies or (not request.smoke and request.level is Level.QUICK and not typed(*DEPTHS)):
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
@@ -81,7 +81,7 @@ def _checked(
         env["KERAS_BACKEND"] = request.backend  # what was checked is what is started
     name = None
     if cache_seconds is not None:
-        from gpucheck import passes
+        from gpucheck.launch import pass_cache as passes
 
         name = _name(request, repair)
         changes = passes.recall(name, cache_seconds, env)
@@ -110,8 +110,8 @@ def _repaired(request: Request, started: float, env: dict[str, str]) -> tuple[Re
 
 
 def _name(request: Request, repair: bool) -> str:
-    from gpucheck import passes
     from gpucheck.host.local import LocalHost
+    from gpucheck.launch import pass_cache as passes
 
     with LocalHost(request) as host:
         return passes.key(request, os.environ, host.interpreter(), f"repair {repair}")

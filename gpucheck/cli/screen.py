@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from gpucheck.output import OutputFile, write
+from gpucheck.files.write import OutputFile, write
 
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 

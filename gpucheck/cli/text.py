@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from typing import IO
 
-from gpucheck.input import MARKS, STDIN, Refused
+from gpucheck.files.read import MARKS, STDIN, Refused
 
 LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can hold any number of them
 _LONGEST = 1 << 20  # characters of a line that are held at once

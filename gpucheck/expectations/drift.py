@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from gpucheck.engine.facts import Facts
 from gpucheck.expectations import SPEED_TOLERANCE, Expectations, steady
 from gpucheck.expectations.gpus import gpu_count, gpu_models
 from gpucheck.expectations.items import Item, Seen
 from gpucheck.expectations.tracked import Tracked, tracked
 from gpucheck.expectations.training import training
 from gpucheck.expectations.versions import version
-from gpucheck.facts import Facts
 from gpucheck.model import Report
 
 TRAINING = "training speed"
@@ -98,8 +98,8 @@ def from_expectations(seen: Seen, baseline: str, current: str) -> Drift:
 
 def seen_of(report: Report, wanted: Expectations | None) -> Seen:
     """A report's facts, to be held against expectations."""
+    from gpucheck.engine.plugin import load_probes
     from gpucheck.model import ProbeStatus, Reading, Request
-    from gpucheck.plugin import load_probes
 
     kinds = {probe.name: probe.fact for probe in load_probes()}
     readings = [

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from gpucheck.engine.facts import Facts, FactType
 from gpucheck.expectations import Expectations
-from gpucheck.facts import Facts, FactType
 from gpucheck.model import Evidence, Fact, Level, Request
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver

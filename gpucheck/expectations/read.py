@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.engine.plugin import modules
 from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
 from gpucheck.expectations.toml import Path, Problem
-from gpucheck.plugin import modules
 
 __all__ = ("Problem", "baseline", "convert", "parse")
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")

@@ -20,7 +20,7 @@ from gpucheck.expectations.items import Seen
 from gpucheck.expectations.training import as_usual
 from gpucheck.expectations.versions import ABSENT, versions_seen
 from gpucheck.model import Report, Request, Severity, TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gpucheck.expectations import steady
 from gpucheck.expectations.gpus import GIB
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 
 
 class Tracked(NamedTuple):

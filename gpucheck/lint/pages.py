@@ -1,6 +1,6 @@
 """The rules of ``gpucheck lint``, found by walking their folder, and the executed example of their pages.
 
-The page of a lint rule has the sections of every page (``gpucheck/manual.py``); its example is code:
+The page of a lint rule has the sections of every page (``gpucheck/engine/manual.py``); its example is code:
 
     Example:
         bad:
@@ -18,9 +18,9 @@ import re
 import textwrap
 from typing import Any, NamedTuple
 
-from gpucheck.manual import Page
+from gpucheck.engine.manual import Page
+from gpucheck.engine.plugin import Row, Rule, modules
 from gpucheck.model import Scope
-from gpucheck.plugin import Row, Rule, modules
 
 ROW = "training-script"
 ROWS = {

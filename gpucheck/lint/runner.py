@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from gpucheck.engine.plugin import Rule
 from gpucheck.lint import source
 from gpucheck.lint.pages import words
 from gpucheck.lint.script import Finding, Script
-from gpucheck.plugin import Rule
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
 MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes

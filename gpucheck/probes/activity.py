@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from gpucheck.compat import nvml
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import _sampler, gpus
 from gpucheck.probes._framework import trainer
 

@@ -3,9 +3,9 @@
 import msgspec
 
 from gpucheck.compat import keras
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import _framework
 from gpucheck.probes.tensorflow import Device
 

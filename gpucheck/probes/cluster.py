@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.cluster.reach import reach
+from gpucheck.cluster.tf_config import TRAINING_JOBS, Parsed
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
-from gpucheck.probes._reach import reach
-from gpucheck.probes._tf_config import TRAINING_JOBS, Parsed
 
 MENTIONED = 20  # problems
 TESTED = 64  # other tasks that are connected to

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 # How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
 # (systemd.io/CONTAINER_INTERFACE). WSL does so too, and is no container.

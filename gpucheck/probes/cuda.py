@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._witness import cuda_version, limit, listen
 
 DOING = {

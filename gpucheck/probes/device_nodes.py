@@ -2,9 +2,9 @@
 
 import re
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._witness import too_early
 from gpucheck.probes.kernel_module import minors
 

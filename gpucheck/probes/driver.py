@@ -1,8 +1,8 @@
 """The first witness: the driver's management library (NVML), loaded and initialised in a child."""
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._witness import Account, cuda_version, limit, listen
 
 NVIDIA_SMI_SECONDS = 5.0

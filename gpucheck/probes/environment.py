@@ -1,8 +1,8 @@
 """The environment variables that change what CUDA, TensorFlow, Keras, NCCL or a TPU do."""
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 PREFIXES = ("CUDA_", "CUDNN_", "CUBLAS_", "NVIDIA_", "NCCL_", "TF_", "XLA_", "KERAS_", "TPU_", "LIBTPU_", "PJRT_")
 

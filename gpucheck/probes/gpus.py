@@ -2,9 +2,9 @@
 
 import msgspec
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes.driver import witness
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import _distributions
 
 

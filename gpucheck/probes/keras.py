@@ -3,9 +3,9 @@
 import msgspec
 
 from gpucheck.compat import keras as tables
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import _framework
 
 

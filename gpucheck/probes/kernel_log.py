@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Completed, Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 FILES = ("/var/log/kern.log", "/var/log/messages", "/var/log/syslog")  # kept by the syslog daemon; the last two hold all else too
 START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at the end of the start

@@ -2,9 +2,9 @@
 
 import re
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 # "Kernel Module  535.54.03", and of the open module "Open Kernel Module for x86_64  595.45.04".
 VERSION = r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)"

@@ -14,9 +14,9 @@ import msgspec
 
 from gpucheck.compat import libraries as tables
 from gpucheck.compat import tensorflow as releases
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import _cuda_tools, _distributions
 from gpucheck.probes._distributions import Found
 from gpucheck.probes._loader import Loader

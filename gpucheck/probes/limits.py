@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 CGROUPS = "/sys/fs/cgroup"
 NO_LIMIT = 1 << 60  # cgroup v1 writes "no limit" as the largest page-aligned number

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._framework import child, elsewhere, trainer
 
 PLACE = "place"  # the field that says where an event's line was printed: "container", "host", "host NAME"; absent: not said
@@ -43,7 +43,7 @@ class Log(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Log:
     """Parse what the children that import a framework wrote to their standard output and standard error."""
-    from gpucheck import logs  # the parser declares its result with this module's types
+    from gpucheck.logs.reading import parse  # the parser declares its result with this module's types
 
     children = [trainer(host)]
     if not (elsewhere(host) and host.request.backend) and (first := child(host)) is not children[0]:
@@ -56,7 +56,7 @@ def read(host: Host) -> Log:
         if not text and ending.how.startswith("not started"):
             raise RuntimeError(f"no log: the framework child was {ending.how}")
         lines += text.rstrip("\n").split("\n") if text else ()
-    return logs.parse(lines, "gpucheck's own child")
+    return parse(lines, "gpucheck's own child")
 
 
 def _died(child: Child) -> bool:

@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._distributions import (
     Found,
     flavours,

@@ -1,8 +1,8 @@
 """NVIDIA and Google functions on the PCI bus, and the kernel driver bound to each. From sysfs: lspci is not needed."""
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 DEVICES = "/sys/bus/pci/devices"
 NVIDIA, AMD, GOOGLE = "0x10de", "0x1002", "0x1ae0"

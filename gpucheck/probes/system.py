@@ -1,8 +1,8 @@
 """The operating system, the kernel, the processor architecture and the C library."""
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 
 class System(Fact, frozen=True, kw_only=True):

@@ -2,9 +2,9 @@
 
 import msgspec
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes._framework import child, elsewhere, oom_killed, trainer
 from gpucheck.probes._last_words import last_words
 from gpucheck.probes.limits import oom_kills

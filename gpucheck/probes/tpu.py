@@ -1,9 +1,9 @@
 """TPU chips, device nodes, runtime packages and environment. Reads only; connecting is ``tpu_resolver``'s."""
 
 from gpucheck.compat.tpu import LOCK_FILE, VENDOR, generation
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes.pci import DEVICES, functions
 
 ANNOUNCING = (

@@ -1,8 +1,8 @@
 """TPUClusterResolver's answer, under a hard limit, tried only where something says that a TPU should be here."""
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 from gpucheck.probes import tpu
 from gpucheck.probes._framework import child, connection, elsewhere
 

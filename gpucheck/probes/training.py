@@ -5,10 +5,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from gpucheck.cluster import coordinator as _coordinator
+from gpucheck.cluster import workers as _workers
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
-from gpucheck.plugin import probe
-from gpucheck.probes import _coordinator, _exhaustion, _workers, cuda, gpus
+from gpucheck.probes import _exhaustion, cuda, gpus
 from gpucheck.probes._framework import elsewhere, once_more, oom_killed, trainer
 from gpucheck.probes._last_words import last_words
 from gpucheck.probes.limits import oom_kills

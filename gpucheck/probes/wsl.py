@@ -2,9 +2,9 @@
 
 import re
 
+from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.plugin import probe
 
 LIBRARIES = "/usr/lib/wsl/lib"  # where WSL2 puts the Windows driver's Linux side
 LINUX_FOLDERS = (

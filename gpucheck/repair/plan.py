@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import judge
+from gpucheck.engine.plugin import load_rules
 from gpucheck.model import Request
-from gpucheck.pipeline import judge
-from gpucheck.plugin import load_rules
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment

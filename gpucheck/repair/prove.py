@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.plugin import load_probes
 from gpucheck.model import ProbeStatus, Reading, Report, Request
-from gpucheck.plugin import load_probes
 from gpucheck.repair.plan import Assignment, applied, plan
 
 ROUNDS_MAX = 3  # one fault can hide the next: a variable that keeps CUDA from starting hides the one that hides the GPUs

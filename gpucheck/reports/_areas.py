@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from gpucheck.compat.keras import OTHERS, TITLES
 from gpucheck.model import Diagnosis, ProbeStatus, Report, Severity
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._words import size
 
 Told = tuple[bool | None, str]  # whether it looks sound (None: could not look, or nothing there to look at), in words

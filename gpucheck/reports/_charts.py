@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpucheck.model import Report, TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._text import line
 from gpucheck.reports._words import significant, strategy
 

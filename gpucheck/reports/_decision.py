@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from gpucheck.model import Report, Severity, TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._sheet import Sheet
 from gpucheck.reports._training import singles
 from gpucheck.reports._words import significant, size

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from gpucheck.model import Experiment
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._sheet import Part, Sheet
 from gpucheck.reports._training import STYLES, WORDS
 from gpucheck.reports._words import SPELLING, significant, size

@@ -3,7 +3,7 @@
 from gpucheck.compat.keras import TITLES
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Diagnosis, Level, Outcome, Report, Severity, Status, Verdict
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._areas import gpu_count, gpu_names
 from gpucheck.reports._words import plural
 

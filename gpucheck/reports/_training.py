@@ -1,7 +1,7 @@
 """The training table: one row per training job, as many columns as the width allows."""
 
 from gpucheck.model import TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._sheet import Sheet
 from gpucheck.reports._words import clean, significant, strategy
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 
 # C0 and C1 controls, bidirectional overrides, zero-width characters and lone surrogates: what a terminal would obey or choke on.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff\ufffe\uffff]")

@@ -17,7 +17,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     """The findings of a log as lines no wider than ``width``, commands excepted.
 
     Args:
-        report: made by ``gpucheck.explain``: its only fact that was looked at is the log.
+        report: made by ``gpucheck.engine.explain``: its only fact that was looked at is the log.
         width: terminal cells per line.
         color: whether escape codes may be written.
         ascii: whether only ASCII may be written.

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jinja2
 
 from gpucheck.model import Report, Status, TrainingRun
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports import _charts, _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked

@@ -7,7 +7,7 @@ import json
 import re
 
 from gpucheck.model import Diagnosis, Experiment, Report, Severity, Status, TrainingRun, Verdict
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports import _decision, _experiments
 from gpucheck.reports._areas import areas
 from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked

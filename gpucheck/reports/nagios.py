@@ -4,7 +4,7 @@ Source: nagios-plugins.org, "Nagios Plugin Development Guidelines". Its exit cod
 """
 
 from gpucheck.model import Report, Severity, Status, Verdict
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._areas import gpu_count
 from gpucheck.reports._headline import followers, headline, outcomes, roots, state
 from gpucheck.reports._text import cut, fit, line

@@ -3,8 +3,8 @@
 import json
 import re
 
-from gpucheck.manual import SECTIONS, Page
-from gpucheck.plugin import Row, Rule
+from gpucheck.engine.manual import SECTIONS, Page
+from gpucheck.engine.plugin import Row, Rule
 
 LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
 # A line ends in a command where one of these follows a colon, unless it goes on as English.

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.reports._answers import looked
 from gpucheck.reports._areas import gpu_count
 from gpucheck.reports._headline import outcomes, roots, state

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from gpucheck.engine.plugin import Row, Rule
 from gpucheck.model import Severity
-from gpucheck.plugin import Row, Rule
 
 
 def title(rule: Rule) -> str:

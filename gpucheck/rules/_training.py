@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Evidence, Skip, TrainingRun, saw
-from gpucheck.naming import devices
+from gpucheck.model.naming import devices
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._words import short

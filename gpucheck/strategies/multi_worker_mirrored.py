@@ -1,6 +1,6 @@
 """Multi-worker mirrored: one process per worker, gradients summed over the network.
 
-Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/probes/_members.py`` says which). Keras 3's
+Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/cluster/members.py`` says which). Keras 3's
 ``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop (``gpucheck/child/worker.py``) and
 tell what ``fit`` said.
 """

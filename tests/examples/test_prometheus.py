@@ -7,7 +7,7 @@ import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
-from gpucheck.replay import replay
+from gpucheck.engine.replay import replay
 
 ALERTS = EXAMPLES / "prometheus/alerts.yaml"
 

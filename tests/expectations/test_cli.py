@@ -10,9 +10,9 @@ import sysconfig
 import pytest
 from fakes import MACHINES, machine, readings
 
+from gpucheck.engine.pipeline import assemble
+from gpucheck.engine.plugin import load_rows
 from gpucheck.model import Request
-from gpucheck.pipeline import assemble
-from gpucheck.plugin import load_rows
 from gpucheck.reports import json as json_report
 
 

@@ -3,8 +3,8 @@
 import pathlib
 import re
 
+from gpucheck.cli.settings import KEYS
 from gpucheck.expectations import Expectations, read
-from gpucheck.settings import KEYS
 
 TEXT = (pathlib.Path(__file__).parents[2] / "docs" / "expectations.md").read_text()
 

@@ -5,11 +5,11 @@ import time
 import pytest
 from fakes import machine, readings
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import assemble
+from gpucheck.engine.plugin import load_rows
 from gpucheck.expectations import drift, read
 from gpucheck.model import ProbeStatus, Reading, Request
-from gpucheck.pipeline import assemble
-from gpucheck.plugin import load_rows
 
 
 def report(changes=None, name="h200", without=(), failed=()):

@@ -5,15 +5,15 @@ import time
 import pytest
 from fakes import facts, machine, readings
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import Expectations, read
 from gpucheck.expectations.gpus import usable_gpus
 from gpucheck.expectations.items import Seen
 from gpucheck.expectations.versions import ABSENT, versions_seen
-from gpucheck.facts import Facts
 from gpucheck.model import Request, Verdict
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 
 RULES = load_rules()
 CODES = {rule.code for rule in RULES if rule.row == "expectation"}

@@ -8,11 +8,11 @@ import pytest
 from fakes import machine, readings
 from msgspec.structs import replace
 
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import read
-from gpucheck.facts import Facts
 from gpucheck.model import Request, Verdict
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import terminal
 
 LOOK = {"width": 100, "color": False, "ascii": False, "verbose": False}

@@ -5,13 +5,13 @@ import time
 import pytest
 from fakes import facts, machine, readings
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import Expectations, read, snapshot
 from gpucheck.expectations.drift import seen_of
-from gpucheck.facts import Facts
 from gpucheck.model import Request, Verdict
-from gpucheck.pipeline import assemble, judge
-from gpucheck.plugin import load_rows, load_rules
 
 RULES = load_rules()
 

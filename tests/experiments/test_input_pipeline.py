@@ -7,9 +7,9 @@ from fakes import readings
 from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
-from gpucheck.facts import Facts
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import judge
 from gpucheck.model import Experiment, Reading, Status, TrainingRun
-from gpucheck.pipeline import judge
 from gpucheck.probes.training import Training
 
 pytestmark = MARKS

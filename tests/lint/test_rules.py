@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.plugin import load_rules as load_machine_rules
 from gpucheck.lint.pages import ROWS, example, load_rules
 from gpucheck.lint.runner import lint_text
-from gpucheck.plugin import load_rules as load_machine_rules
 
 RULES = {rule.code: rule for rule in load_rules()}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck.logs import HARMLESS, parse
+from gpucheck.logs.reading import HARMLESS, parse
 
 LINES = [
     "I0000 00:00:1 7 port.cc:153] oneDNN custom operations are on. You may see slightly different numerical results",

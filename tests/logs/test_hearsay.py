@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucheck.explain import explain
-from gpucheck.logs.hearsay import Listing, spoken_of
+from gpucheck.engine.explain import explain
+from gpucheck.logs.reading.hearsay import Listing, spoken_of
 
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch"
 

@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.logs import lines
+from gpucheck.logs.reading import lines
 
 
 @pytest.mark.parametrize(

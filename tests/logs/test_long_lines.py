@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from gpucheck.logs import hearsay
-from gpucheck.logs import lines as raw
-from gpucheck.logs.hearsay import Listing
+from gpucheck.logs.reading import hearsay
+from gpucheck.logs.reading import lines as raw
+from gpucheck.logs.reading.hearsay import Listing
 
 FILLS = ["a", "ab ", "1", " ", "/a", "(", "a=", "0x", ".", '"', "\\t", 'File "', "\\'", '\\", \\"a', "\u4e2d", "_", "\\n", "<"]
 
 READ = """
 import sys
-from gpucheck.explain import explain
+from gpucheck.engine.explain import explain
 for fill in sys.argv[1:]:
     text = (fill * 100_000)[:100_000]
     report = explain([text, "failed call to cuInit: CUDA_ERROR_NO_DEVICE"], "log")
@@ -22,7 +22,7 @@ for fill in sys.argv[1:]:
 
 # Every pattern on lines that hold its word and go on for as long as they are read in one piece.
 MATCH = """
-import gpucheck.logs as logs
+import gpucheck.logs.reading as logs
 words = sorted({entry.must for _, entry in logs._words()._entries})
 for fill in ("a", "1", " ", "0x", "a="):
     half = (fill * 1000)[:1000]
@@ -45,7 +45,7 @@ def test_every_signature_on_lines_as_long_as_are_read():
 
 
 def test_following_lines_are_added_to_a_bounded_length():
-    from gpucheck import logs
+    from gpucheck.logs import reading as logs
 
     texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
     window = logs._Window(logs._Batch(texts, list(range(len(texts))), 1), 0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpucheck.logs import KEPT, parse
+from gpucheck.logs.reading import KEPT, parse
 
 
 def _kinds(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from one_line import assert_meant, assert_not_meant, events
 
-from gpucheck.logs import signatures
+from gpucheck.logs.reading import signatures
 
 KNOWN = signatures.load()
 TOPICS = {
@@ -38,7 +38,7 @@ def test_every_kind_is_tried_twice_and_once_in_vain() -> None:
 
 def test_every_topic_has_its_own_lines() -> None:
     for name, topic in TOPICS.items():
-        own = {signature.kind for signature in importlib.import_module(f"gpucheck.logs.signatures.{name}").SIGNATURES}
+        own = {signature.kind for signature in importlib.import_module(f"gpucheck.logs.reading.signatures.{name}").SIGNATURES}
         assert topic.MEANT.keys() <= own, name
         assert topic.MEANT.keys() == topic.NOT_MEANT.keys(), name
 

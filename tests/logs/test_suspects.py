@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucheck.logs import parse
-from gpucheck.logs.suspects import MOST
+from gpucheck.logs.reading import parse
+from gpucheck.logs.reading.suspects import MOST
 
 
 def _lines(text: str) -> list[int]:

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from gpucheck.explain import explain
+from gpucheck.engine.explain import explain
 
 LOGS = {
     "driver-library-mismatch": """\

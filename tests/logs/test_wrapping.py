@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucheck.logs import parse
-from gpucheck.logs.wrapping import decoded, is_encoded, rejoined
+from gpucheck.logs.reading import parse
+from gpucheck.logs.reading.wrapping import decoded, is_encoded, rejoined
 
 
 @pytest.mark.parametrize(

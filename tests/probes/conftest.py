@@ -8,10 +8,10 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import ApiServer
 
+from gpucheck.cluster import kubernetes as _kubernetes
+from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes import _kubernetes
-from gpucheck.probes._kubernetes_api import FOLDER, Unknown
 
 
 class PodHost(LocalHost):

@@ -7,9 +7,9 @@ import pytest
 from fakes import FakeHost
 from leftovers import VARIABLE, leftovers_after
 
+from gpucheck.cluster import coordinator as _coordinator
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes import _coordinator
 
 
 @pytest.mark.tensorflow

@@ -9,8 +9,8 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import SECRET, job_pods
 
-from gpucheck.probes import _kubernetes
-from gpucheck.probes._kubernetes_api import FOLDER, Unknown
+from gpucheck.cluster import kubernetes as _kubernetes
+from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
 
 
 def drip(handler):

@@ -7,10 +7,10 @@ import fake_kubernetes
 import pytest
 from fakes import FakeChild, FakeHost
 
+from gpucheck.cluster.kubernetes_api import FOLDER
+from gpucheck.cluster.members import members
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes._kubernetes_api import FOLDER
-from gpucheck.probes._members import members
 
 ASKED = Request(strategies=("multi_worker_mirrored",))
 FULL = Request(level=2)

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from gpucheck.probes import _slurm
+from gpucheck.cluster import slurm as _slurm
 
 
 def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):

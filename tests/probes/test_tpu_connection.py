@@ -82,7 +82,7 @@ def test_without_training_there_is_no_other_child():
     ids=["connected", "refused", "hangs", "dies"],
 )
 def test_whose_log_is_read(child, lines, monkeypatch):
-    from gpucheck import logs
+    from gpucheck.logs import reading as logs
 
     monkeypatch.setattr(logs, "parse", lambda lines, source: list(lines))
     assert [line.split()[-1] for line in log.read(Machine(child))] == lines

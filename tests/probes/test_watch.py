@@ -7,10 +7,10 @@ import time
 import psutil
 import pytest
 
+from gpucheck.cluster import reach as _reach
+from gpucheck.cluster.watch import Limits, Worker, faults, watch
 from gpucheck.host.child import LocalChild
 from gpucheck.host.process import Process
-from gpucheck.probes import _reach
-from gpucheck.probes._watch import Limits, Worker, faults, watch
 
 LIMITS = Limits(whole=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
 START = """

@@ -12,9 +12,9 @@ import pytest
 from fakes import FakeHost
 from leftovers import VARIABLE, leftovers_after
 
+from gpucheck.cluster import workers as _workers
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes import _workers
 
 REAL = {"keras": {"backend": "tensorflow"}}  # what the framework child told
 ASKED = ("multi_worker_mirrored",)

@@ -5,7 +5,9 @@ import time
 import msgspec
 from fakes import machine, readings
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import Judgement, assemble
+from gpucheck.engine.plugin import Row, Rule
 from gpucheck.model import (
     Finding,
     Outcome,
@@ -16,8 +18,6 @@ from gpucheck.model import (
     Status,
     Tool,
 )
-from gpucheck.pipeline import Judgement, assemble
-from gpucheck.plugin import Row, Rule
 
 ROWS = {
     "gpu-not-detected": Row(problem="GPU not detected", first_check="the driver", action="correct the environment"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpucheck.explain import explain
+from gpucheck.engine.explain import explain
 from gpucheck.reports import explanation
 
 HEADING = "look most like failures"

@@ -7,10 +7,10 @@ from fakes import machine, readings
 from reports.builders import others, report
 from reports.cases import CASES, cusolver
 
+from gpucheck.engine.pipeline import assemble
+from gpucheck.engine.plugin import load_rows
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Level, Request, Status, Verdict
-from gpucheck.pipeline import assemble
-from gpucheck.plugin import load_rows
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
 from gpucheck.reports._headline import EXIT_STYLES, exit_code, headline, proved, roots, state
 

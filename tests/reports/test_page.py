@@ -5,9 +5,9 @@ import json
 import pytest
 from reports.builders import ROWS, rule
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Scope, Severity
-from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import page
 
 DOC = """The [bold]moon[/bold] is in the way.

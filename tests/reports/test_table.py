@@ -4,8 +4,8 @@ import json
 
 from reports.builders import ROWS, rule
 
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Scope, Severity
-from gpucheck.plugin import load_rows, load_rules
 from gpucheck.reports import table
 
 RULES = (

@@ -3,8 +3,8 @@
 import pytest
 from one_rule import changed, found, roots, severity, status
 
+from gpucheck.engine.plugin import load_rules
 from gpucheck.model import Severity, Status
-from gpucheck.plugin import load_rules
 
 ASKED = {"request.backend": "jax"}
 LISTED = [{"name": "GPU:0", "kind": "GPU"}, {"name": "CPU:0", "kind": "CPU"}]

@@ -3,10 +3,10 @@
 import pytest
 from fakes import MACHINES, facts, machine
 
-from gpucheck import manual
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import fold, judge
+from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Status
-from gpucheck.pipeline import fold, judge
-from gpucheck.plugin import load_rows, load_rules
 
 RULES = {rule.code: rule for rule in load_rules()}
 ROWS = load_rows()

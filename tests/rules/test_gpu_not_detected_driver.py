@@ -19,8 +19,8 @@ from broken import (
 )
 from fakes import machine
 
+from gpucheck.engine.verdict import decide
 from gpucheck.model import Request, Severity, Status
-from gpucheck.verdict import decide
 
 
 def test_nvml_alone_missing_is_a_warning():

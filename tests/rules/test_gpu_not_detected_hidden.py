@@ -4,8 +4,8 @@ import pytest
 from broken import BLIND, HOST, NO_DEVICE, NO_NODES, ROWS, RULES, changed, codes, cuda, outcome, roots
 from fakes import machine
 
+from gpucheck.engine.pipeline import fold, judge
 from gpucheck.model import Severity, Status
-from gpucheck.pipeline import fold, judge
 
 UUID = "GPU-00000000-0000-0000-0000-000000000000"
 

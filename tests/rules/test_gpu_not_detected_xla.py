@@ -4,9 +4,9 @@ import pytest
 from installed import PYTHON
 from one_rule import QUICK, RULES, changed, found, roots, status
 
-from gpucheck.logs import parse
+from gpucheck.engine.pipeline import judge_log
+from gpucheck.logs.reading import parse
 from gpucheck.model import Severity, Status
-from gpucheck.pipeline import judge_log
 
 
 def test_unknown_flag_is_taken_out_of_the_variable_that_holds_it():

@@ -4,9 +4,9 @@ import pytest
 from fakes import facts
 from one_rule import RULES, changed, found, only_log, outcome, roots, severity, status
 
+from gpucheck.engine.pipeline import fold, judge_log
+from gpucheck.engine.plugin import load_rows
 from gpucheck.model import Severity, Status
-from gpucheck.pipeline import fold, judge_log
-from gpucheck.plugin import load_rows
 from gpucheck.probes.log import Log
 
 LOST, ECC, LINK = "gpu-lost", "ecc-errors", "nvlink-down"

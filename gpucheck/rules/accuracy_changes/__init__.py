@@ -1,6 +1,6 @@
 """It trains, but the numbers can't be trusted."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="Accuracy changes",

@@ -24,8 +24,8 @@ References:
     https://docs.nvidia.com/cuda/floating-point/index.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
 from gpucheck.rules._training import label, on_gpu
 

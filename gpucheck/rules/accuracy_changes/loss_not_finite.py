@@ -30,8 +30,8 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._log import told

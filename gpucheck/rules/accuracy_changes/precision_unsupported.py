@@ -37,9 +37,9 @@ import re
 from typing import Literal
 
 from gpucheck.compat import gpus as capabilities
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.naming import devices
-from gpucheck.plugin import rule
+from gpucheck.model.naming import devices
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log

@@ -28,13 +28,10 @@ References:
     https://www.tensorflow.org/guide/distributed_training#mirroredstrategy
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import cite, told
 from gpucheck.rules._training import label, on_gpu
-from gpucheck.rules._words import short
 
 EXCHANGE = (
     Fix(
@@ -60,19 +57,3 @@ def check(training: Training) -> Finding | Skip | None:
                 affects=run.devices,
             )
     return None if compared else Skip("no training with several replicas was run to its end")
-
-
-def in_log(log: Log) -> Finding | None:
-    """A program that compared its replicas, and found them different."""
-    differing = told(log, "replicas-diverged")
-    if not differing:
-        return None
-    return Finding(
-        summary=f"Replicas that must be alike are not: {short(differing[0].text)}.",
-        evidence=cite(*differing),
-        fix=(
-            Fix(text="Build the same model on every replica: the same code, configuration, random seed and checkpoint"),
-            Fix(text="Compare the libraries of the machines", command="python -m pip freeze | sort | sha256sum"),
-            Fix(text="If they are the same, look at the links between the GPUs", command="nvidia-smi topo -m"),
-        ),
-    )

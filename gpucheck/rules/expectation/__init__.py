@@ -1,6 +1,6 @@
 """What the user wrote down about this machine (``--expect``) does not hold. Judged after everything else."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="The machine is not what was expected",

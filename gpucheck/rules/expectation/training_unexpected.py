@@ -23,8 +23,8 @@ References:
 
 from typing import TYPE_CHECKING
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
 from gpucheck.rules._expectation import judge
 

@@ -24,8 +24,8 @@ References:
 
 from typing import TYPE_CHECKING
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter

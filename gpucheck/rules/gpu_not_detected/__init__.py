@@ -1,6 +1,6 @@
 """The machine has, or should have, a GPU, and TensorFlow does not list it."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="GPU not detected",

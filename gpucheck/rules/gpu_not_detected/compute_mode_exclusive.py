@@ -26,16 +26,14 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import starts
 from gpucheck.rules._training import trained_on_gpu
 from gpucheck.rules._words import listing
 
@@ -114,25 +112,3 @@ def _refused(cuda: Cuda, log: Log | None) -> tuple[Evidence, ...]:
         if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
             return saw(log, f"events[{place}].text") if log is not None else ()
     return ()
-
-
-def in_log(log: Log) -> Finding | None:
-    """CUDA's word for it: a mode alone is a site's choice."""
-    told = starts(log, str(_DEVICE_UNAVAILABLE))
-    if not told:
-        return None
-    modes = [event for event in log.events if event.kind == "compute-mode"]
-    mode = field(modes, "mode")
-    summary = (
-        f"CUDA was refused a GPU (error 46): its compute mode {mode} keeps other processes out."
-        if mode
-        else "CUDA was refused a GPU as busy or unavailable (error 46): its compute mode lets in one process or none."
-    )
-    return Finding(
-        summary=summary,
-        evidence=cite(*told[:2], *modes[:1]),
-        fix=(
-            Fix(text="See who uses it, and its mode; wait for that process or end it", command="nvidia-smi"),
-            Fix(text="Let every program in again, until the driver is reloaded", command="sudo nvidia-smi -c DEFAULT"),
-        ),
-    )

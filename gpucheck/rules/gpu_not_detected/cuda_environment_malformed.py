@@ -23,14 +23,11 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.log import Log
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import starts
 
 _INVALID_DEVICE = 101
 _ORDERS = ("FASTEST_FIRST", "PCI_BUS_ID")
@@ -48,21 +45,5 @@ def check(environment: Environment, cuda: Cuda) -> Finding | None:
         fix=(
             Fix(text="Number the GPUs as nvidia-smi does", command="export CUDA_DEVICE_ORDER=PCI_BUS_ID"),
             Fix(text="Or leave the choice to CUDA", command="unset CUDA_DEVICE_ORDER"),
-        ),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """cuInit itself fails with it only for a malformed variable: no device was asked for yet."""
-    told = [event for event in starts(log, str(_INVALID_DEVICE)) if event.kind == "cuinit-failed"]
-    if not told:
-        return None
-    return Finding(
-        summary="CUDA does not start because a variable has a value that it rejects (error 101), most likely CUDA_DEVICE_ORDER,"
-        f" which takes {' and '.join(_ORDERS)} only.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See what is set", command="env | grep -E '^(CUDA|NVIDIA)_'"),
-            Fix(text="Leave the order to CUDA", command="unset CUDA_DEVICE_ORDER"),
         ),
     )

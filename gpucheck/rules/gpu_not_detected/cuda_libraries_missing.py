@@ -36,22 +36,19 @@ References:
     https://github.com/tensorflow/tensorflow/issues/63362
 """
 
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
+from gpucheck.engine.plugin import rule
+from gpucheck.model import Finding, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._commands import cuda_install, cuda_tensorflow, reinstall
 from gpucheck.rules._faults import blocked_libraries
 from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._loading import INSTALL, loading
-from gpucheck.rules._log import cite, fitting
 from gpucheck.rules._words import listing
 
 
@@ -99,26 +96,4 @@ def check(
             *saw(libraries, "runpath", "library_path"),
         ),
         fix=tuple(dict.fromkeys(fix for fix in (again, install, newest) if fix)),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The loader's or TensorFlow's word for it. The CUDA runtime alone is missed on every machine without a GPU, too."""
-    found = loading(log)
-    if found is None or found.code != "cuda-libraries-missing":
-        return None
-    named = f": {listing(found.sonames)}" if found.sonames else ""
-    return Finding(
-        summary=f"CUDA libraries that this program opens are not found{named}.",
-        evidence=cite(*found.events),
-        fix=fitting(
-            log,
-            INSTALL,
-            Fix(
-                text="See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH",
-                command="ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'",
-            ),
-            Fix(text="PyTorch: install it with the libraries it brings", command="python -m pip install --force-reinstall torch"),
-        ),
-        severity=None if found.failed or len(found.sonames) > 1 else Severity.WARNING,
     )

@@ -34,22 +34,19 @@ References:
 """
 
 from gpucheck.compat import tensorflow as releases
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._commands import cuda_tensorflow, library_path, word
 from gpucheck.rules._faults import Fault, blocked_libraries
 from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._loading import loading
-from gpucheck.rules._log import cite, weight
 from gpucheck.rules._words import listing
 
 
@@ -131,37 +128,3 @@ def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
         activate = word(f"{interpreter.prefix}/bin/activate")
         fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
     return [*fixes, cuda_tensorflow(interpreter)]
-
-
-def in_log(log: Log) -> Finding | None:
-    """pip laid the libraries down, or opened their neighbours, and the loader does not find them."""
-    found = loading(log)
-    if found is None or found.code != "cuda-libraries-unreachable":
-        return None
-    names = listing(found.sonames) if found.sonames else "CUDA's libraries"
-    one = len(found.sonames) == 1
-    site = "$(python -c 'import sysconfig; print(sysconfig.get_path(\"purelib\"))')"
-    folder = "cusolver" if found.sonames == ["libcusolver.so.11"] else "*"
-    export = (
-        f'export LD_LIBRARY_PATH="{site}/nvidia/cusolver/lib${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
-        if folder == "cusolver"
-        else f'export LD_LIBRARY_PATH="$(echo {site}/nvidia/*/lib | tr " " ":")${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
-    )
-    return Finding(
-        summary=f"{names} {'is' if one else 'are'} installed beside the other CUDA libraries, but not found where TensorFlow looks.",
-        evidence=cite(*found.events),
-        fix=(
-            Fix(
-                text="Let the loader look there, in the shell that starts Python"
-                + (
-                    "" if folder == "cusolver" else " (every folder at once slows XLA down; `gpucheck env` names the missing one)"
-                ),
-                command=export,
-            ),
-            Fix(
-                text="Or use a release that finds them by itself",
-                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
-            ),
-        ),
-        severity=weight(found.events),
-    )

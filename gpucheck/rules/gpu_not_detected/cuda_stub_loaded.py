@@ -26,19 +26,16 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite, stated, weight
-from gpucheck.rules._start import starts, unserved
 
 _STUB_LIBRARY = 34
 
@@ -78,23 +75,3 @@ def check(
             command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/",
         )
     return Finding(summary=f"{summary}.", evidence=evidence, fix=(fix,))
-
-
-def in_log(log: Log) -> Finding | None:
-    """CUDA names the stub itself, or a tool that lists what is loaded."""
-    told = starts(log, str(_STUB_LIBRARY)) or unserved(log, "stub-loaded") or stated(log, "cuda-stub-loaded")
-    if not told:
-        return None
-    return Finding(
-        summary="CUDA does not start because a stub for linking was loaded instead of the driver's libcuda.so.1 (error 34).",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See which file is found first", command="echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1"),
-            Fix(
-                text="Take the folder that ends in /stubs out of LD_LIBRARY_PATH, or out of /etc/ld.so.conf.d and then: sudo ldconfig",
-                command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc",
-            ),
-            Fix(text="TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver"),
-        ),
-        severity=weight(told),
-    )

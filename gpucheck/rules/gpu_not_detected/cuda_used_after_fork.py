@@ -25,14 +25,11 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import starts, unserved
 from gpucheck.rules._training import failure
-from gpucheck.rules._words import short
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
@@ -63,17 +60,4 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
         evidence=seen.evidence,
         fix=FIX,
         affects=seen.affects,
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """PyTorch's words, or CUDA not initialised where it had been: in a forked child, cuInit itself says so, too."""
-    told = [*unserved(log, "cuda-used-after-fork"), *starts(log, NOT_INITIALIZED)]
-    if not told:
-        return None
-    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
-    return Finding(
-        summary=f"CUDA was started before a fork, and is used after it: {short(told[0].text)}.",
-        evidence=cite(*told),
-        fix=FIX,
     )

@@ -32,14 +32,13 @@ References:
 """
 
 from gpucheck.compat import tensorflow as releases
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
@@ -47,8 +46,6 @@ from gpucheck.probes.training import Training
 from gpucheck.rules._commands import cuda_install, pip, reinstall
 from gpucheck.rules._faults import blocked_libraries
 from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._loading import loading
-from gpucheck.rules._log import cite
 from gpucheck.rules._training import trained_on_gpu
 from gpucheck.rules._words import listing
 
@@ -119,37 +116,4 @@ def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries, p
             text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for",
             command=pip(interpreter, wanted),
         ),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """cuDNN, or a part of it, is all that the loader misses, or TensorFlow found none that it could use."""
-    found = loading(log)
-    if found is None or found.code != "cudnn-missing":
-        return None
-    name = found.sonames[0] if found.sonames else ""
-    part = "_" in name.partition(".so")[0].partition("64_")[0]
-    if part:
-        what = f"cuDNN is incomplete: {name} is not found"
-    else:
-        what = (
-            f"cuDNN is not found ({name})" if name else "No cuDNN that could be used was found: none, or one of another version"
-        )
-    major = next((digit for digit in ("9", "8") if f".so.{digit}" in name or f"_{digit}." in name), None)
-    pin = f'"nvidia-cudnn-cu12=={major}.*"' if major else "nvidia-cudnn-cu12"
-    return Finding(
-        summary=f"{what}, and the program needs it for every convolution.",
-        evidence=cite(*found.events),
-        fix=(
-            Fix(
-                text="Lay cuDNN down with pip, whole (for CUDA 12)",
-                command=f"python -m pip install --force-reinstall --no-deps {pin}",
-            ),
-            Fix(
-                text="Or let TensorFlow bring it, with the other libraries",
-                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
-            ),
-            Fix(text="If it is installed, let the loader see it", command="ldconfig -p | grep libcudnn"),
-        ),
-        severity=None if found.failed or part else Severity.WARNING,
     )

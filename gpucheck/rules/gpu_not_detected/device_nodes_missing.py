@@ -32,19 +32,16 @@ References:
 """
 
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNode, DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import ending, unserved
 from gpucheck.rules._words import listing
 
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
@@ -113,22 +110,4 @@ def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:
     return (
         Fix(text="Make the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
         Fix(text="Have them made at every start", command="sudo systemctl enable --now nvidia-persistenced"),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """A program that was refused names the file."""
-    end = ending(log)
-    told = [event for event in unserved(log, "device-node-missing") if not event.fields["path"].endswith("dxg")]
-    if not told or end is not None:
-        return None
-    paths = listing(list(dict.fromkeys(event.fields["path"] for event in told)))
-    return Finding(
-        summary=f"CUDA cannot start because a device file of the driver is missing: {paths}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="Make the device files now", command="sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0"),
-            Fix(text="Have them made at every start", command="sudo systemctl enable --now nvidia-persistenced"),
-            Fix(text="In a container: start it again with all of them: --gpus all (Docker), --nv (Apptainer)"),
-        ),
     )

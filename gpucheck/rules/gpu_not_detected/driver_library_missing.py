@@ -30,20 +30,18 @@ References:
 """
 
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import ending, unserved, without_driver
 
 _ABSENT = ("library-not-found", "library-unusable")
 _JIT_COMPILER_NOT_FOUND = "221"
@@ -128,52 +126,3 @@ def _fixes(system: System, container: Container, kernel_module: KernelModule) ->
         Fix(text=f"Install the libraries of the same driver version as the kernel module{version}", command=install),
         Fix(text="If the files are there, make the loader's list anew", command="sudo ldconfig"),
     )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not; or the one that compiles."""
-    end = ending(log)
-    slurm = unserved(log, "scheduler-without-nvml")
-    if slurm and (end is None or end.code == "driver-library-missing"):
-        return _unseen_by_slurm(slurm)
-    compiler = [event for event in unserved(log, "cuda-error") if event.fields.get("code") == _JIT_COMPILER_NOT_FOUND]
-    if compiler:
-        library, told, version = "libnvidia-ptxjitcompiler.so.1", compiler, None
-    elif end is not None and end.code == "driver-library-missing":
-        unfound = without_driver(log)
-        watching = unfound and end.result is None and not any("cuda" in event.text.lower() for event in unfound)
-        library, told, version = "libnvidia-ml.so.1" if watching else "libcuda.so.1", end.events, end.kernel
-    else:
-        return None
-    here = version or compiler or any("nvidia-smi" in event.text.lower() for event in told)
-    summary = f"The NVIDIA driver{f' {version}' if version else ''} is here, but its library {library} is not found."
-    return Finding(
-        summary=summary if here else f"The NVIDIA driver's library {library} is not found where this program runs.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="In a container: start it again with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),
-            Fix(
-                text="See whether the loader knows it, and make its list anew",
-                command="sudo ldconfig; ldconfig -p | grep libcuda",
-            ),
-            Fix(text="Ubuntu: install the libraries of the module's version", command=_ubuntu_libraries(version)),
-            Fix(text="Fedora with RPM Fusion: install them", command="sudo dnf install -y xorg-x11-drv-nvidia-cuda"),
-        ),
-    )
-
-
-def _unseen_by_slurm(told: list[Event]) -> Finding:
-    return Finding(
-        summary="Slurm cannot detect this node's GPUs: it does not find NVML (libnvidia-ml.so.1), or was built without it.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See whether the loader knows the library", command="ldconfig -p | grep libnvidia-ml; nvidia-smi -L"),
-            Fix(text="If it does: build Slurm's packages again, with NVIDIA's header nvml.h installed (libnvidia-ml-dev)"),
-            Fix(text="Or name the GPUs in gres.conf in place of AutoDetect=nvml: Name=gpu File=/dev/nvidia[0-7]"),
-        ),
-    )
-
-
-def _ubuntu_libraries(version: str | None) -> str | None:
-    branch = versions.parse(version or "")[:1]
-    return f"sudo apt-get install -y libnvidia-compute-{branch[0]} nvidia-utils-{branch[0]}" if branch else None

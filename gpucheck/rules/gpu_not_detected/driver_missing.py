@@ -32,19 +32,16 @@ References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
 """
 
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
+from gpucheck.engine.plugin import rule
+from gpucheck.model import Finding, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import cite, field, stated
-from gpucheck.rules._start import CPU_IS_ENOUGH, DRIVER_INSTALLS, ending, module_failures, unserved
 from gpucheck.rules._words import listing
 
 _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
@@ -88,29 +85,4 @@ def check(
             *saw(cuda, "status"),
         ),
         fix=(install_driver(system, container, "Install NVIDIA's driver"),),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """Neither half of the driver shows in the log. Where nothing in it asks for a GPU, that may be meant so."""
-    end = ending(log)
-    told, wanted = (end.events, end.wanted) if end is not None and end.code == "driver-missing" else ([], True)
-    held = [event for event in module_failures(log) if event.fields.get("reason") == "nouveau"]
-    if held and (absent := unserved(log, "driver-absent")):
-        told = [*absent, *held]
-    if not told:
-        told, wanted = stated(log, "driver-missing"), False
-    if not told:
-        return None
-    at = f" for the GPU at {device}" if (device := field([*told, *unserved(log, "gpu-on-bus")], "device")) else ""
-    nouveau = "; nouveau holds it, which cannot run CUDA" if held else ""
-    return Finding(
-        summary=f"No NVIDIA driver is installed{at}{nouveau or ': neither its library nor nvidia-smi was found'}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See whether the machine has an NVIDIA GPU at all", command="lspci -d 10de:"),
-            *DRIVER_INSTALLS,
-            *(() if wanted else (CPU_IS_ENOUGH,)),
-        ),
-        severity=None if wanted else Severity.WARNING,
     )

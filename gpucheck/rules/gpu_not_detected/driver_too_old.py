@@ -34,8 +34,8 @@ References:
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import cu_result, cuda_of_driver
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -48,12 +48,10 @@ from gpucheck.probes.training import Training
 from gpucheck.probes.wsl import Wsl
 from gpucheck.rules._commands import pip
 from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import cite, events, field, stated, weight
-from gpucheck.rules._start import DRIVER_INSTALLS, ending, starts, unserved
+from gpucheck.rules._log import events
 from gpucheck.rules._training import trained_on_gpu
 
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
-_UNSUPPORTED_PTX = "222"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
@@ -157,29 +155,3 @@ def _newer_driver(system: System, wsl: Wsl, container: Container) -> Fix:
     if wsl.inside:
         return Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
     return install_driver(system, container, "Install a newer NVIDIA driver")
-
-
-def in_log(log: Log) -> Finding | None:
-    """CUDA's or the container runtime's word for it; but CUDA's runtime says so where there is no driver, too."""
-    told = [*unserved(log, "driver-too-old"), *starts(log, *_TOO_OLD)]
-    told += [event for event in unserved(log, "ptx-unsupported") if event.fields.get("code") == _UNSUPPORTED_PTX]
-    end = ending(log)
-    told = told or stated(log, "driver-too-old")
-    if not told or (end is not None and end.code != "devices-hidden"):
-        return None
-    told.sort(key=lambda event: event.line)
-    has, needed = field(told, "version"), field(told, "needed")
-    if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints it as CUDA does: 11040 is 11.4
-        has = f"{int(has) // 1000}.{int(has) % 1000 // 10}"
-    what = f"{field(told, 'condition') or 'cuda'} {needed}".replace("cuda", "CUDA") if needed else "the CUDA of this program"
-    knows = f", which knows CUDA up to {has}," if has else ""
-    return Finding(
-        summary=f"The NVIDIA driver{knows} is too old for {what}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi"),
-            *DRIVER_INSTALLS,
-            Fix(text="Or use an older program or image, built with a CUDA of the driver's major version"),
-        ),
-        severity=weight(told),
-    )

@@ -28,19 +28,16 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite, field
-from gpucheck.rules._start import READ_KERNEL_LOG, unserved
 from gpucheck.rules._training import trained_on_gpu
 from gpucheck.rules._xid import last_words
 
@@ -103,16 +100,3 @@ def _fixes(container: Container, hung: bool) -> tuple[Fix, ...]:
         command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
     )
     return (read, damaged, last)
-
-
-def in_log(log: Log) -> Finding | None:
-    """The kernel, or whoever waited, tells of a call that did not come back."""
-    told = unserved(log, "driver-hung")
-    if not told:
-        return None
-    process = field(told, "process")
-    return Finding(
-        summary=f"The NVIDIA driver does not answer: {process or 'a program'} hung in it.",
-        evidence=cite(*told),
-        fix=(READ_KERNEL_LOG, Fix(text="Restart the machine; if it comes back, take this GPU out of service")),
-    )

@@ -28,8 +28,8 @@ References:
 """
 
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -38,8 +38,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite, events, field, stated, weight
-from gpucheck.rules._start import nvml, starts, unserved
+from gpucheck.rules._log import events
 
 _NOT_READY = (802, 919)
 _NVML_NOT_READY = 27
@@ -96,29 +95,4 @@ def _fixes(system: System, container: Container, driver: Driver) -> tuple[Fix, .
             command=None if container.inside else install,
         ),
         Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """CUDA's or NVML's word for it, or the service's own."""
-    told = [*unserved(log, "fabric-not-ready"), *starts(log, *map(str, _NOT_READY)), *nvml(log, str(_NVML_NOT_READY))]
-    told = told or stated(log, "fabric-manager-down")
-    if not told:
-        return None
-    told = sorted({event.line: event for event in told}.values(), key=lambda event: event.line)
-    version = field(unserved(log, "driver-version"), "kernel")
-    branch = versions.parse(version or "")[:1]
-    return Finding(
-        summary="The NVSwitch fabric that joins the GPUs is not ready: the fabric manager is not running, or not of the"
-        f" driver's version{f' {version}' if version else ''}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="Start it, and at every start of the machine", command="sudo systemctl enable --now nvidia-fabricmanager"),
-            Fix(text="Read why it stopped", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
-            Fix(
-                text="If it is absent or of another version than the driver, install the one of the driver's branch",
-                command=f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
-            ),
-        ),
-        severity=weight(told),
     )

@@ -34,8 +34,8 @@ References:
 from gpucheck.compat import gpus as tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -46,8 +46,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules._commands import pip
 from gpucheck.rules._gpus import visible_gpus
-from gpucheck.rules._kernels import unfit
-from gpucheck.rules._log import cite, events, fitting
+from gpucheck.rules._log import events
 from gpucheck.rules._tensorflow import kernels
 from gpucheck.rules._training import trained_on_gpu
 
@@ -127,30 +126,4 @@ def _fixes(container: Container, interpreter: Interpreter, version: str) -> tupl
             text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
             command=pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
         ),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """A missing kernel or rejected PTX on a GPU that is newer than the program; where training went on, nothing."""
-    found = unfit(log)
-    if found is None or found.old:
-        return None
-    name = found.name or "This GPU"
-    has = f" (compute capability {found.capability[0]}.{found.capability[1]})" if found.capability else ""
-    return Finding(
-        summary=f"{name}{has} is too new for this program: it has no code for it, and what is compiled in its place is rejected.",
-        evidence=cite(*found.events),
-        fix=fitting(
-            log,
-            Fix(
-                text=f"TensorFlow: start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
-                command=f"docker run --gpus all -it {_NVIDIA_IMAGE}",
-            ),
-            Fix(
-                text="PyTorch: install a build for the newest CUDA",
-                command="python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128",
-            ),
-            Fix(text="Keras: train without XLA, in your code: model.compile(..., jit_compile=False)"),
-        ),
-        severity=None if found.failed else Severity.WARNING,
     )

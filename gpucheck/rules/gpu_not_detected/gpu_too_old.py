@@ -33,8 +33,8 @@ References:
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.interpreter import Interpreter
@@ -43,8 +43,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._commands import pip
 from gpucheck.rules._gpus import visible_gpus
-from gpucheck.rules._kernels import unfit
-from gpucheck.rules._log import cite, events
+from gpucheck.rules._log import events
 from gpucheck.rules._tensorflow import kernels
 from gpucheck.rules._words import listing
 
@@ -109,33 +108,3 @@ def _fixes(interpreter: Interpreter, capability: tuple[int, int]) -> tuple[Fix, 
 
 def _text(capability: tuple[int, int]) -> str:
     return f"{capability[0]}.{capability[1]}"
-
-
-def in_log(log: Log) -> Finding | None:
-    """TensorFlow's or PyTorch's word that they pass the GPU over, or a missing kernel on a GPU of an old generation."""
-    found = unfit(log)
-    if found is None or not found.old:
-        return None
-    name = found.name or "This GPU"
-    has = f" (compute capability {_text(found.capability)})" if found.capability else ""
-    lowest = f"the lowest that it has code for is {found.lowest}" if found.lowest else "it has no code for one so old"
-    last = [
-        known
-        for known in releases.RELEASES.values()
-        if found.capability and known.and_cuda and found.capability >= releases.lowest_capability(known)
-    ]
-    older = last[-1] if last else None
-    return Finding(
-        summary=f"{name}{has} is too old for this program: {lowest}.",
-        evidence=cite(*found.events),
-        fix=(
-            Fix(
-                text=f"TensorFlow {older.minor} is the last with code for it (for Python {older.python_min} to {older.python_max})",
-                command=f'python -m pip install "tensorflow[and-cuda]=={older.latest_patch}"',
-            )
-            if older
-            else Fix(text="Use an older release of the program, which still had code for this GPU"),
-            Fix(text="Use a newer GPU, or build the program from source for this one"),
-        ),
-        severity=Severity.WARNING if found.passed_over or not found.failed else None,
-    )

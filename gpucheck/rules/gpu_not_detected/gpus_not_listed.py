@@ -24,8 +24,8 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.interpreter import Interpreter
@@ -36,8 +36,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._backend import cuda_build, title
 from gpucheck.rules._commands import cuda_install, word
 from gpucheck.rules._faults import library_faults
-from gpucheck.rules._log import cite, events
-from gpucheck.rules._start import CPU_IS_ENOUGH
+from gpucheck.rules._log import events
 from gpucheck.rules._words import short
 
 _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
@@ -126,28 +125,3 @@ def _other(cuda: Cuda, interpreter: Interpreter, backend: Backend, log: Log | No
 def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
     plural = "s" if (cuda.device_count or 0) > 1 else ""
     return f"CUDA counts {cuda.device_count} GPU{plural} for this process, and {name} lists {listed or 'none'}{why}."
-
-
-def in_log(log: Log) -> Finding | None:
-    """A program counts no GPU and no line says why; an error only where another line shows that there is one."""
-    counted = [event for event in log.events if event.kind == "gpus-listed"]
-    if not counted or any(event.fields.get("count", "0") != "0" for event in counted):
-        return None
-    if any(event.kind in ("gpu-created", "xla-device") for event in log.events):
-        return None
-    there = [event for event in log.events if event.kind in ("gpu-on-bus", "gpu-found")]
-    there += [event for event in log.events if event.kind == "driver-version" and event.fields.get("cuda")]
-    asked = any(event.kind == "placement-failed" for event in log.events)
-    return Finding(
-        summary="The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU.",
-        evidence=cite(counted[0], *there[:1]),
-        fix=(
-            Fix(
-                text="Let TensorFlow say which library it fails to open",
-                command="TF_CPP_MAX_VLOG_LEVEL=1 python -c \"import tensorflow as tf; tf.config.list_physical_devices('GPU')\" 2>&1"
-                " | grep -iE 'could not load|dlerror|ignoring visible'",
-            ),
-            *(() if there else (CPU_IS_ENOUGH,)),
-        ),
-        severity=None if there or asked else Severity.WARNING,
-    )

@@ -29,8 +29,8 @@ References:
 """
 
 from gpucheck.compat import keras as tables
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras

@@ -28,8 +28,8 @@ References:
 
 from gpucheck.compat import keras as tables
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda

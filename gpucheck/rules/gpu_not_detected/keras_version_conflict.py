@@ -24,12 +24,10 @@ References:
     https://keras.io/getting_started/#tensorflow--keras-2-backwards-compatibility
 """
 
-import re
-
 from gpucheck.compat import keras as tables
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
@@ -37,10 +35,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.training import Training
 from gpucheck.rules._commands import pip
-from gpucheck.rules._log import cite, clash, events, told
-from gpucheck.rules._own_files import hiding
-
-_PACKAGES = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
+from gpucheck.rules._log import events
 
 
 @rule(
@@ -115,35 +110,3 @@ def _legacy(environment: Environment, interpreter: Interpreter, packages: Packag
 
 def _keras(interpreter: Interpreter, ask: str, asked: str) -> Fix:
     return Fix(text=f"Install the Keras that TensorFlow {ask}", command=pip(interpreter, f"keras{asked}"))
-
-
-def in_log(log: Log) -> Finding | None:
-    """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
-    if hiding(log):
-        return None  # what is looked into is no package
-    spoken = told(log, "keras-version-conflict")
-    spoken += [event for event in told(log, "module-missing") if event.fields["module"] in _PACKAGES]
-    packages = [event for event in told(log, "pip-conflict") if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))]
-    if not spoken and not packages:
-        return None
-    first = min((*spoken, *packages), key=lambda event: event.line)
-    if first.kind == "pip-conflict":
-        summary = f"{clash(first)}."
-    elif first.kind == "module-missing":
-        summary = f"{first.fields['module']} is not installed for the Python that ran this."
-    else:
-        text = first.text if len(first.text) <= 160 else f"{first.text[:157]}..."
-        summary = f"Versions of Keras and of what uses it do not fit together: {text.rstrip('.')}."
-    return Finding(
-        summary=summary,
-        evidence=cite(first, *(event for event in (*spoken, *packages) if event is not first)),
-        fix=(
-            Fix(text="See which versions are installed", command="python -m pip list | grep -i -E 'keras|tensorflow'"),
-            Fix(
-                text="Give programs written for Keras 2 the old Keras, of TensorFlow's own minor version",
-                command="python -m pip install tf_keras && export TF_USE_LEGACY_KERAS=1",
-            ),
-            Fix(text="Or bring TensorFlow and Keras up together", command="python -m pip install --upgrade tensorflow keras"),
-        ),
-        severity=None if spoken else Severity.WARNING,
-    )

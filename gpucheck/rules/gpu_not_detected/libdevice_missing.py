@@ -28,22 +28,20 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-import re
-
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.plugin import rule
+from gpucheck.engine.plugin import rule
+from gpucheck.model import Finding, Request, Scope, Severity, Skip
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._log import cite, events, told
-from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA, missing_tool
+from gpucheck.rules._log import events
+from gpucheck.rules._xla import missing_tool
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
@@ -74,32 +72,3 @@ def check(
             f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"'
         ),
     )
-
-
-def in_log(log: Log) -> Finding | None:
-    """XLA's word for it; its first one is only a warning, after which much still works."""
-    missed = [event for event in told(log, "libdevice-missing") if not _of_ptxas(event, log)]
-    if not missed:
-        return None
-    fatal = any(event.fields.get("fatal") == "yes" for event in missed)
-    return Finding(
-        summary="libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found.",
-        evidence=cite(*missed),
-        fix=(
-            INSTALL_TOOLS,
-            Fix(
-                text="Or name an installed toolkit",
-                command='export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"',
-            ),
-            WITHOUT_XLA,
-        ),
-        severity=None if fatal else Severity.WARNING,
-    )
-
-
-def _of_ptxas(event: Event, log: Log) -> bool:
-    """Whether the folders that a line goes through were searched for ptxas: its file, or the line before it, says so."""
-    if "Searched for CUDA" not in event.text or "libdevice" in event.text:
-        return False
-    before = {missed.line + 1 for missed in log.events if missed.kind == "ptxas-missing"}
-    return event.line in before or re.search(r"\b(?:nvptx|asm)_compiler\.cc\b", event.text) is not None

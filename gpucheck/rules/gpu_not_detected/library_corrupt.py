@@ -30,24 +30,20 @@ References:
     https://man7.org/linux/man-pages/man5/elf.5.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._commands import cuda_install, reinstall
 from gpucheck.rules._faults import Fault, library_faults
 from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import unserved
 from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES, lists_gpu
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -108,26 +104,4 @@ def _fixes(interpreter: Interpreter, packages: Packages, faults: list[Fault]) ->
     return (
         Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),
         cuda_install(interpreter, packages),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The loader's words for a file that is cut off, or made for another machine."""
-    told = unserved(log, "library-corrupt")
-    if not told:
-        return None
-    fields = told[0].fields
-    state = fields.get("error", "").rpartition(": ")[2] or "damaged"
-    names = list(dict.fromkeys(event.fields.get("soname", "a library") for event in told))
-    return Finding(
-        summary=f"{listing(names)} can't be loaded: {state}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See whether the disk is full", command="df -h"),
-            Fix(
-                text="Lay the files of the CUDA libraries and TensorFlow down again",
-                command='python -m pip install --force-reinstall --no-cache-dir "tensorflow[and-cuda]"',
-            ),
-            Fix(text="If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH"),
-        ),
     )

@@ -29,19 +29,16 @@ from typing import NamedTuple
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.libraries import Libraries, Library
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.rules._faults import library_faults
 from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._loading import loading
-from gpucheck.rules._log import cite
 from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES
 
 
@@ -160,25 +157,4 @@ def _fix(found: list[Conflict], libraries: Libraries) -> Fix:
     return Fix(
         text="Take the other copies' folder out of LD_LIBRARY_PATH before Python starts",
         command=f'export LD_LIBRARY_PATH="{":".join(folders)}"' if folders else "unset LD_LIBRARY_PATH",
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """A symbol or a version that the caller was built with is not in the copy that was loaded."""
-    found = loading(log)
-    if found is None or found.code != "library-path-conflict":
-        return None
-    fields = found.events[0].fields
-    wanted = fields.get("symbol") or fields.get("version") or "what it was built with"
-    copy = fields.get("library") or "the copy of the CUDA library that is loaded"
-    return Finding(
-        summary=f"{fields.get('file') or 'A library'} does not find {wanted} in {copy}: another copy is put before the one that"
-        " belongs to it.",
-        evidence=cite(*found.events),
-        fix=(
-            Fix(text="Start without the folders that LD_LIBRARY_PATH puts first", command="unset LD_LIBRARY_PATH"),
-            Fix(text="See which NVIDIA packages do not fit together", command="python -m pip check"),
-            Fix(text="Keep TensorFlow, PyTorch and JAX in virtual environments of their own: each pins its own CUDA libraries"),
-        ),
-        severity=Severity.ERROR,
     )

@@ -24,16 +24,13 @@ References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.log import Log
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
-from gpucheck.rules._start import ending, unserved
-from gpucheck.rules._words import listing, short
+from gpucheck.rules._words import listing
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
@@ -66,43 +63,4 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
         ),
         affects=tuple(names),
         severity=Severity.WARNING if cuda.device_count else None,
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The words of nvidia-smi, the device plugin or the container toolkit about instances that are not there."""
-    told = unserved(log, "mig-failed")
-    if not told:
-        return _without_part(log)
-    return Finding(
-        summary=f"MIG is on without an instance that could be used: {short(told[0].fields.get('message', told[0].text))}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See the mode and the instances", command="nvidia-smi -L; sudo nvidia-smi mig -lgi"),
-            Fix(text="To use the GPUs whole, leave MIG mode", command="sudo nvidia-smi -mig 0"),
-            Fix(text="Or make an instance on GPU 0; profile 0 is the largest", command="sudo nvidia-smi mig -i 0 -cgi 0 -C"),
-        ),
-    )
-
-
-def _without_part(log: Log) -> Finding | None:
-    """A GPU that is shown to be in MIG mode, and CUDA that has no device, where no variable hides one."""
-    end, shown = ending(log), unserved(log, "mig-shown")
-    if end is None or end.code != "devices-hidden" or not shown or unserved(log, "devices-hidden"):
-        return None
-    return Finding(
-        summary="The GPU is in MIG mode, and CUDA gets none of its instances.",
-        evidence=cite(shown[0], *end.events),
-        fix=(
-            Fix(text="See the instances, if there are any", command="nvidia-smi -L; sudo nvidia-smi mig -lgi"),
-            Fix(
-                text="Name one that is there, by its UUID; a program can use a single one",
-                command="export CUDA_VISIBLE_DEVICES=MIG-<UUID>",
-            ),
-            Fix(text="In a container: pass that one in, with docker run --gpus device=MIG-<UUID>"),
-            Fix(
-                text="If there is none, make one on GPU 0; profile 0 is the largest", command="sudo nvidia-smi mig -i 0 -cgi 0 -C"
-            ),
-        ),
-        severity=None if end.wanted or not end.casual else Severity.WARNING,
     )

@@ -23,26 +23,18 @@ References:
     https://rocm.docs.amd.com/projects/install-on-linux/en/latest/install/3rd-party/tensorflow-install.html
 """
 
-import re
-
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import cite
-from gpucheck.rules._log import told as still
-from gpucheck.rules._start import unserved
 from gpucheck.rules._tensorflow import lists_gpu
 from gpucheck.rules._words import listing
-
-_FAILED = r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0"  # ROCm can be at work, and well
 
 
 @rule(
@@ -84,29 +76,5 @@ def check(
         fix=(
             Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
             Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
-        ),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    rocm = [event for event in still(log, "rocm") if "unsupported" in event.fields]  # whether or not it was listed as a GPU
-    rocm += [
-        event
-        for event in unserved(log, "rocm")
-        if event not in rocm and re.search(_FAILED, event.text) and "Memory" not in event.text
-    ]
-    amd = unserved(log, "amd-gpu")
-    refused = unserved(log, "cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
-    if amd and refused and not unserved(log, "gpu-on-bus"):
-        rocm = [*rocm, *amd, *refused[:1]]
-    elif not rocm:
-        return None
-    return Finding(
-        summary="The GPU of this log is one of AMD's, which TensorFlow's CUDA package cannot use.",
-        evidence=cite(*rocm),
-        fix=(
-            Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
-            Fix(text="See what ROCm knows of it", command="rocminfo | grep -i gfx"),
         ),
     )

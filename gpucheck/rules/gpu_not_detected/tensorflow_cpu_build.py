@@ -34,15 +34,13 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.compat import keras as tables
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
@@ -51,8 +49,6 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.rules._backend import cuda_build, title
 from gpucheck.rules._commands import cuda_tensorflow, word
 from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._log import cite, stated
-from gpucheck.rules._start import unserved
 from gpucheck.rules._tensorflow import NO_WORD_ON_CUDA, built_with_cuda, lists_gpu
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
@@ -142,26 +138,4 @@ def _other(driver: Driver, cuda: Cuda, interpreter: Interpreter, backend: Backen
         summary=f"{title(backend)} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *saw(driver, "gpu_count"), *saw(cuda, "device_count")),
         fix=(cuda_build(interpreter, backend.name),),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The program's own word that its build has no GPU code."""
-    told = unserved(log, "cpu-build") or stated(log, "tensorflow-cpu-build")
-    if not told:
-        return None
-    fields = told[0].fields
-    torch, jax = "torch" in told[0].text.lower(), fields.get("package") == "jaxlib"
-    name = "PyTorch" if torch else "JAX" if jax else "TensorFlow"
-    build = tables.CUDA_BUILDS["torch" if torch else "jax"] if torch or jax else ("tensorflow[and-cuda]==2.20.*",)
-    install = " ".join(map(word, build))
-    raised = any(event.kind == "traceback" and event.line >= told[0].line for event in log.events)
-    return Finding(
-        summary=f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="Install the build for NVIDIA GPUs (Linux)", command=f"python -m pip install {install}"),
-            Fix(text="If the CPU is enough, ignore it"),
-        ),
-        severity=Severity.WARNING if (jax or told[0].kind == "stated") and not raised else None,
     )

@@ -25,8 +25,8 @@ References:
 """
 
 from gpucheck.compat import keras as tables
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -38,10 +38,10 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import bypassed, instead, missing
+from gpucheck.rules._backend import instead, missing
 from gpucheck.rules._commands import cuda_tensorflow, pip
 from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._log import cite, events, stated, told, weight
+from gpucheck.rules._log import events
 from gpucheck.rules._tensorflow import tensorflow_absent
 
 
@@ -95,25 +95,4 @@ def _others(packages: Packages) -> tuple[Fix, ...]:
         Fix(text=f"Or train with Keras on {tables.TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
         for name in tables.OTHERS
         if not missing(packages, name)
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """Python's word for it, about the package itself and not about a part of it."""
-    missing = [event for event in told(log, "module-missing") if event.fields["module"] == "tensorflow"]
-    missing = missing or stated(log, "tensorflow-not-installed")
-    if not missing or bypassed(log):
-        return None  # keras-backend-mismatch
-    return Finding(
-        summary="TensorFlow is not installed for the Python that ran this.",
-        evidence=cite(*missing),
-        fix=(
-            Fix(text="See which Python that is", command="python -c 'import sys; print(sys.executable, sys.version)'"),
-            Fix(
-                text="Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)",
-                command='python -m pip install "tensorflow[and-cuda]==2.20.*"',
-            ),
-            Fix(text="Or for the CPU", command="python -m pip install tensorflow"),
-        ),
-        severity=weight(missing),
     )

@@ -32,17 +32,15 @@ References:
     https://docs.python.org/3/library/venv.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._backend import instead
 from gpucheck.rules._commands import pip, word
-from gpucheck.rules._log import cite, told
 from gpucheck.rules._tensorflow import tensorflow_absent
 
 
@@ -88,30 +86,5 @@ def check(
                 text="Or install it here too, with what a GPU needs if one is to be used",
                 command=pip(interpreter, "tensorflow"),
             ),
-        ),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """pip says that TensorFlow is installed, and Python does not find it: they are of two environments."""
-    missing = [event for event in told(log, "module-missing") if event.fields["module"] == "tensorflow"]
-    installed = [event for event in log.events if event.kind == "package-installed"]
-    if not missing or not installed:
-        return None
-    version = installed[0].fields.get("version")
-    where = installed[0].fields.get("path")
-    return Finding(
-        summary=f"TensorFlow{f' {version}' if version else ''} is installed{f' in {where}' if where else ''}, but not for the Python"
-        " that ran this.",
-        evidence=cite(installed[0], *missing),
-        fix=(
-            Fix(
-                text="Install with the Python that runs the program, not with another one's pip",
-                command="python -m pip install tensorflow",
-            ),
-            Fix(
-                text="See which Python that is", command="python -c 'import sys; print(sys.executable)'; python -m pip --version"
-            ),
-            Fix(text="In a notebook, choose the kernel of the environment that has TensorFlow"),
         ),
     )

@@ -22,8 +22,8 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.rules._log import events

@@ -1,6 +1,6 @@
 """It trains, but slower than this hardware should."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="Low utilization",

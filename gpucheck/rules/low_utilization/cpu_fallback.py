@@ -26,8 +26,8 @@ References:
 """
 
 from gpucheck.compat.keras import TITLES
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow

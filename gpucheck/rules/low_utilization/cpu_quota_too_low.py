@@ -22,16 +22,14 @@ References:
     https://docs.docker.com/engine/containers/resource_constraints/
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._log import cite
 from gpucheck.rules._measured import figures
 from gpucheck.rules._training import passed
 
@@ -96,20 +94,3 @@ def _more(container: Container | None, processors: int) -> Fix:
     if container is not None and container.inside:
         return Fix(text=f"Start the container with more processors: docker run --cpus {processors} ...")
     return Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})")
-
-
-def in_log(log: Log) -> Finding | None:
-    """PyTorch counts the processors that it may use against the workers it was asked for."""
-    told = [event for event in log.events if event.kind == "cpu-workers-excessive"]
-    if not told:
-        return None
-    fields = told[0].fields
-    return Finding(
-        summary=f"The program asks for {fields['asked']} workers to load data, and this container or job may use"
-        f" {fields['suggested']} processors.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="Give the job more processors (docker run --cpus 8; Slurm: #SBATCH --cpus-per-task=8)"),
-            Fix(text=f"Or start no more than {fields['suggested']} workers"),
-        ),
-    )

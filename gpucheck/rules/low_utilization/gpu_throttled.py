@@ -28,14 +28,12 @@ References:
 """
 
 from gpucheck.compat import nvml
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.activity import Activity
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.log import Log
 from gpucheck.rules._gpus import gpus_in_use, title
-from gpucheck.rules._log import cite
 from gpucheck.rules._words import listing
 
 GPU_IDLE = 0x1
@@ -119,17 +117,3 @@ def _while_training(used: list[tuple[int, Gpu]], activity: Activity) -> Finding 
 def _reasons(gpu: Gpu) -> list[str]:
     mask = gpu.clock_event_reasons or 0
     return nvml.harmful_reasons(mask & ~HW_SLOWDOWN if mask & GPU_IDLE else mask)
-
-
-def in_log(log: Log) -> Finding | None:
-    """The words of nvidia-smi -q or dcgmi diag; a GPU held at its power limit works as it should."""
-    told = [event for event in log.events if event.kind == "gpu-throttled" and "power cap" not in event.fields.get("reason", "")]
-    if not told:
-        return None
-    reason = told[0].fields.get("reason", "heat").lower()
-    seconds = told[0].fields.get("seconds")
-    return Finding(
-        summary=f"A GPU is slowed down ({reason}{f', {seconds} s of it' if seconds else ''}).",
-        evidence=cite(*told),
-        fix=FIX,
-    )

@@ -26,8 +26,8 @@ References:
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._measured import figures

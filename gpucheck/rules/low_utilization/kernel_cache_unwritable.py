@@ -23,17 +23,15 @@ References:
     https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._gpus import gpus_in_use, title
-from gpucheck.rules._log import cite
 from gpucheck.rules._tensorflow import kernels
 
 
@@ -75,22 +73,4 @@ def check(
         ),
         fix=(unset, name) if disabled else (name,),
         affects=tuple(f"GPU {gpu.index}" for gpu in compiled),
-    )
-
-
-def in_log(log: Log) -> Finding | None:
-    """The driver's or a framework's word that it can't keep what it compiles."""
-    told = [event for event in log.events if event.kind == "kernel-cache-unwritable"]
-    if not told:
-        return None
-    path = told[0].fields.get("path")
-    return Finding(
-        summary=f"The cache of compiled GPU kernels{f' {path}' if path else ''} can't be written, so each start compiles them again.",
-        evidence=cite(*told),
-        fix=(
-            Fix(
-                text="Name a folder that this user can write and that outlives the process (in a container: on a volume)",
-                command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"',
-            ),
-        ),
     )

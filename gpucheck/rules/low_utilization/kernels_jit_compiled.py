@@ -24,8 +24,8 @@ References:
 
 import statistics
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.interpreter import Interpreter

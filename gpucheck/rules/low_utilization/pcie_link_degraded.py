@@ -21,16 +21,13 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.log import Log
 from gpucheck.rules._gpus import title
-from gpucheck.rules._log import cite
 
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50
-_LOOK = "sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'"
 _REPAIR = (
     Fix(text="Switch the machine off and reseat card and riser, or try another slot"),
     Fix(text="On a cloud, give this machine back and take another one"),
@@ -73,26 +70,3 @@ def _degraded(gpu: Gpu) -> str | None:
     if busy and gpu.pcie_generation and gpu.pcie_generation_max and gpu.pcie_generation < gpu.pcie_generation_max:
         return f"at PCIe generation {gpu.pcie_generation} instead of {gpu.pcie_generation_max} while it works"
     return None
-
-
-def in_log(log: Log) -> Finding | None:
-    """The kernel's, lspci's or nvidia-smi's word for a link below what it can do."""
-    told = [event for event in log.events if event.kind == "pcie-limited"]
-    if not told:
-        return None
-    fields = told[0].fields
-    where = f"The PCIe link of {fields['device']}" if "device" in fields else "A PCIe link"
-    if "capable" in fields:
-        state = f"has {fields['available']} of {fields['capable']} Gb/s ({fields['speed']}, {fields['width']} lanes)"
-    else:
-        state = f"has {fields['width']} lanes" + (
-            f" of {fields['width_max']}" if "width_max" in fields else ", fewer than it could"
-        )
-    return Finding(
-        summary=f"{where} {state}.",
-        evidence=cite(*told),
-        fix=(
-            Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=_LOOK),
-            *_REPAIR,
-        ),
-    )

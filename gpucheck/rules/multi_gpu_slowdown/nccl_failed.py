@@ -27,8 +27,8 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._exchange import cured, instead, sentence

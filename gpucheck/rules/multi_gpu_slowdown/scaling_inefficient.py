@@ -30,8 +30,8 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.training import Training

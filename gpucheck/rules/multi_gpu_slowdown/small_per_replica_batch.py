@@ -23,8 +23,8 @@ References:
     https://www.tensorflow.org/guide/keras/distributed_training
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.training import Training
 from gpucheck.rules._scaling import GAIN, measured, several, short_runs
 from gpucheck.rules._training import label

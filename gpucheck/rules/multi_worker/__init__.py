@@ -1,6 +1,6 @@
 """Several workers don't train together."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="Multi-worker failure",

@@ -26,8 +26,8 @@ References:
     https://keras.io/guides/distribution/
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras

@@ -25,8 +25,8 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
 from gpucheck.rules._training import standing

@@ -35,8 +35,8 @@ References:
 
 import re
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu_resolver import TpuResolver

@@ -1,6 +1,6 @@
 """Device, host or shared memory, or a limit of the operating system, ran out or is about to."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="Out of memory",

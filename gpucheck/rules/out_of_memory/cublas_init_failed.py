@@ -26,8 +26,8 @@ References:
     https://docs.nvidia.com/cuda/cublas/index.html#cublasstatus-t
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._handles import no_handle

@@ -29,8 +29,8 @@ References:
 
 import re
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Event, Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._training import failure, label, on_gpu

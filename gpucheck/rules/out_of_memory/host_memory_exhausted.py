@@ -30,8 +30,8 @@ References:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Log

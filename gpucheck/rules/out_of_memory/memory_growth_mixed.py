@@ -23,8 +23,8 @@ References:
 
 import re
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training

@@ -33,8 +33,8 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus

@@ -27,8 +27,8 @@ References:
 
 import re
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver

@@ -26,8 +26,8 @@ References:
 """
 
 from gpucheck.compat import tpu as tpus
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu

@@ -30,8 +30,8 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.container import Container
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log

@@ -32,8 +32,8 @@ References:
 """
 
 from gpucheck.compat import versions
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.log import Log

@@ -26,8 +26,8 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu

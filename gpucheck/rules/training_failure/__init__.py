@@ -1,6 +1,6 @@
 """The proof itself failed: a training job did not finish, and no cause of another row is known."""
 
-from gpucheck.plugin import Row
+from gpucheck.engine.plugin import Row
 
 ROW = Row(
     problem="Training fails",

@@ -25,15 +25,13 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.plugin import rule
 from gpucheck.probes._last_words import fatal, is_call
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import cite, told
 from gpucheck.rules._training import NOT_WATCHED
 from gpucheck.rules._words import listing, short
 
@@ -44,15 +42,6 @@ FIX = (
         command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
     ),
     Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50"),
-)
-CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
-# Lines that tell of the machine and of progress: beside them, a crash has no cause that is known.
-CONTEXT = (
-    *("killed", "traceback", "training-progress", "program-started", "uses-tpu", "mig-shown", "gpu-created", "gpu-found"),
-    *("gpu-memory", "gpu-memory-used", "gpu-process", "keras-backend-other"),
-    *("xla-device", "xla-compiled", "strategy-devices", "replicas", "driver-version", "driver-versions-agree"),
-    *("cuda-toolkit", "container-host", "keras-backend", "package-installed", "architecture", "wsl-inside", "gpu-on-bus"),
-    *("nccl-warning", "nccl-ready", "allocation-retried", "kernels-jit-compiled", "optional-library-missing", "cuda-diagnostics"),
 )
 KILLED = "killed by SIGKILL"
 THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow takes a negative number as it is, and its default for 0 and what is no number
@@ -153,17 +142,3 @@ def _crash(ending: str | None) -> bool:
     if ending is None or any(name in ending for name in ASKED_TO_GO):
         return False
     return ending.startswith(("killed by", "exited with status"))
-
-
-def in_log(log: Log) -> Finding | None:
-    """A crash in native code, in a log that names nothing that could explain it."""
-    crashed = [event for event in told(log, "killed") if event.fields.get("signal") in CRASHES]
-    if not crashed or any(event.kind not in CONTEXT for event in log.events):
-        return None
-    before = [event for event in log.suspects if event.line <= crashed[0].line and fatal(event.text)]
-    why = fatal(before[-1].text) if before else crashed[0].text
-    return Finding(
-        summary=f"The program crashed in native code ({crashed[0].fields['signal']}): {short(why or '')}.",
-        evidence=cite(*before[-1:], *crashed),
-        fix=(CALL, *FIX),
-    )

@@ -26,8 +26,8 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
 """
 
+from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.plugin import rule
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._training import failure

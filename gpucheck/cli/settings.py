@@ -1,0 +1,172 @@
+"""Settings that need not be typed: ``[tool.gpucheck]`` of the nearest pyproject.toml, and GPUCHECK_* variables."""
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from gpucheck.files.read import utf8
+
+PREFIX = "GPUCHECK_"
+EXPECTATIONS = "expectations"  # the table of an expectations file, in pyproject.toml
+# Name in pyproject.toml (the option without its dashes; as a variable GPUCHECK_ALLOW_CPU) -> what it is.
+KEYS = {
+    "level": "text",  # "quick", "default" or "full": --quick, neither, --full
+    "allow-cpu": "flag",
+    "no-smoke": "flag",
+    "strict": "flag",
+    "timeout": "number",
+    "python": "path",
+    "strategy": "list",
+    "expect": "path",
+    "format": "text",
+    "exit-style": "text",
+    "redact": "flag",
+    "color": "text",
+    "verbose": "flag",
+}
+WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+PYPROJECT_BYTES_MAX = 1 << 22
+_TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may hold settings of ours
+
+
+class Setting(NamedTuple):
+    """A value and where it stands: "GPUCHECK_TIMEOUT", "/home/user/project/pyproject.toml:12"."""
+
+    value: Any
+    source: str
+
+
+class Settings(NamedTuple):
+    """The settings by their names; ``unknown`` are variables of our prefix that mean nothing to us."""
+
+    values: dict[str, Setting]
+    unknown: tuple[str, ...] = ()
+
+
+def collect(env: Mapping[str, str], folder: str) -> Settings:
+    """Merge both sources; variables win.
+
+    Args:
+        env: the environment.
+        folder: where the search for pyproject.toml begins, upwards.
+
+    Raises:
+        gpucheck.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
+    """
+    names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
+    document = pyproject(folder)
+    if not names and document is None:
+        return Settings({})
+    values = {} if document is None else _of_pyproject(*document)
+    known = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
+    # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
+    for name in names:
+        if name in known:
+            values[known[name]] = Setting(_of_variable(name, env[name], KEYS[known[name]]), name)
+            if known[name] == "expect":
+                values.pop(EXPECTATIONS, None)
+    return Settings(values, tuple(sorted(name for name in names if name not in known)))
+
+
+def exit_style(env: Mapping[str, str], folder: str) -> str | None:
+    """What is configured as exit style, however wrong the rest of the settings is; None: nothing, or it can't be read."""
+    from gpucheck.expectations import toml
+
+    if env.get(f"{PREFIX}EXIT_STYLE"):
+        return env[f"{PREFIX}EXIT_STYLE"]
+    found = pyproject(folder)
+    try:
+        table: Any = {} if found is None else toml.load(found[1].decode(), found[0])
+        for name in ("tool", "gpucheck"):
+            table = table[name]
+        style = table.get("exit-style", table.get("exit_style"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return style if isinstance(style, str) else None
+
+
+def pyproject(folder: str) -> tuple[str, bytes] | None:
+    """Path and content of the nearest pyproject.toml, if it has settings of ours; it is not parsed to see that."""
+    while True:
+        path = os.path.join(folder, "pyproject.toml")
+        try:
+            if stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
+                with open(path, "rb") as file:
+                    data = utf8(file.read(PYPROJECT_BYTES_MAX))
+                return (path, data) if b"gpucheck" in data and re.search(_TABLE, data) else None
+        except OSError:
+            pass
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+
+
+def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
+    from gpucheck.expectations import read, toml
+
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise toml.Problem(f"{path}: not UTF-8") from None
+    tool = toml.load(text, path).get("tool")
+    table = tool.get("gpucheck") if isinstance(tool, dict) else None
+    if table is None:
+        return {}
+    if not isinstance(table, dict):
+        raise toml.Problem(f"{path}: tool.gpucheck: expected a table")
+    values: dict[str, Setting] = {}
+    for name, value in table.items():
+        key, at = name.replace("_", "-"), ("tool", "gpucheck", name)
+        line = toml.line(text, at)
+        source = f"{path}:{line}" if line else path
+        if name == EXPECTATIONS:
+            values[EXPECTATIONS] = Setting(read.convert(value, text, path, at), source)
+        elif key in KEYS:
+            values[key] = Setting(_typed(value, KEYS[key], os.path.dirname(path), f"{source}: {name}"), source)
+        else:
+            raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{_similar(key)}")
+    if "expect" in values and EXPECTATIONS in values:
+        raise toml.Problem(f"{values['expect'].source}: expect: the table tool.gpucheck.expectations says the same; keep one")
+    return values
+
+
+def _typed(value: Any, kind: str, folder: str, place: str) -> Any:
+    from gpucheck.expectations.toml import Problem
+
+    if kind == "flag" and isinstance(value, bool):
+        return value
+    if kind == "number" and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if kind == "text" and isinstance(value, str):
+        return value
+    if kind == "path" and isinstance(value, str):
+        beside = os.path.join(folder, os.path.expanduser(value))
+        return beside if "/" in value or os.sep in value or os.path.exists(beside) else value  # a bare program is on PATH
+    if kind == "list":
+        items = [value] if isinstance(value, str) else value
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
+            return items
+    wanted = {"flag": "true or false", "number": "a number", "list": "a list of strings"}.get(kind, "a string")
+    raise Problem(f"{place}: expected {wanted}, not {value!r}")
+
+
+def _of_variable(name: str, text: str, kind: str) -> Any:
+    from gpucheck.expectations.toml import Problem
+
+    if kind == "flag":
+        if text.strip().lower() not in WORDS:
+            raise Problem(f"{name}: expected 1 or 0, true or false, yes or no, on or off, not {text!r}")
+        return WORDS[text.strip().lower()]
+    if kind == "list":
+        return text.replace(",", " ").split()
+    return text
+
+
+def _similar(key: str) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(key, [*KEYS, EXPECTATIONS], 1)
+    return f" (did you mean {close[0]}?)" if close else f"; known are {', '.join([*KEYS, EXPECTATIONS])}"

@@ -1,0 +1,249 @@
+"""The verbs: observe a host, judge the facts, and put a report together. They print nothing."""
+
+import datetime
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpucheck import __version__, ulimits
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.observation import Observation, Tick, unwanted
+from gpucheck.engine.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
+from gpucheck.engine.verdict import decide
+from gpucheck.host import Host
+from gpucheck.model import (
+    Diagnosis,
+    Finding,
+    Outcome,
+    ProbeRun,
+    ProbeStatus,
+    Reading,
+    Report,
+    Request,
+    Scope,
+    Severity,
+    Skip,
+    Status,
+    Tool,
+)
+from gpucheck.probes.log import Log
+
+SCOPES = tuple(Scope)
+EXPECTATION = "expectation"  # the row whose rules judge what the user expects
+
+
+class Judgement(NamedTuple):
+    """What became of one rule, with its finding if it found something."""
+
+    rule: Rule
+    outcome: Outcome
+    finding: Finding | None
+
+
+def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> list[Reading]:
+    """Run the probes at the same time, each failing alone.
+
+    Args:
+        host: the machine; ``host.request`` says which probes are wanted and ``host.remaining()`` how long they have.
+        probes: candidates.
+        tick: called some ten times a second with the names still being waited for.
+
+    Returns:
+        One reading per probe, in their order. A probe that raised, or did not answer in time, says so in its reading.
+    """
+    return Observation(host, probes).wait(tick)
+
+
+def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
+    """The whole run: observe the host with every probe, judge with every rule.
+
+    Args:
+        host: the machine; ``host.request`` is what the user asked for.
+        started: ``time.monotonic()`` of the run's start.
+        tick: see ``observe``.
+    """
+    few = ulimits.too_few()
+    if few is not None:
+        return _starved(host, started, few)
+    observation = Observation(host, load_probes())
+    rules, rows = load_rules(), load_rows()  # while the children are at work
+    readings = observation.wait(tick)
+    judgements = judge(gather(host.request, readings), rules)
+    return assemble(host.request, readings, judgements, rows, started)
+
+
+def _starved(host: Host, started: float, why: str) -> Report:
+    """The limits alone, and one thing after the other: whatever else is begun could run out of open files at any moment."""
+    probes, rules, rows = load_probes(), load_rules(), load_rows()
+    readings = Observation(host, [probe for probe in probes if probe.name == "limits"]).wait()
+    for probe in probes:
+        reason = unwanted(probe, host.request)
+        if probe.name != "limits":
+            status = ProbeStatus.FAILED if reason is None else ProbeStatus.SKIPPED
+            readings.append(Reading(probe=probe.name, status=status, problem=reason or why))
+    return assemble(host.request, readings, judge(gather(host.request, readings), rules), rows, started)
+
+
+def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:
+    """Apply every rule whose facts are there. A rule without them is skipped with the reason, never clear."""
+    return [_apply(rule, facts) for rule in rules]
+
+
+def judge_log(log: Log, rules: Iterable[Rule]) -> list[Judgement]:
+    """Judge a log of which nothing else is known: by a rule's own ``in_log``, else by its ``check`` if the log is enough."""
+    facts = gather(Request(), [Reading(probe="log", status=ProbeStatus.OK, fact=log)])
+    return [_apply(_of_log(rule) if rule.in_log else rule, facts) for rule in rules]
+
+
+def _of_log(rule: Rule) -> Rule:
+    return rule._replace(check=rule.in_log or rule.check, needs=(Need(name="log", fact=Log, optional=False),))
+
+
+def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
+    """Name each finding's root cause among the others and sort: root cause first, what it explains last."""
+    found = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
+    roots = {code: _root(code, found) for code in found}
+    weight = {code: sum(root == code for root in roots.values()) for code in found}
+
+    def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
+        return (
+            diagnosis.explained_by is not None,
+            diagnosis.severity is not Severity.ERROR,
+            diagnosis.row == EXPECTATION,  # what is broken says more than what is different
+            SCOPES.index(diagnosis.scope),
+            -weight[diagnosis.code],
+            diagnosis.code,
+        )
+
+    diagnoses = (
+        _diagnosis(judgement.rule, judgement.finding, rows, None if roots[code] == code else roots[code])
+        for code, judgement in found.items()
+        if judgement.finding is not None
+    )
+    return tuple(sorted(diagnoses, key=rank))
+
+
+def assemble(
+    request: Request, readings: list[Reading], judgements: list[Judgement], rows: dict[str, Row], started: float
+) -> Report:
+    """Put the report together; ``started`` is ``time.monotonic()`` of the run's start."""
+    facts = gather(request, readings)
+    findings = fold(judgements, rows)
+    outcomes = tuple(judgement.outcome for judgement in judgements)
+    unseen: list[str] = []
+    if request.expectations is not None:
+        from gpucheck.expectations.mute import mute
+
+        findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
+        unseen = [f"expected, and not seen: {reason}" for reason in _unseen(judgements)]
+    decision = decide(request, facts, findings, outcomes, unseen)
+    seconds = time.monotonic() - started
+    begun = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
+    return Report(
+        tool=Tool(version=__version__),
+        started_at=begun.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        seconds=round(seconds, 3),
+        verdict=decision.verdict,
+        exit_code=decision.exit_code,
+        unknown_because=decision.unknown_because,
+        findings=findings,
+        training=tuple(_proof(facts, "runs")),
+        experiments=tuple(_proof(facts, "experiments")),
+        probes=tuple(
+            ProbeRun(name=reading.probe, status=reading.status, seconds=reading.seconds, problem=reading.problem)
+            for reading in readings
+        ),
+        outcomes=outcomes,
+        facts={reading.probe: msgspec.to_builtins(reading.fact) for reading in facts if reading.fact is not None},
+    )
+
+
+def _unseen(judgements: Iterable[Judgement]) -> list[str]:
+    """Why expectations could not be looked at: that is never "met"."""
+    return [
+        judgement.outcome.reason or "no reason given"
+        for judgement in judgements
+        if judgement.rule.row == EXPECTATION and judgement.outcome.status is Status.SKIPPED
+    ]
+
+
+def gather(request: Request, readings: Iterable[Reading]) -> Facts:
+    """The facts to judge: what the probes read, and what the user asked for."""
+    return Facts([*readings, Reading(probe="request", status=ProbeStatus.OK, fact=request)])
+
+
+def _apply(rule: Rule, facts: Facts) -> Judgement:
+    request = facts.get(Request)
+    if rule.tensorflow and request is not None and request.other_backend:
+        return _judgement(rule, Status.SKIPPED, f"about TensorFlow, which --backend {request.other_backend} leaves out")
+    arguments = {}
+    for need in rule.needs:
+        fact = facts.get(need.fact)
+        if fact is None and not need.optional:
+            return _judgement(rule, Status.SKIPPED, _missing(need, facts))
+        arguments[need.name] = fact
+    try:
+        result = rule.check(**arguments)
+    except Exception as error:  # our bug: it must not take the other rules' answers with it
+        return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
+    if result is None:
+        return _judgement(rule, Status.CLEAR)
+    if isinstance(result, Skip):
+        return _judgement(rule, Status.SKIPPED, result.reason)
+    return _judgement(rule, Status.FOUND, finding=result)
+
+
+def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
+    return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
+
+
+def _missing(need: Need, facts: Facts) -> str:
+    reading = facts.reading(need.probe)
+    problem = reading.problem if reading is not None else None
+    return f"{need.probe}: {problem or 'not observed'}"
+
+
+def _root(code: str, found: dict[str, Judgement]) -> str:
+    seen = {code}
+    while True:
+        causes = (other for other in found if other not in seen and _explains(found[other], found[code]))
+        cause = min(causes, key=lambda other: (SCOPES.index(found[other].rule.scope), other), default=None)
+        if cause is None:
+            return code
+        seen.add(cause)
+        code = cause
+
+
+def _explains(cause: Judgement, effect: Judgement) -> bool:
+    excluded = effect.finding.apart_from if effect.finding is not None else ()
+    code = effect.rule.code
+    return code in cause.rule.explains and cause.rule.code not in excluded and _blames(cause.rule, effect.rule)
+
+
+def _blames(cause: Rule, effect: Rule) -> bool:
+    """Two rules that claim to explain each other: the lower scope is the cause, then the earlier code."""
+    if cause.code not in effect.explains:
+        return True
+    return (SCOPES.index(cause.scope), cause.code) < (SCOPES.index(effect.scope), effect.code)
+
+
+def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by: str | None) -> Diagnosis:
+    return Diagnosis(
+        code=rule.code,
+        row=rule.row,
+        severity=finding.severity or rule.severity,
+        scope=rule.scope,
+        summary=finding.summary,
+        evidence=finding.evidence,
+        first_check=rows[rule.row].first_check,
+        fix=finding.fix,
+        affects=finding.affects,
+        explained_by=explained_by,
+    )
+
+
+def _proof(facts: Facts, field: str) -> tuple[Any, ...]:
+    reading = facts.reading("training")
+    return tuple(getattr(reading.fact, field, ())) if reading is not None else ()

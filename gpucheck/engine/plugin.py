@@ -1,0 +1,160 @@
+"""The decorators that make a function a plugin, and ``load``, which finds them by walking a folder: no central list.
+
+A plugin's identity is its place: ``probes/pci.py`` is the probe ``pci``, ``rules/gpu_not_detected/driver_missing.py`` the rule
+``driver-missing`` of the row ``gpu-not-detected``. What a function is handed is declared by its annotations, so plugin
+modules must not use ``from __future__ import annotations``.
+"""
+
+import importlib
+import os
+import types
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin
+
+from gpucheck.model import Fact, Finding, Level, Scope, Severity, Skip
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Probe(NamedTuple):
+    """A function ``read(host)`` that observes one part of the machine."""
+
+    name: str
+    level: Level  # the lowest level at which it runs
+    smoke: bool  # True: only when training was not switched off
+    fact: type[Fact]
+    read: Callable[[Any], Fact]
+    tensorflow: bool = False  # True: only where TensorFlow is what is proven (see ``Request.other_backend``)
+    limit_seconds: float | None = None  # after which it is not waited for; None: as long as the run has
+
+
+class Need(NamedTuple):
+    """One argument of a rule: the fact it is handed, and whether it can judge without it."""
+
+    name: str
+    fact: type[Fact]
+    optional: bool
+
+    @property
+    def probe(self) -> str:
+        """The probe that observes it: the module that declares the fact (the user's request is declared by the model)."""
+        return self.fact.__module__.rpartition(".")[2]
+
+
+class Rule(NamedTuple):
+    """A function ``check(fact, ...)`` that judges one root cause."""
+
+    code: str
+    row: str
+    severity: Severity
+    scope: Scope
+    explains: tuple[str, ...]
+    needs: tuple[Need, ...]
+    check: Callable[..., Finding | Skip | None]
+    doc: str
+    tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
+    in_log: Callable[[Any], Finding | Skip | None] | None = None  # judges a log of which nothing else is known
+
+
+class Row(NamedTuple):
+    """A row of the troubleshooting table, declared in ``rules/<row>/__init__.py``."""
+
+    problem: str
+    first_check: str
+    action: str
+    position: int = 99  # in the table
+
+
+def probe(
+    *, level: Level, smoke: bool = False, tensorflow: bool = False, limit_seconds: float | None = None
+) -> Callable[[Function], Function]:
+    """Declare ``read(host) -> Fact`` as the probe named by its file; the arguments are the fields of ``Probe``."""
+
+    def declare(read: Function) -> Function:
+        read.plugin = Probe(  # type: ignore[attr-defined]
+            name=read.__module__.rpartition(".")[2],
+            level=level,
+            smoke=smoke,
+            fact=read.__annotations__["return"],
+            read=read,
+            tensorflow=tensorflow,
+            limit_seconds=limit_seconds,
+        )
+        return read
+
+    return declare
+
+
+def rule(
+    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False
+) -> Callable[[Function], Function]:
+    """Declare ``check(fact, ...)`` as the rule named by its file.
+
+    Args:
+        severity: unless the finding has its own.
+        scope: who has to act.
+        explains: the findings that follow from it.
+        tensorflow: whether it judges TensorFlow's own installation or behaviour, which says nothing of Keras on JAX or PyTorch.
+    """
+
+    def declare(check: Function) -> Function:
+        _, _, row, name = check.__module__.rsplit(".", 3)
+        check.plugin = Rule(  # type: ignore[attr-defined]
+            code=name.replace("_", "-"),
+            row=row.replace("_", "-"),
+            severity=severity,
+            scope=scope,
+            explains=explains,
+            needs=tuple(_need(name, kind) for name, kind in check.__annotations__.items() if name != "return"),
+            check=check,
+            doc="",
+            tensorflow=tensorflow,
+        )
+        return check
+
+    return declare
+
+
+def _need(name: str, annotation: Any) -> Need:
+    if get_origin(annotation) in (Union, types.UnionType):
+        (kind,) = (member for member in get_args(annotation) if member is not type(None))
+        return Need(name=name, fact=kind, optional=True)
+    return Need(name=name, fact=annotation, optional=False)
+
+
+def load_probes() -> tuple[Probe, ...]:
+    """Every probe, sorted by name."""
+    return tuple(_module(name).read.plugin for name in modules("gpucheck.probes") if not name.rpartition(".")[2].startswith("_"))
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """Every rule of every row, sorted by row and code."""
+    causes = {name.rpartition(".")[2]: _module(name).in_log for name in modules("gpucheck.logs.causes")}
+    found = []
+    for row in modules("gpucheck.rules"):
+        for name in modules(row):
+            module = _module(name)
+            in_log = causes.get(name.rpartition(".")[2])
+            found.append(module.check.plugin._replace(doc=module.__doc__ or "", in_log=in_log))
+    return tuple(found)
+
+
+def load_rows() -> dict[str, Row]:
+    """The rows of the troubleshooting table by their kebab name, in the table's order."""
+    rows = {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.rules")}
+    return dict(sorted(rows.items(), key=lambda item: item[1].position))
+
+
+def modules(package: str) -> tuple[str, ...]:
+    """Full names of the modules and packages in a package, sorted, without importing them. Private ones are left out."""
+    (folder, *_) = importlib.import_module(package).__path__
+    names = (
+        entry.name.removesuffix(".py")
+        for entry in os.scandir(folder)
+        if entry.name.endswith(".py") or (entry.is_dir() and not entry.name.startswith("_"))
+    )
+    return tuple(f"{package}.{name}" for name in sorted(names) if not name.startswith("_"))
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)

@@ -1,0 +1,1 @@
+"""What ``gpucheck run`` needs to start a command: the memory of checks that passed, and becoming the command."""

@@ -1,0 +1,1 @@
+"""What a log's events follow from: one file per diagnosis."""

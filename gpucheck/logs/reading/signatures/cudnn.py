@@ -1,0 +1,85 @@
+"""cuDNN and cuBLAS: versions, handles that could not be created, and their status words."""
+
+import re
+
+from gpucheck.logs.reading.signatures import Signature, each, fixed, named
+
+
+def _failed(match: "re.Match[str]") -> dict[str, str] | None:
+    """Not what XLA expects to fail, and not the clean-up after a failure."""
+    line = match.string
+    if re.search(r"Failed to determine cuDNN version|(?i:could not destroy)|(?<![Ee]rror: CUDNN_)STATUS_SUCCESS", line):
+        return None
+    return named(match)
+
+
+SIGNATURES = (
+    *each(
+        "cudnn-version-mismatch",
+        ("loaded runtime cudnn", "loaded cudnn library"),
+        r"(?i:Loaded (?:runtime )?CuDNN [a-z ]{7,9}): (?P<loaded>[\dX-Zx-z.]*[\dX-Zx-z])\b.{0,60}?compiled (?:with"
+        r"|against):? (?P<compiled>[\dX-Zx-z.]*[\dX-Zx-z])\b",
+    ),
+    # PyTorch
+    Signature(
+        "cudnn-version-mismatch",
+        "cudnn version incompatibility",
+        r"cuDNN version incompatibility: .{0,40}?compiled +against \(?(?P<compiled>[\d, "
+        r"]+\d)\)?.{0,60}?runtime version \(?(?P<loaded>[\d, ]+\d)",
+    ),
+    # JAX
+    Signature(
+        "cudnn-version-mismatch",
+        "was built against version",
+        r"Found cuDNN version (?P<loaded>\d+), but .{0,30}?built against version (?P<compiled>\d+)",
+    ),
+    Signature(
+        "cuda-version-mismatch",
+        "was built against version",
+        r"Found (?P<library>cu(?!DNN)\w+|CUDA(?: \w+)?) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
+    ),
+    Signature(
+        "cuda-version-mismatch",
+        "mismatches the version",
+        r"detected CUDA version \(?(?P<found>[\d.]+\d)\)? mismatches the version that was used to compile \w+ ?"
+        r"\(?(?P<built>[\d.]+\d)",
+    ),
+    Signature("cuda-toolkit", "cuda compilation tools", r"Cuda compilation tools, release (?P<version>[\d.]+\d)", reach=0),
+    Signature("cudnn-loaded", "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
+    Signature("cudnn-failed", "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    # what XLA and TensorFlow say of a cuDNN that they could not set up at all
+    Signature("cudnn-absent", "dnn library is not found", r"\bDNN library is not found", fixed(), reach=0),
+    *each(
+        "cudnn-failed",
+        (
+            *("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle"),
+            *("cudnn launch failure", "failed to get convolution algorithm"),
+        ),
+        r"No DNN in stream executor|DNN library initialization failed|cuDNN failed to initialize|cuDNN launch failure"
+        r"|(?i:(?:could not|failed to) create cudnn handle|failed to get convolution algorithm)",
+        _failed,
+        reach=0,
+    ),
+    Signature("cublas-failed", "cublas_status_", r"(?P<status>CUBLAS_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    *each(
+        "cublas-failed",
+        ("create cublas handle", "blas gemm launch failed", "blas sgemm launch failed", "blas xgemm", "blas gemv launch failed"),
+        r"failed to create cublas handle|Blas \w+ launch failed"
+        r"|attempting to perform BLAS operation using StreamExecutor without BLAS",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "cublas-failed",
+        "without blas support",
+        r"BLAS operation using StreamExecutor without BLAS support",
+        fixed(),
+        reach=0,
+    ),
+    Signature(
+        "cusolver-failed",
+        "cusolver",
+        r"(?P<status>CUSOLVER_STATUS_(?!SUCCESS)[A-Z_]+)|[Ff]ailed to create cuSolverDN instance",
+        reach=0,
+    ),
+)

@@ -1,0 +1,191 @@
+"""Shared libraries: opened, absent, damaged, or of the wrong version, as the dynamic loader and its callers put it."""
+
+import re
+
+from gpucheck.logs.reading.signatures import Signature, each, named
+
+# Nothing that training needs: absent on healthy machines, and named in their logs.
+_OPTIONAL = re.compile(
+    r"libnvinfer|libnvrtc|libnvjpeg|libcupti|libtpu|libnuma|librdmacm|libibverbs|libmlx|libnccl-|libamd"
+    r"|libhip|libroc|libcufile|tensorrt"
+    r"|libhdfs|libjvm|libnvshmem|libnvonnx|nvinfer",
+    re.IGNORECASE,
+)
+_FILE = r"(?P<soname>\blib[\w.+-]{1,60}?\.so(?:\.[\d.]*\d)?)"
+
+
+def _soname(text: str) -> str:
+    """``/usr/lib/libcudnn.so.8`` -> ``libcudnn.so.8``."""
+    return text.replace("\\", "/").rpartition("/")[2].strip("'\"`;,: ")
+
+
+def _missing(match: "re.Match[str]") -> dict[str, str] | None:
+    line = match.string.lower()
+    if "nvidia-container-cli" in line or "oci runtime" in line:  # the hook's library, outside the container
+        return None
+    if "not found in /usr/lib/wsl/drivers/" in line:  # the hook looks at every graphics adapter of Windows
+        return None
+    asked = _soname(match["soname"])
+    fields = {**(named(match) or {}), "soname": asked}
+    if "error" in fields:
+        # a library that is there can miss one that it needs in turn
+        needed = re.match(r"(lib[\w.+-]+\.so[\d.]*): cannot open shared", fields["error"])
+        fields["soname"] = needed[1] if needed else asked
+        fields["error"] = fields["error"].rpartition(".so")[2].lstrip(".0123456789: ") or fields["error"]
+    return None if _dispensable(asked, match.string) else fields
+
+
+def _optional(match: "re.Match[str]") -> dict[str, str] | None:
+    soname = _soname(match["soname"])
+    return {"soname": soname} if _dispensable(soname, match.string) else None
+
+
+def _dispensable(soname: str, line: str) -> bool:
+    """Whether a program can do without the library; one that raises cannot."""
+    return bool(_OPTIONAL.search(soname)) and not re.search(r"\b(?:Import|OS)Error: ", line)
+
+
+def _any_of(match: "re.Match[str]") -> dict[str, str] | None:
+    """Of the spellings a loader tried, the one with just the major version."""
+    names = [_soname(name) for name in match["names"].split(",")]
+    best = next((name for name in names if re.fullmatch(r".*\.so\.\d+", name)), names[0])
+    return None if _OPTIONAL.search(best) else {"soname": best}
+
+
+def _not_libc(match: "re.Match[str]") -> dict[str, str] | None:
+    return {key: _soname(value) if key in ("file", "library") else value for key, value in (named(match) or {}).items()}
+
+
+_DLERROR = r"" + _FILE + r": (?P<error>cannot open shared object file(?:: [\w ]+)?)"
+_DYNAMIC = (
+    r"Could not (?:load|open) dynamic library '(?P<soname>[^']+)'(?:;? ?dlerror: (?P<error>[^;\n]+))?"
+    r"(?:; LD_LIBRARY_PATH: (?P<searched>[^\s;]+))?"
+)
+
+SIGNATURES = (
+    Signature(
+        "library-opened",
+        "successfully opened",
+        r"[Ss]uccessfully opened (?:dynamic|CUDA) library (?P<soname>\S+)",
+        lambda match: {"soname": _soname(match["soname"])},
+        reach=0,
+    ),
+    Signature("library-missing", "dynamic library", _DYNAMIC, _missing),
+    Signature("optional-library-missing", "dynamic library", _DYNAMIC, _optional),
+    Signature("library-missing", "cannot open shared object", _DLERROR, _missing, reach=1),
+    Signature("optional-library-missing", "cannot open shared object", _DLERROR, _optional, reach=1),
+    Signature(
+        "optional-library-missing", "could not find tensorrt", r"[Cc]ould not find (?P<soname>TensorRT)", _optional, reach=0
+    ),
+    # ldd, and whoever sums up what a loader said
+    *each(
+        "library-missing",
+        ("libcu", "libnccl"),
+        r"\b(?P<soname>lib(?:cu|nccl)[a-zA-Z_]*\.so(?:\.\d+)*)\W{0,3}(?:=> |is |was )?(?:not found\b|missing\b|ikke funnet"
+        r"|nicht gefunden|no encontrad|introuvable|não encontrad|не найден|未找到|缺失|見つかり|없음)",
+        _missing,
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        ("library cu", "library lib", ".dll is", "cannot be found", "could not be found"),
+        r"(?:Library (?P<soname>(?:cu|lib)[\w.-]+?\.(?:dll|so)[.\d]*) is not found"
+        r"|\b(?P<named>cu\w+64_\d+\.dll|lib(?:cu|nccl)\w*\.so(?:\.\d+)*)\W{1,4}"
+        r"(?:is |was )?(?:not found|missing|(?:cannot|could not) be found))",
+        lambda match: {"soname": match["soname"] or match["named"]},
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        tuple(f"{verb} {quote}lib" for verb in ("to load", "not load", "to open", "not open") for quote in ("", "'", "`")),
+        r"(?i:could not|failed to|unable to) (?:load|open) ['\"`]?(?P<soname>lib(?:cu|nv|nccl)[\w.-]*?\.so(?:\.\d+)*)"
+        r"(?!\S*: (?!cannot open shared object file: No such))",
+        _missing,
+        reach=0,
+    ),
+    Signature(  # a link from one number to another is no cure for that
+        "library-missing",
+        "requir",
+        r"\brequire[sd]?\b[^\n]{0,40}?\b(?P<soname>libcu\w+\.so\.\d+)\b[^\n]{0,20}?\bbut\b",
+        reach=0,
+    ),
+    Signature(
+        "library-missing",
+        "unable to load any of",
+        r"Unable to load any of \{(?P<names>[^}]+)\}",
+        _any_of,
+    ),
+    # TensorFlow 1, and Windows
+    *each(
+        "library-missing",
+        ("open cuda library", "could not locate", "could not find", "could not load library"),
+        r"(?:Couldn't open CUDA library|Could not (?:locate|find"
+        r"|load library)) ['\"`]?(?P<soname>(?:lib)?cu[\w.-]+?\.so(?:\.\d+)*|lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b"
+        r"(?:\.? Error: (?P<error>[^\n]+))?",
+        _missing,
+        reach=0,
+    ),
+    *each(
+        "library-missing",
+        ("unable to load cu", "unable to load nv", "cannot load lib", "find libnvidia-ml", "find libcuda"),
+        r"(?:Unable to load|[Cc]annot load) (?P<soname>cu(?:DNN|BLAS|SOLVER|SPARSE|FFT|PTI)|lib(?:cu|nv)[\w.-]+)"
+        r"|find (?:the )?(?P<driver>lib(?:nvidia-ml|cuda)[\w.]*)",
+        lambda match: {"soname": _soname(match["soname"] or match["driver"])},
+        reach=0,
+    ),
+    # -- there, and unusable --
+    *each(
+        "library-corrupt",
+        (
+            "file too short",
+            "invalid elf header",
+            "wrong elf class",
+            "exec format error",
+            "cannot read file data",
+            "file truncated",
+        ),
+        r"(?P<soname>[\w./+-]{1,160}\.so(?:\.[\d.]*\d)?): (?P<error>file too short|invalid ELF header|wrong ELF class[:\w ]*"
+        r"|cannot open shared object file: Exec format error|cannot read file data[:\w ]*|file not recognized: File truncated)",
+        lambda match: {**(named(match) or {}), "soname": _soname(match["soname"])},
+        reach=1,
+    ),
+    Signature(
+        "library-corrupt",
+        "winerror 193",
+        r"(?P<error>\[WinError 193\] [^\n]{0,60})(?:.{0,80}?(?P<soname>[\w.-]+\.dll))?",
+        reach=0,
+    ),
+    Signature(
+        "symbol-missing",
+        "undefined symbol",
+        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?",
+        _not_libc,
+    ),
+    Signature("symbol-missing", "undefined symbol", r"undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?"),
+    Signature(
+        "symbol-missing",
+        "not defined in file",
+        r"(?:(?P<file>[^\s:]{1,160}\.so[\w.]*): )?symbol (?P<symbol>\S+?),? version (?P<version>\S+) not defined in "
+        r"file (?P<library>\S+)",
+        _not_libc,
+    ),
+    # cut off, or in two strings of a program
+    Signature(
+        "symbol-missing",
+        ": symbol ",
+        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): symbol\b\W{1,8}(?P<symbol>(?:cu|nv|nccl)\w*[A-Z]\w+)",
+        _not_libc,
+        reach=1,
+    ),
+    Signature(
+        "symbol-missing",
+        "' not found",
+        r"(?P<library>[^\s:]{1,160}\.so[\w.]*): version [`'](?P<version>[^']+)' not found(?: \(required by (?P<file>[^)]+)\))?",
+        _not_libc,
+    ),
+    Signature(
+        "symbol-missing",
+        "load symbol",
+        r"(?:Cannot|Could not|Unable to) load symbol (?P<symbol>\w+)",
+    ),
+)

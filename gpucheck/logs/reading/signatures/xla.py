@@ -1,0 +1,141 @@
+"""XLA and its tools: ptxas, libdevice, flags, and the backends JAX tried."""
+
+import re
+
+from gpucheck.logs.reading.signatures import Signature, each, fixed, named
+
+
+def _backend(match: "re.Match[str]") -> dict[str, str] | None:
+    """JAX tries every backend it knows; only what it raises is a failure."""
+    fields = named(match) or {}
+    fatal = re.search(r"Error: *$", match.string[: match.start()]) is not None
+    return {**fields, "fatal": "yes" if fatal else "no"}
+
+
+SIGNATURES = (
+    Signature(
+        "xla-flag-unknown",
+        "xla_flags",
+        r"[Uu]nknown (?:command[- ]line )?flags?(?: found)? in (?:\w*_)?XLA_FLAGS\b(?:: *(?P<flag>--?[\w=/.,-]+))?",
+    ),
+    Signature(
+        "xla-flag-unknown",
+        "interpret value",
+        r"Couldn't interpret value (?P<value>\S*) for flag (?P<flag>-{0,2}(?:tf_)?xla_\w+)",
+        reach=0,
+    ),
+    # -- libdevice --
+    Signature(
+        "libdevice-missing",
+        "libdevice",
+        r"libdevice(?:\.\d+\.bc)?['`]? not found(?: at (?P<path>\S+))?",
+        fixed(fatal="yes"),
+        reach=0,
+    ),
+    # TensorFlow's own kernels are compiled at their first use, and that is all they say
+    Signature("libdevice-missing", "jit compilation failed", r"(?<!PTX )\bJIT compilation failed\.", fixed(fatal="yes"), reach=0),
+    Signature(
+        "libdevice-missing",
+        "libdevice",
+        r"libdevice\b[^\n]{0,60}?(?:required|needed)\b[^\n]{0,60}?not found(?: (?:at|in) (?P<path>\S+))?"
+        r"|(?P<file>\S*libdevice\.\d+\.bc)\b[^\n]{0,40}(?i:could not open|no such file|cannot open)",
+        fixed(fatal="yes"),
+        reach=0,
+    ),
+    Signature(
+        "libdevice-missing",
+        "libdevice",
+        r"(?i:can't|could not|can ?not|couldn't|unable to|failed to) (?:find|open|locate|load|read) (?:\S+ )?"
+        r"(?P<path>\S*libdevice\S*)(?: directory (?P<folder>\S+))?",
+        fixed(fatal="no"),
+        reach=0,
+    ),
+    Signature(
+        "libdevice-missing",
+        "searched for cuda",
+        r"Searched for CUDA in the following directories",
+        fixed(fatal="no"),
+        reach=0,
+    ),
+    # -- ptxas --
+    *each(
+        "ptxas-too-old",
+        ("ptxas does not support", "is not defined for option", "unsupported .target"),
+        r"ptxas does not support CC (?P<target>[\d.]+\w?)|Value '(?P<arch>(?:sm|compute)_\w+)' is not defined for option"
+        r"|Unsupported \.target '(?P<ptx>sm_\w+)'",
+        lambda match: {"target": match["target"] or match["arch"] or match["ptx"]},
+        reach=0,
+    ),
+    *each(
+        "ptxas-too-old",
+        ("does not support target", "not a recognized processor", "for option 'gpu-name'", "unsupported gpu architecture"),
+        r"does not support target '(?P<target>sm_\w+)'|'(?P<second>sm_\w+)' is not a recognized processor"
+        r"|[Uu]nsupported gpu architecture '(?P<third>(?:sm|compute)_\w+)'",
+        lambda match: {"target": target} if (target := match["target"] or match["second"] or match["third"]) else None,
+        reach=0,
+    ),
+    # of a GPU newer than the compiler that is built into XLA
+    Signature(
+        "ptxas-too-old",
+        "unknown compute capability",
+        r"Unknown compute capability \(?(?P<target>\d+[.,] ?\d)\)?[^\n]{0,20}[Dd]efaulting to",
+        lambda match: {"target": match["target"].replace(",", ".").replace(" ", "")},
+        reach=0,
+    ),
+    *each(
+        "ptxas-too-old",
+        ("using ptxas", "ptxas at", "ptxas version"),
+        r"(?:using ptxas|ptxas at \S+ (?:with|has) version|ptxas version:?) (?P<version>[\d.]+\d),? (?:which|and) "
+        r"(?:is older than|is too old|is in range)",
+    ),
+    Signature(
+        "ptxas-too-old",
+        "unsupported .version",
+        r"Unsupported \.version (?P<needed>[\d.]+\d); current version is '(?P<version>[\d.]+)'",
+    ),
+    Signature(
+        "ptxas-missing",
+        "ptxas",
+        r"(?i:couldn't|could not|can't|cannot|unable to|failed to) (?:invoke|launch|find|locate|execute|run|get|start|spawn)\b"
+        r"(?: [\w/'`\"]+){0,4}? ?[^\s\w]?\S*\bptxas\b(?!.{0,40}not supported on Windows)",
+        fixed(),
+        reach=0,
+    ),
+    Signature("ptxas-missing", "ptxas", r"ptxas['\"`:]* (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
+    Signature("ptxas-missing", "ptx compilation provider", r"No PTX compilation provider is available", fixed(), reach=0),
+    Signature("ptxas-failed", "ptxas exited", r"ptxas exited with non-zero error code (?P<code>-?\d+)", reach=1),
+    Signature("ptxas-failed", "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.)[^\n]+)", reach=0),
+    # -- compiling and running: evidence that it works --
+    Signature("xla-compiled", "compiled cluster using xla", r"Compiled cluster using XLA", fixed(), reach=0),
+    Signature(
+        "xla-device",
+        "streamexecutor",
+        r"StreamExecutor (?:device \(\d+\)|\[\d+\]): (?P<name>[^,]+), Compute Capability (?P<capability>\d+\.\d+)",
+        reach=0,
+    ),
+    Signature(
+        "autotuner-failed", "autotuner could not find", r"Autotuner could not find any supported configs", fixed(), reach=0
+    ),
+    # -- JAX --
+    Signature(
+        "backend-unavailable",
+        "unable to initialize backend",
+        r"Unable to initialize backend '(?P<backend>\w+)': (?P<message>[^\n]+)",
+        _backend,
+    ),
+    *each(
+        "cpu-fallback",
+        ("falling back to cpu", "fall back to cpu", "no gpu"),
+        r"(?i:fall(?:ing)? ?back to (?:the )?CPU"
+        r"|no GPUs? (?:was |were )?(?:detected|found|available)\W{1,3}(?:will be |will |so )?"
+        r"(?:us|runn?)(?:ing|es?) (?:on )?(?:the )?CPU)\b",
+        fixed(op="all"),
+        reach=0,
+    ),
+    Signature(
+        "jax-version-conflict",
+        "jaxlib version",
+        r"jaxlib version (?P<jaxlib>[\w.]+) is (?P<how>newer than and incompatible with|older than"
+        r"|not compatible with)[^\n]*?jax",
+    ),
+)

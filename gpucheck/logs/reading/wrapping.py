@@ -1,0 +1,119 @@
+"""Lines as they were before somebody put them into a string, a page of HTML or a mail.
+
+``clean`` in ``lines`` takes away what stands around a line; here is what a line has to be taken apart for, or put together.
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.logs.reading import lines as raw
+from gpucheck.logs.reading.hearsay import spoken_of
+
+_WIDTHS = range(48, 101)  # columns at which mail programs and forums wrap
+_LINES = 6  # of a wrapped one
+_MOST = 4000  # lines of a text that may be a mail
+
+_ESCAPED = re.compile(r"\\n(?!\\{0,4}[\"'])")  # a line's end within a string, not at its end
+# A line's end, and no path of Windows that goes on with an n
+_END = re.compile(r"(?:\\{1,4}r)?\\{1,4}n(?![\w.-]{1,80}\\{1,4}[^\\nrtu\"'])")
+_DRIVE = re.compile(r"(?<![A-Za-z])[A-Za-z]:(?:\\{1,4}[\w .()-]+)*$")
+_STRING = re.compile(
+    r"\b(?:stdout|stderr|output|text|log|body|message|error|msg)(?:\\{0,4}[\"'])? ?[:=] ?b?\\{0,4}[\"'](?![\\\"'])"
+)
+_NEXT_KEY = re.compile(r"\\{0,4}\", *\\{0,4}\"\w+\\{0,4}\" *:.*$")
+_STRING_END = re.compile(r"\\{0,4}[\"'][\s\\\]}\"'),;>]*$")
+_TAIL = 64  # characters that close a string, and what it is in
+_UNESCAPED = {"t": " ", "r": ""}
+_ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
+
+_ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
+_BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
+_TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+
+_QUOTED = re.compile(r"[>\s|]*")
+# What begins a line of its own, wherever the one before it ends.
+_OWN = re.compile(r"[-*+|\u2022] |\d+[.)] |```|~~~|[$#%>] |>>> |\S+@\S+|File \"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): ")
+
+
+def is_encoded(blob: str) -> bool:
+    """Whether any of these lines, without their ends, has to be taken apart."""
+    if "\\n" in blob and _ESCAPED.search(blob):
+        return True
+    if "&" in blob and _ENTITY.search(blob):
+        return True
+    if "<" in blob and _BREAK.search(blob):
+        return True
+    return not blob.isascii() and any(mark in blob for mark in _TYPED)
+
+
+def decoded(line: str) -> list[str]:
+    """The lines that are in it: line ends escaped in a string, HTML's breaks and entities, typographic quotes and blanks."""
+    if not line.isascii():
+        for mark, plain in _TYPED.items():
+            line = line.replace(mark, plain)
+    found = [line]
+    if "\\n" in line and _ESCAPED.search(line) and (line.startswith(("{", "[")) or not spoken_of(raw.plain(raw.ends(line)))):
+        found = _unescaped(line)
+    if "<" in line or "&" in line:
+        found = [_text(part) for whole in found for part in _BREAK.split(whole)]
+    return found
+
+
+def _text(line: str) -> str:
+    if not _ENTITY.search(line):
+        return line
+    import html  # its table of 2,000 names is only wanted here
+
+    return html.unescape(line).replace("\u00a0", " ")
+
+
+def _unescaped(line: str) -> list[str]:
+    parts, start = [], 0
+    for end in _END.finditer(line):
+        if not _DRIVE.search(line[max(end.start() - 120, start) : end.start()]):
+            parts.append(line[start : end.start()])
+            start = end.end()
+    if not parts:
+        return [line]
+    rest = _NEXT_KEY.sub("", line[start:])
+    parts.append(rest[:-_TAIL] + _STRING_END.sub("", rest[-_TAIL:]))
+    openings = list(_STRING.finditer(parts[0]))
+    if openings:
+        parts[:1] = [parts[0][: openings[-1].start()], parts[0][openings[-1].end() :]]
+    return [_ESCAPE.sub(lambda found: _UNESCAPED.get(found[1], found[1]), part) for part in parts]
+
+
+def rejoined(texts: list[str]) -> Iterator[tuple[int, int, str]]:
+    """Index of the first line and of the last, and the whole, of what a mail program broke into several lines.
+
+    Args:
+        texts: all lines of a text. They are left as they are: whether a line was broken, or ends there, is a guess.
+    """
+    if len(texts) > _MOST:
+        return
+    width = max((len(text) for text in texts if " " in text.strip(" >|")), default=0)
+    if width not in _WIDTHS:
+        return
+    index = 0
+    while index < len(texts):
+        last = index
+        while last + 1 < len(texts) and last - index < _LINES and _goes_on(texts[last], texts[last + 1], width):
+            last += 1
+        if last > index:
+            rest = (_QUOTED.sub("", text, count=1) for text in texts[index + 1 : last + 1])
+            yield index, last, " ".join([texts[index], *rest])
+        index = last + 1
+
+
+def _goes_on(line: str, following: str, width: int) -> bool:
+    """Whether the following line's first word had no room on this one, and begins nothing of its own."""
+    mark, rest = _quotation(following)
+    if not rest or not line.strip(" >|") or _quotation(line)[0] != mark or _OWN.match(rest):
+        return False
+    return len(line) + 1 + len(rest.split(None, 1)[0]) > width and not raw.clean(rest).headed
+
+
+def _quotation(line: str) -> tuple[str, str]:
+    found = _QUOTED.match(line)
+    end = found.end() if found else 0
+    return line[:end], line[end:]
