@@ -44,4 +44,4 @@ def test_the_commit_is_refused_for_a_mistake(tmp_path):
 
 def test_notebooks_can_be_read_by_it():
     needed = hook()["additional_dependencies"]
-    assert all(f'"{one}"' in pathlib.Path(HOOKS.parent / "setup.py").read_text() for one in needed)
+    assert all(f'"{one}"' in pathlib.Path(HOOKS.parent / "pyproject.toml").read_text() for one in needed)
