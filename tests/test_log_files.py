@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from gpucheck.cli import text
+from gpucheck.files import text
 from gpucheck.files.read import Refused
 
 LOG = (

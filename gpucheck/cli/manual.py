@@ -45,9 +45,9 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
 
 
 def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -> None:
-    from gpucheck.cli.text import lines
     from gpucheck.engine.explain import explain as explain_log
     from gpucheck.files.read import STDIN, Refused
+    from gpucheck.files.text import lines
     from gpucheck.reports import explanation, json
 
     standard_input(what)
@@ -58,7 +58,10 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
-        problem = f"no file {what!r}, and no diagnosis of that code{_similar(what, codes)}; `gpucheck rules` lists them"
+        from gpucheck.engine.suggestion import did_you_mean
+
+        similar = did_you_mean(what, codes, otherwise="")
+        problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
         raise click.UsageError(
             problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
         ) from None
@@ -145,10 +148,3 @@ def _completions(incomplete: str) -> list[Any]:
 
     codes = [CompletionItem(rule.code) for rule in _all_rules() if rule.code.startswith(incomplete)]
     return codes or [CompletionItem(incomplete, type="file")]
-
-
-def _similar(code: str, known: Any) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(code, list(known), 3)
-    return f" (did you mean {' or '.join(close)}?)" if close else ""

@@ -127,7 +127,10 @@ def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
         elif key in KEYS:
             values[key] = Setting(_typed(value, KEYS[key], os.path.dirname(path), f"{source}: {name}"), source)
         else:
-            raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{_similar(key)}")
+            from gpucheck.engine.suggestion import did_you_mean
+
+            similar = did_you_mean(key, [*KEYS, EXPECTATIONS])
+            raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{similar}")
     if "expect" in values and EXPECTATIONS in values:
         raise toml.Problem(f"{values['expect'].source}: expect: the table tool.gpucheck.expectations says the same; keep one")
     return values
@@ -163,10 +166,3 @@ def _of_variable(name: str, text: str, kind: str) -> Any:
     if kind == "list":
         return text.replace(",", " ").split()
     return text
-
-
-def _similar(key: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(key, [*KEYS, EXPECTATIONS], 1)
-    return f" (did you mean {close[0]}?)" if close else f"; known are {', '.join([*KEYS, EXPECTATIONS])}"

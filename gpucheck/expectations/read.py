@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from gpucheck.engine.plugin import modules
+from gpucheck.engine.suggestion import did_you_mean
 from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
 from gpucheck.expectations.toml import Path, Problem
 
@@ -94,7 +95,7 @@ def _known(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at:
     for name, entry in table.items():
         if name not in fields:
             known = [*fields, "schema_version"] if not at else list(fields)
-            raise where.problem((*at, name), f"unknown key{_similar(name, known)}")
+            raise where.problem((*at, name), f"unknown key{did_you_mean(name, known)}")
         inner = fields[name]
         if isinstance(entry, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
             _known(entry, inner, where, (*at, name))
@@ -146,11 +147,11 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
     strategies = [module.rpartition(".")[2] for module in modules("gpucheck.strategies")]
     for name in training.strategies:
         if name not in strategies:
-            yield ("training", "strategies"), f"no strategy {name!r}{_similar(name, strategies)}"
+            yield ("training", "strategies"), f"no strategy {name!r}{did_you_mean(name, strategies)}"
     for strategy, speeds in training.min_samples_per_second.items():
         path: Path = ("training", "min_samples_per_second", strategy)
         if strategy not in strategies:
-            yield path, f"no strategy of that name{_similar(strategy, strategies)}"
+            yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
         for precision, speed in speeds.items():
             if precision not in PRECISIONS:
                 yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
@@ -159,10 +160,16 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
     codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
     for code in expected.allowed_warnings:
         if code not in codes:
-            yield ("allowed_warnings",), f"no diagnosis has the code {code!r}{_similar(code, codes)}"
+            yield (
+                ("allowed_warnings",),
+                f"no diagnosis has the code {code!r}{did_you_mean(code, codes, '; `gpucheck rules` lists them')}",
+            )
     for place, mute in enumerate(expected.mute):
         if mute.code not in codes:
-            yield ("mute", place, "code"), f"no diagnosis has the code {mute.code!r}{_similar(mute.code, codes)}"
+            yield (
+                ("mute", place, "code"),
+                f"no diagnosis has the code {mute.code!r}{did_you_mean(mute.code, codes, '; `gpucheck rules` lists them')}",
+            )
 
 
 def _is_specifier(text: str) -> bool:
@@ -172,16 +179,6 @@ def _is_specifier(text: str) -> bool:
         return bool(text.strip()) and bool(list(SpecifierSet(text)))
     except InvalidSpecifier:
         return False
-
-
-def _similar(name: str, known: Iterable[str]) -> str:
-    import difflib
-
-    known = list(known)
-    close = difflib.get_close_matches(name, known, 1)
-    if close:
-        return f" (did you mean {close[0]}?)"
-    return f"; known are {', '.join(known)}" if len(known) < 12 else "; `gpucheck rules` lists them"
 
 
 def _path(dotted: str) -> Path:

@@ -1,0 +1,23 @@
+"""What a user may have meant by a name that does not exist."""
+
+import difflib
+from collections.abc import Iterable
+
+FEW = 12  # names that are all listed where none is similar
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str | None = None) -> str:
+    """The similar names, as the end of an error message.
+
+    Args:
+        name: what was typed.
+        names: what exists.
+        otherwise: the end of the message where nothing is similar; None: all names if they are few.
+    """
+    names = list(names)
+    close = difflib.get_close_matches(name, names, 3)
+    if close:
+        return f" (did you mean {' or '.join(close)}?)"
+    if otherwise is not None:
+        return otherwise
+    return f"; known are {', '.join(names)}" if len(names) < FEW else ""
