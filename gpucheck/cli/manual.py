@@ -60,7 +60,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -
     except OSError as error:
         from gpucheck.engine.suggestion import did_you_mean
 
-        similar = did_you_mean(what, codes, otherwise="")
+        similar = did_you_mean(what, codes, most=3, otherwise="")
         problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
         raise click.UsageError(
             problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"

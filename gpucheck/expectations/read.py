@@ -12,6 +12,7 @@ from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
 from gpucheck.expectations.toml import Path, Problem
 
 __all__ = ("Problem", "baseline", "convert", "parse")
+_LISTED = "; `gpucheck rules` lists them"
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 
@@ -162,13 +163,13 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
         if code not in codes:
             yield (
                 ("allowed_warnings",),
-                f"no diagnosis has the code {code!r}{did_you_mean(code, codes, '; `gpucheck rules` lists them')}",
+                f"no diagnosis has the code {code!r}{did_you_mean(code, codes, otherwise=_LISTED)}",
             )
     for place, mute in enumerate(expected.mute):
         if mute.code not in codes:
             yield (
                 ("mute", place, "code"),
-                f"no diagnosis has the code {mute.code!r}{did_you_mean(mute.code, codes, '; `gpucheck rules` lists them')}",
+                f"no diagnosis has the code {mute.code!r}{did_you_mean(mute.code, codes, otherwise=_LISTED)}",
             )
 
 
