@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from gpucheck.engine.pipeline import assemble, gather, judge
 from gpucheck.engine.plugin import load_probes, load_rows, load_rules
-from gpucheck.expectations import Expectations
 from gpucheck.files.read import utf8
-from gpucheck.model import SCHEMA_VERSION, ProbeStatus, Reading, Report, Request
+from gpucheck.model import SCHEMA_VERSION, Expectations, ProbeStatus, Reading, Report, Request
 
 LONGEST_SECONDS = 1e9
 

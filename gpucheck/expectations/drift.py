@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from gpucheck.engine.facts import Facts
-from gpucheck.expectations import SPEED_TOLERANCE, Expectations, steady
+from gpucheck.expectations import SPEED_TOLERANCE, steady
 from gpucheck.expectations.gpus import gpu_count, gpu_models
 from gpucheck.expectations.items import Item, Seen
 from gpucheck.expectations.tracked import Tracked, tracked
 from gpucheck.expectations.training import training
 from gpucheck.expectations.versions import version
-from gpucheck.model import Report
+from gpucheck.model import Expectations, Report
 
 TRAINING = "training speed"
 GROUPS = {

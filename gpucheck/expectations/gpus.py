@@ -6,9 +6,8 @@ from typing import Any
 
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.expectations import Expectations
 from gpucheck.expectations.items import Item, Seen
-from gpucheck.model import Evidence, saw
+from gpucheck.model import Evidence, Expectations, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 

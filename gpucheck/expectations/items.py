@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from gpucheck.engine.facts import Facts, FactType
-from gpucheck.expectations import Expectations
-from gpucheck.model import Evidence, Fact, Level, Request
+from gpucheck.model import Evidence, Expectations, Fact, Level, Request
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus

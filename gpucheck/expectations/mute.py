@@ -5,8 +5,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from gpucheck.expectations import Mute
-from gpucheck.model import Diagnosis
+from gpucheck.model import Diagnosis, Mute
 
 
 def mute(findings: Iterable[Diagnosis], mutes: Iterable[Mute], today: datetime.date) -> tuple[Diagnosis, ...]:

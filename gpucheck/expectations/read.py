@@ -8,8 +8,9 @@ import msgspec
 
 from gpucheck.engine.plugin import modules
 from gpucheck.engine.suggestion import did_you_mean
-from gpucheck.expectations import FORMAT_VERSION, Expectations, toml
+from gpucheck.expectations import FORMAT_VERSION, toml
 from gpucheck.expectations.toml import Path, Problem
+from gpucheck.model import Expectations
 
 __all__ = ("Problem", "baseline", "convert", "parse")
 _LISTED = "; `gpucheck rules` lists them"

@@ -5,21 +5,21 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.expectations import (
-    FORMAT_VERSION,
-    SPEED_TOLERANCE,
-    Expectations,
-    GpuExpectations,
-    TrainingExpectations,
-    VersionExpectations,
-    steady,
-    toml,
-)
+from gpucheck.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
 from gpucheck.expectations.gpus import GIB, usable_gpus
 from gpucheck.expectations.items import Seen
 from gpucheck.expectations.training import as_usual
 from gpucheck.expectations.versions import ABSENT, versions_seen
-from gpucheck.model import Report, Request, Severity, TrainingRun
+from gpucheck.model import (
+    Expectations,
+    GpuExpectations,
+    Report,
+    Request,
+    Severity,
+    TrainingExpectations,
+    TrainingRun,
+    VersionExpectations,
+)
 from gpucheck.model.naming import devices
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus

@@ -9,11 +9,11 @@ from gpucheck.engine import manual
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.expectations import Expectations, read
+from gpucheck.expectations import read
 from gpucheck.expectations.gpus import usable_gpus
 from gpucheck.expectations.items import Seen
 from gpucheck.expectations.versions import ABSENT, versions_seen
-from gpucheck.model import Request, Verdict
+from gpucheck.model import Expectations, Request, Verdict
 
 RULES = load_rules()
 CODES = {rule.code for rule in RULES if rule.row == "expectation"}

@@ -2,9 +2,8 @@
 
 import datetime
 
-from gpucheck.expectations import Mute
 from gpucheck.expectations.mute import mute
-from gpucheck.model import Diagnosis, Scope, Severity
+from gpucheck.model import Diagnosis, Mute, Scope, Severity
 
 DAY = datetime.date(2030, 1, 31)
 

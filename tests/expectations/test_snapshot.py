@@ -9,9 +9,9 @@ from gpucheck.engine import manual
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.expectations import Expectations, read, snapshot
+from gpucheck.expectations import read, snapshot
 from gpucheck.expectations.drift import seen_of
-from gpucheck.model import Request, Verdict
+from gpucheck.model import Expectations, Request, Verdict
 
 RULES = load_rules()
 

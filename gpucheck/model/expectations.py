@@ -1,0 +1,54 @@
+"""What a machine is expected to be: part of the request, judged by the rules of the row ``expectation``.
+
+In every struct ``None`` or an empty value means that nothing is expected of it.
+"""
+
+import datetime
+
+import msgspec
+
+
+class GpuExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What GPUs are expected; every one of them must meet the minimums."""
+
+    count: int | None = None  # exactly so many that this process can use
+    names: tuple[str, ...] = ()  # each GPU's name is one of these: exact, or a pattern with * and ?
+    memory_gib: float | None = None  # minimum
+    compute_capability: str | None = None  # minimum: "9.0"
+
+
+class VersionExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Versions as PEP 440 specifiers: ">=580,<581"."""
+
+    driver: str | None = None  # NVIDIA's driver: "580.159.04"
+    cuda: str | None = None  # newest CUDA that the driver supports, as nvidia-smi shows it
+    cudnn: str | None = None
+    tensorflow: str | None = None
+    keras: str | None = None
+    python: str | None = None
+
+
+class TrainingExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the training jobs are expected to show."""
+
+    strategies: tuple[str, ...] = ()  # must pass
+    max_first_step_seconds: float | None = None  # of every job that is not compiled by XLA as a whole
+    min_samples_per_second: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)  # strategy -> precision -> speed
+
+
+class Mute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A known finding that does not count until a day is over (UTC)."""
+
+    code: str
+    reason: str
+    until: datetime.date
+
+
+class Expectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything that a user expects of a machine."""
+
+    gpu: GpuExpectations = GpuExpectations()
+    versions: VersionExpectations = VersionExpectations()
+    training: TrainingExpectations = TrainingExpectations()
+    allowed_warnings: tuple[str, ...] = ()  # codes that do not fail a run with --strict
+    mute: tuple[Mute, ...] = ()

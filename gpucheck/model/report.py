@@ -1,0 +1,45 @@
+"""One run, whole: the one model that every format renders."""
+
+from typing import Any
+
+import msgspec
+
+from gpucheck.model.findings import Diagnosis, Outcome
+from gpucheck.model.kinds import ProbeStatus, Verdict
+from gpucheck.model.training import Experiment, TrainingRun
+
+SCHEMA_VERSION = "1.0"
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """Which gpucheck wrote the report."""
+
+    name: str = "gpucheck"
+    version: str
+
+
+class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How one probe fared."""
+
+    name: str
+    status: ProbeStatus
+    seconds: float
+    problem: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, whole. Findings are sorted root cause first."""
+
+    schema_version: str = SCHEMA_VERSION
+    tool: Tool
+    started_at: str  # RFC 3339, UTC
+    seconds: float
+    verdict: Verdict
+    exit_code: int
+    unknown_because: tuple[str, ...] = ()  # what could not be looked at, for the verdict "unknown"
+    findings: tuple[Diagnosis, ...]
+    training: tuple[TrainingRun, ...]
+    experiments: tuple[Experiment, ...] = ()
+    probes: tuple[ProbeRun, ...]
+    outcomes: tuple[Outcome, ...]
+    facts: dict[str, Any]  # probe name -> fact
