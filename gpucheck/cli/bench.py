@@ -11,7 +11,7 @@ from gpucheck.bench.figures import LEAST_REPEATS
 from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
 from gpucheck.cli import signals
-from gpucheck.cli.parameters import Command, Interpreter, Seconds
+from gpucheck.cli.parameters import SECONDS, Command, Interpreter, PositiveNumber
 from gpucheck.cli.request import STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
 from gpucheck.files.write import OutputFile
@@ -26,26 +26,6 @@ Examples:
   gpucheck bench --profile trace                 where the time of a step goes: device, input, host
   gpucheck bench --allow-cpu --format json --output bench.json
 """
-
-
-class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A finite number above zero, and not above a limit."""
-
-    name = "number"
-
-    def __init__(self, most: float | None = None) -> None:
-        self._most = most
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuse what is not a number, NaN, infinity, zero and below, and what is too large."""
-        try:
-            number = float(value)
-        except ValueError:
-            number = float("nan")
-        if not 0 < number < float("inf") or (self._most is not None and number > self._most):
-            wanted = "positive number" if self._most is None else f"number above 0 and at most {self._most:g}"
-            self.fail(f"{value!r} is not a {wanted}", param, ctx)
-        return number
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
@@ -97,10 +77,16 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help="Measured runs; fewer than 3 are no measurement.",
 )
 @click.option(
-    "--price-per-hour", type=Positive(), metavar="P", help="Of the whole machine, in any currency; tells the cost of an epoch."
+    "--price-per-hour",
+    type=PositiveNumber(),
+    metavar="P",
+    help="Of the whole machine, in any currency; tells the cost of an epoch.",
 )
 @click.option(
-    "--target-accuracy", type=Positive(1.0), metavar="A", help="Train until this accuracy on the training data: 0 to 1."
+    "--target-accuracy",
+    type=PositiveNumber(most=1.0),
+    metavar="A",
+    help="Train until this accuracy on the training data: 0 to 1.",
 )
 @click.option(
     "--data",
@@ -111,7 +97,7 @@ class Positive(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )
 @click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
 @click.option(
-    "--timeout", type=Seconds(), default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
+    "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
 )
 @click.option("--python", type=Interpreter(), metavar="PATH", help="Measure this interpreter's environment.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)

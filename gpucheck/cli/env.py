@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpucheck.cli.parameters import Command, Interpreter, Seconds
+from gpucheck.cli.parameters import SECONDS, Command, Interpreter
 from gpucheck.cli.request import diagnose_here
 from gpucheck.cli.screen import say, show
 from gpucheck.model import ExitCode, Level, Report, Request
@@ -37,7 +37,7 @@ Examples:
 @click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
 @click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
 @click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment.")
-@click.option("--timeout", type=Seconds(), default=60.0, show_default=True, help="Limit of each of the checks.")
+@click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
 def env(shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
     """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
 

@@ -64,7 +64,7 @@ class Commands(Command, click.Group):
             style = _style(ctx)
             if style == "default":
                 raise
-            _tell(error)
+            _show_error(error)
             raise SystemExit(exit_code_of("usage", style)) from None
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -113,14 +113,14 @@ def start() -> int:
     try:
         code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False)
     except click.ClickException as error:
-        _tell(error)
+        _show_error(error)
         return error.exit_code
     except click.Abort:  # Ctrl-C where it is not handled by us
         return INTERRUPTED
     return code if isinstance(code, int) else 0
 
 
-def _tell(error: click.ClickException) -> None:
+def _show_error(error: click.ClickException) -> None:
     import contextlib
 
     if sys.stderr is not None:  # None: it was closed

@@ -48,20 +48,29 @@ def here() -> str:
         return os.sep
 
 
-class Seconds(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """A finite, positive number of seconds."""
+class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A finite number above zero."""
 
-    name = "seconds"
+    name = "number"
+
+    def __init__(self, unit: str = "", most: float = math.inf) -> None:
+        """Take the unit for messages, in the plural, and the largest number that is accepted."""
+        self._unit, self._most = unit, most
+        self.name = unit or self.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Refuse what is not a number, NaN, infinity, zero and below."""
+        """Refuse what is not a number, NaN, infinity, zero and below, and what is too large."""
         try:
-            seconds = float(value)
+            number = float(value)
         except ValueError:
-            seconds = math.nan
-        if not (math.isfinite(seconds) and seconds > 0):
-            self.fail(f"{value!r} is not a positive number of seconds", param, ctx)
-        return seconds
+            number = math.nan
+        if not (0 < number < math.inf and number <= self._most):
+            wanted = "positive number" if self._most == math.inf else f"number above 0 and at most {self._most:g}"
+            self.fail(f"{value!r} is not a {wanted}{f' of {self._unit}' if self._unit else ''}", param, ctx)
+        return number
+
+
+SECONDS = PositiveNumber("seconds")
 
 
 class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]

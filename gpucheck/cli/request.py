@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli.parameters import DEPTHS, ExpectationsFile, Interpreter, Seconds
+from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
 from gpucheck.host import Host
@@ -40,7 +40,7 @@ _OPTIONS = (
     click.option("--strict", is_flag=True, help="Warnings fail too."),
     click.option(
         "--timeout",
-        type=Seconds(),
+        type=SECONDS,
         default=None,
         help="Limit of the whole run, report included.  [default: 120, with --full 300]",
     ),

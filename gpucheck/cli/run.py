@@ -8,7 +8,7 @@ import msgspec
 
 from gpucheck import ulimits
 from gpucheck.cli import signals
-from gpucheck.cli.parameters import DEPTHS, Command, Seconds
+from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import look, say
 from gpucheck.model import Level, Report, Request, Verdict
@@ -34,7 +34,7 @@ Examples:
     help="After a check that failed: don't start the command, or say so and start it.",
 )
 @click.option("--repair", is_flag=True, help="Give the command the variables that `gpucheck env` would print.")
-@click.option("--cache", "cache_seconds", type=Seconds(), metavar="SECONDS", help="Don't check again so soon after a pass.")
+@click.option("--cache", "cache_seconds", type=SECONDS, metavar="SECONDS", help="Don't check again so soon after a pass.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.option("-v", "--verbose", is_flag=True, help="The whole report of a check that found something.")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
