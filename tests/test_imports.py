@@ -37,8 +37,8 @@ WALLS = {
     "files": (("files",), {"subprocess", "socket"}),
     "lint": (("model", "engine.plugin", "engine.manual", "lint", "reports"), LOOKING - {"os", "io"}),
     "ulimits.py": ((), {"subprocess", "socket"}),
-    "launch": (("model", "probes.environment"), {"socket"}),
-    "repair": (("model", "engine", "compat", "probes", "rules", "repair"), {"subprocess", "socket"}),
+    "launch": (("model", "probes.environment", "files"), {"socket"}),
+    "repair": (("model", "engine", "compat", "probes", "rules", "repair", "files"), {"subprocess", "socket"}),
     "bench": (("model", "host", "probes", "compat", "bench", "reports"), LOOKING - {"io", "time"}),
     "cli": (
         (

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gpucheck.cli.settings import KEYS, Setting, collect, pyproject
+from gpucheck.cli.settings import KEYS, Setting, collect, exit_style, pyproject
 from gpucheck.expectations.toml import Problem
 
 
@@ -47,7 +47,7 @@ def test_every_spelling_of_the_table(tmp_path, text):
 
 def test_a_file_that_only_mentions_us_is_not_parsed(tmp_path):
     project(tmp_path, "[project]\ndependencies = ['keras-gpucheck']\n[tool.ruff]\nthis is no TOML")
-    assert pyproject(str(tmp_path)) is None
+    assert pyproject(str(tmp_path)) == (None, ())
     assert values({}, tmp_path) == {}
 
 
@@ -67,6 +67,25 @@ def test_a_pipe_is_not_waited_for(tmp_path):
         pytest.skip("no pipes with names here")
     os.mkfifo(tmp_path / "pyproject.toml")
     assert values({}, tmp_path) == {}
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+def test_a_file_that_others_can_have_written_is_ignored_and_named(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    project(tmp_path, "[tool.gpucheck]\ntimeout = 60\n")
+    project(inner, "[tool.gpucheck]\npython = '/x/evil'\nexit-style = 'nagios'\n")
+    os.chmod(inner / "pyproject.toml", 0o666)
+    got = collect({}, str(inner))
+    assert {name: setting.value for name, setting in got.values.items()} == {"timeout": 60}
+    assert got.ignored == (f"{inner}/pyproject.toml: it can be written by every user",)
+    assert exit_style({}, str(inner)) is None
+
+
+def test_a_file_that_others_can_have_written_is_not_mentioned_if_it_has_no_settings(tmp_path):
+    project(tmp_path, "[project]\nname = 'other'\n")
+    os.chmod(tmp_path / "pyproject.toml", 0o666)
+    assert collect({}, str(tmp_path)) == ({}, (), ())
 
 
 def test_paths_are_relative_to_the_file(tmp_path):
@@ -99,7 +118,7 @@ def test_every_key_has_a_variable(tmp_path):
 
 def test_variables_that_kubernetes_makes_of_a_service_are_named_and_not_refused(tmp_path):
     got = collect({"GPUCHECK_PORT": "tcp://10.0.0.1:80", "GPUCHECK_SERVICE_HOST": "10.0.0.1"}, str(tmp_path))
-    assert got == ({}, ("GPUCHECK_PORT", "GPUCHECK_SERVICE_HOST"))
+    assert got == ({}, ("GPUCHECK_PORT", "GPUCHECK_SERVICE_HOST"), ())
 
 
 def test_expectations_in_pyproject(tmp_path):

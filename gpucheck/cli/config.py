@@ -7,6 +7,7 @@ import click
 
 from gpucheck.cli.parameters import Command
 from gpucheck.cli.screen import show
+from gpucheck.cli.settings import Settings
 
 
 @click.command(cls=Command)
@@ -16,7 +17,8 @@ def config(context: click.Context, style: str) -> None:
     """Show the settings of a check that is started here, and where each comes from.
 
     They come from [tool.gpucheck] of the nearest pyproject.toml, upwards from the current folder, and from GPUCHECK_*
-    variables. The command line wins, then the variables, then pyproject.toml.
+    variables. The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user can have
+    written is ignored, which is said on standard error.
 
     \b
     Example of a pyproject.toml:
@@ -40,7 +42,7 @@ def config(context: click.Context, style: str) -> None:
         name: (found.values[name].value, found.values[name].source) if name in found.values else (usual.get(name), "default")
         for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in found.values else [])]
     }
-    show(_json(rows, found.unknown) if style == "json" else _lines(rows, found.unknown))
+    show(_json(rows, found) if style == "json" else _lines(rows, found.unknown))
 
 
 def _usual(group: click.Context) -> dict[str, Any]:
@@ -67,11 +69,12 @@ def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _json(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
+def _json(rows: dict[str, tuple[Any, str]], found: Settings) -> str:
     import json
 
     settings = {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()}
-    return json.dumps({"settings": settings, "unknown_variables": list(unknown)}, indent=2) + "\n"
+    document = {"settings": settings, "unknown_variables": list(found.unknown), "ignored_files": list(found.ignored)}
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _plain(value: Any) -> Any:

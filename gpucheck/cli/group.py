@@ -167,11 +167,13 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
     from gpucheck.cli.settings import collect
 
     try:
-        configured = collect(os.environ, here()).values
+        settings = collect(os.environ, here())
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    for file in settings.ignored:
+        say(f"gpucheck: ignored {file}")
     found: dict[str, Any] = {}
-    for key, (value, source) in configured.items():
+    for key, (value, source) in settings.values.items():
         if key == "level" and value not in DEPTHS:
             raise click.UsageError(f"{source}: {key}: {value!r} is not one of 'quick', 'default', 'full'.")
         option = options.get({"level": f"--{value}", "expectations": "--expect"}.get(key, f"--{key}"))

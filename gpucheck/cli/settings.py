@@ -1,12 +1,13 @@
 """Settings that need not be typed: ``[tool.gpucheck]`` of the nearest pyproject.toml, and GPUCHECK_* variables."""
 
+import contextlib
 import os
 import re
-import stat
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from gpucheck.files.read import utf8
+from gpucheck.files.ownership import why_untrusted
+from gpucheck.files.read import Refused, read
 
 PREFIX = "GPUCHECK_"
 EXPECTATIONS = "expectations"  # the table of an expectations file, in pyproject.toml
@@ -39,10 +40,22 @@ class Setting(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The settings by their names; ``unknown`` are variables of our prefix that mean nothing to us."""
+    """The settings by their names.
+
+    ``unknown`` are variables of our prefix that mean nothing to us; ``ignored`` are files that others can have written, each
+    with the reason: "/tmp/pyproject.toml: it belongs to user 1001".
+    """
 
     values: dict[str, Setting]
     unknown: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+
+class Document(NamedTuple):
+    """A pyproject.toml with settings of ours, not parsed yet."""
+
+    path: str
+    data: bytes
 
 
 def collect(env: Mapping[str, str], folder: str) -> Settings:
@@ -56,9 +69,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
         gpucheck.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
     """
     names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
-    document = pyproject(folder)
-    if not names and document is None:
-        return Settings({})
+    document, ignored = pyproject(folder)
     values = {} if document is None else _of_pyproject(*document)
     known = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
     # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
@@ -67,7 +78,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
             values[known[name]] = Setting(_of_variable(name, env[name], KEYS[known[name]]), name)
             if known[name] == "expect":
                 values.pop(EXPECTATIONS, None)
-    return Settings(values, tuple(sorted(name for name in names if name not in known)))
+    return Settings(values, tuple(sorted(name for name in names if name not in known)), ignored)
 
 
 def exit_style(env: Mapping[str, str], folder: str) -> str | None:
@@ -76,9 +87,9 @@ def exit_style(env: Mapping[str, str], folder: str) -> str | None:
 
     if env.get(f"{PREFIX}EXIT_STYLE"):
         return env[f"{PREFIX}EXIT_STYLE"]
-    found = pyproject(folder)
+    document, _ = pyproject(folder)
     try:
-        table: Any = {} if found is None else toml.load(found[1].decode(), found[0])
+        table: Any = {} if document is None else toml.load(document.data.decode(), document.path)
         for name in ("tool", "gpucheck"):
             table = table[name]
         style = table.get("exit-style", table.get("exit_style"))
@@ -87,20 +98,25 @@ def exit_style(env: Mapping[str, str], folder: str) -> str | None:
     return style if isinstance(style, str) else None
 
 
-def pyproject(folder: str) -> tuple[str, bytes] | None:
-    """Path and content of the nearest pyproject.toml, if it has settings of ours; it is not parsed to see that."""
+def pyproject(folder: str) -> tuple[Document | None, tuple[str, ...]]:
+    """The nearest pyproject.toml upwards, if it has settings of ours, and the nearer ones that others can have written.
+
+    It is not parsed to see whether it has settings. One that others can have written counts as absent.
+    """
+    ignored: list[str] = []
     while True:
         path = os.path.join(folder, "pyproject.toml")
-        try:
-            if stat.S_ISREG(os.stat(path).st_mode):  # a pipe would be waited for
-                with open(path, "rb") as file:
-                    data = utf8(file.read(PYPROJECT_BYTES_MAX))
-                return (path, data) if b"gpucheck" in data and re.search(_TABLE, data) else None
-        except OSError:
-            pass
+        with contextlib.suppress(OSError, Refused):
+            reason = why_untrusted(path)  # asked first: what only we can write does not change afterwards
+            data = read(path, PYPROJECT_BYTES_MAX)
+            ours = b"gpucheck" in data and re.search(_TABLE, data) is not None
+            if reason is None:
+                return Document(path, data) if ours else None, tuple(ignored)
+            if ours:
+                ignored.append(f"{path}: {reason}")
         above = os.path.dirname(folder)
         if above == folder:
-            return None
+            return None, tuple(ignored)
         folder = above
 
 

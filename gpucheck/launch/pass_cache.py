@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,8 @@ from typing import Any
 import msgspec
 
 from gpucheck import __version__
+from gpucheck.files.ownership import why_untrusted
+from gpucheck.files.read import read
 from gpucheck.model import Request
 from gpucheck.probes.environment import KNOWN, PREFIXES
 
@@ -50,13 +51,10 @@ def recall(name: str, seconds: float, env: Mapping[str, str]) -> Changes | None:
     """The changes to the environment under which that check passed, if it did within so many seconds; None if not."""
     folder = _folder(env)
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        if folder is None or not _ours(os.lstat(folder), stat.S_ISDIR):
+        path = f"{folder}/passed-{name}"
+        if folder is None or why_untrusted(path) is not None:
             return None
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would be waited for
-        with open(os.open(f"{folder}/passed-{name}", flags), "rb") as file:
-            if not _ours(os.fstat(file.fileno()), stat.S_ISREG):
-                return None
-            content = json.loads(file.read(_SIZE_MAX_BYTES))
+        content = json.loads(read(path, _SIZE_MAX_BYTES))
         if content["format"] == _FORMAT and 0 <= _now() - float(content["at"]) <= seconds:
             return [(str(variable), None if value is None else str(value)) for variable, value in content["changes"]]
     return None
@@ -69,8 +67,6 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         return
     with contextlib.suppress(OSError):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        if not _ours(os.lstat(folder), stat.S_ISDIR):
-            return
         path = f"{folder}/passed-{name}"
         aside = f"{path}.{os.getpid()}"
         with contextlib.suppress(FileNotFoundError):
@@ -112,13 +108,6 @@ def _folder(env: Mapping[str, str]) -> str | None:
     if not os.path.isabs(home):
         return None
     return f"{home}/Library/Caches/gpucheck" if sys.platform == "darwin" else f"{home}/.cache/gpucheck"
-
-
-def _ours(status: os.stat_result, kind: Any) -> bool:
-    """Of the expected kind, and nobody else could have put it there or changed it."""
-    if not kind(status.st_mode):
-        return False
-    return not hasattr(os, "geteuid") or (status.st_uid == os.geteuid() and not status.st_mode & 0o022)
 
 
 def _now() -> float:

@@ -1,0 +1,79 @@
+"""Files that were found by searching count only if no other user can have written them."""
+
+import os
+
+import pytest
+
+from gpucheck.files.ownership import why_untrusted
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+OTHER = 12345
+
+
+@pytest.fixture
+def file(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir(mode=0o755)
+    (folder / "file").write_text("")
+    (folder / "file").chmod(0o644)
+    return folder / "file"
+
+
+def change(path, mode=None, owner=None, group=None):
+    if (owner or group) is not None:
+        if os.geteuid() != 0:
+            pytest.skip("only root can give files away")
+        os.lchown(path, OTHER if owner else -1, OTHER if group else -1)
+    if mode is not None:
+        os.chmod(path, mode)
+
+
+def test_ones_own_and_roots_files_count(file):
+    assert why_untrusted(str(file)) is None
+    file.chmod(0o600)
+    assert why_untrusted(str(file)) is None
+    if os.path.exists("/etc/hostname"):
+        assert why_untrusted("/etc/hostname") is None
+    change(file.parent, 0o1777)  # as /tmp: others can't replace it
+    assert why_untrusted(str(file)) is None
+
+
+CASES = {
+    "owner": ("file", {"owner": True}, "it belongs to user 12345"),
+    "every user": ("file", {"mode": 0o646}, "it can be written by every user"),
+    "group": ("file", {"group": True, "mode": 0o664}, "it can be written by its group"),
+    "owner of the folder": ("folder", {"owner": True}, "its folder belongs to user 12345"),
+    "folder": ("folder", {"mode": 0o757}, "its folder can be written by every user"),
+    "group of the folder": ("folder", {"group": True, "mode": 0o775}, "its folder can be written by its group"),
+}
+
+
+@pytest.mark.parametrize(("place", "changes", "reason"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize("link", [False, True])
+def test_what_others_can_have_written_does_not(file, tmp_path, place, changes, reason, link):
+    path = file
+    if link:
+        path = tmp_path / "link"
+        path.symlink_to(file)
+    change(file if place == "file" else file.parent, **changes)
+    assert why_untrusted(str(path)) == reason
+
+
+def test_a_link_of_another_user_does_not_count(file, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    change(link, owner=True)
+    assert why_untrusted(str(link)) == "it belongs to user 12345"
+
+
+def test_a_group_of_ones_own_may_write(file):
+    import grp
+    import pwd
+
+    user = pwd.getpwuid(os.geteuid())
+    group = grp.getgrgid(user.pw_gid)
+    if user.pw_name != group.gr_name or group.gr_mem:
+        pytest.skip("this user has no group of its own")
+    os.chown(file, -1, group.gr_gid)
+    file.chmod(0o664)
+    assert why_untrusted(str(file)) is None
