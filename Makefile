@@ -1,6 +1,7 @@
 # make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
 # make smoke-test   the recurring check: the training jobs only
 # make lab          inject every fault of tests/lab and print which root cause was named
+# make goldens      rewrite tests/golden with what gpucheck prints now
 # make test, make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -16,7 +17,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test test lab lint docs bench compiled clean
+.PHONY: check smoke-test test lab lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -34,6 +35,9 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+goldens: $(VENV)/.test
+	$(BIN)/python -m pytest -q tests/golden --update-goldens
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py

@@ -16,6 +16,11 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Register the option that rewrites tests/golden."""
+    parser.addoption("--update-goldens", action="store_true", help="rewrite the files under tests/golden")
+
+
 @pytest.fixture(scope="session")
 def driver_folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """The compiled fake driver: a folder with libnvidia-ml.so.1 and libcuda.so.1."""

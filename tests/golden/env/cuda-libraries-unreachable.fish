@@ -1,0 +1,2 @@
+# libcusolver.so.11 lies where TensorFlow's loader does not look
+set -gx LD_LIBRARY_PATH '/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib' $LD_LIBRARY_PATH

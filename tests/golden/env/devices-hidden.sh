@@ -1,0 +1,1 @@
+unset CUDA_VISIBLE_DEVICES  # it hides every GPU (-1)

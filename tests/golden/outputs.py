@@ -1,0 +1,165 @@
+"""What gpucheck prints, by the name of the file under tests/golden that holds it: through the command line, in this process."""
+
+import hashlib
+import importlib
+import json
+import pathlib
+import re
+from collections import defaultdict
+from collections.abc import Callable
+
+import msgspec
+from click.testing import CliRunner
+from fakes import MACHINES
+from one_rule import RULES, changed
+
+from gpucheck.cli.formats import FORMATS
+from gpucheck.cli.group import cli
+from gpucheck.engine import manual
+from gpucheck.engine.explain import explain
+from gpucheck.engine.replay import replay
+from gpucheck.repair.prove import prove
+from gpucheck.repair.shells import SHELLS
+
+HERE = pathlib.Path(__file__).parent
+FAULTY = (
+    "cuda-environment-malformed",
+    "cuda-libraries-unreachable",
+    "container-without-gpu",
+    "devices-hidden",
+    "driver-library-mismatch",
+    "driver-missing",
+    "ecc-errors",
+    "gpu-memory-exhausted",
+    "gpu-throttled",
+    "input-pipeline-bound",
+    "nccl-failed",
+    "scaling-inefficient",
+    "tpu-unreachable",
+    "training-crashed",
+    "worker-unreachable",
+)
+FOR_READERS = ("h200", "laptop-cpu", "cuda-libraries-unreachable", "scaling-inefficient", "tpu-unreachable")  # slow formats
+PAGES = ("devices-hidden", "gpu-memory-exhausted", "nccl-failed", "no-prefetch", "tpu-not-found")
+REPAIRED = ("cuda-environment-malformed", "cuda-libraries-unreachable", "devices-hidden", "ptxas-missing")
+ENVIRONMENT = {"COLUMNS": "100", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "0", "GITHUB_STEP_SUMMARY": ""}
+
+
+def printed(*args: str, given: bytes | None = None) -> str:
+    """Standard output and the exit code of a command."""
+    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.stdout + (f"{done.stderr}exit code {done.exit_code}\n" if done.exit_code else "")
+
+
+def recorded(name: str) -> bytes:
+    """The report of a recorded machine, or of the example of a rule, as a file to replay."""
+    if name in RULES:
+        example = manual.page(name, RULES[name].doc).example
+        facts = changed(dict(example.changes), example.machine)
+    else:
+        facts = changed(name=name)
+    return json.dumps({"schema_version": "1.0", "started_at": "2026-01-02T03:04:05Z", "seconds": 6.5, "facts": facts}).encode()
+
+
+def reports() -> dict[str, str]:
+    """Recorded machines and faulty ones in every format."""
+    texts = {}
+    for name in (*sorted(path.stem for path in MACHINES.glob("*.json")), *FAULTY):
+        given = recorded(name)
+        for style in FORMATS:
+            if style not in ("html", "markdown") or name in FOR_READERS:
+                text = printed("--replay", "-", "--format", style, given=given)
+                texts[f"reports/{name}/{style}.txt"] = shortened(text, style, name)
+        texts[f"reports/{name}/verbose.txt"] = printed("--replay", "-", "--verbose", given=given)
+    return texts
+
+
+def shortened(text: str, style: str, name: str) -> str:
+    """A report without what is not gpucheck's: drawings, whose look is a matter of matplotlib's version, and the given facts."""
+    if style == "html":
+        text = re.sub(r"<svg.*?</svg>", "<svg/>", text, flags=re.DOTALL)
+        text = re.sub(r"<style.*?</style>", "<style/>", text, flags=re.DOTALL)
+    if style == "json" and name in FAULTY:
+        report, _, ending = text.partition("\nexit code")
+        text = json.dumps({**json.loads(report), "facts": "as given"}, indent=1, ensure_ascii=False) + f"\nexit code{ending}"
+    return text
+
+
+def findings() -> dict[str, str]:
+    """The findings of every rule's example."""
+    texts = {}
+    for code in sorted(RULES):
+        report = json.loads(printed("--replay", "-", "--format", "json", given=recorded(code)).partition("\nexit code")[0])
+        texts[f"findings/{code}.json"] = json.dumps(report["findings"], indent=1, ensure_ascii=False) + "\n"
+    return texts
+
+
+def helps() -> dict[str, str]:
+    """``--help`` of every command."""
+    return {"help/gpucheck.txt": printed("--help")} | {
+        f"help/{command}.txt": printed(command, "--help") for command in cli.list_commands(None)
+    }
+
+
+def manuals() -> dict[str, str]:
+    """The table of diagnoses, the schema, completion scripts, and pages without the section that says what to do."""
+    texts = {f"manual/rules-{style}.txt": printed("rules", "--format", style) for style in ("terminal", "json", "markdown")}
+    texts["manual/schema.json"] = re.sub(r"gpucheck(\.\w+)+\.(?=[A-Z])", "", printed("schema"))  # where a class stands may change
+    for shell in ("bash", "zsh", "fish"):
+        texts[f"manual/completion-{shell}.txt"] = printed("completion", shell)
+    for code in PAGES:
+        texts[f"manual/{code}.txt"] = re.sub(r"\nFix\n.*?(?=\n\S)", "\n", printed("explain", code), flags=re.DOTALL)
+    return texts
+
+
+def repairs() -> dict[str, str]:
+    """``gpucheck env`` of machines that variables repair, in the syntax of every shell."""
+    texts = {}
+    for name in REPAIRED:
+        given = recorded(name)
+        variables = json.loads(given)["facts"]["environment"].get("variables", {})
+        assignments = prove(lambda changed, given=given: replay(given), variables).assignments
+        for shell, render in SHELLS.items():
+            texts[f"env/{name}.{shell}"] = render(assignments, variables)
+    return texts
+
+
+def logs() -> dict[str, str]:
+    """What ``gpucheck explain`` names in each log, by first cause; what to do is left out."""
+    causes = defaultdict(dict)
+    for text in log_texts():
+        report = msgspec.to_builtins(explain(text.split("\n"), "train.log"))
+        named = [summary_of(finding) for finding in report["findings"]]
+        first = next((line for line in text.splitlines() if line.strip()), "").strip()
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        cause = report["findings"][0]["code"] if report["findings"] else "nothing"
+        causes[cause][digest] = f"log {digest} {first[:90]}\n" + "".join(named)
+    return {f"logs/{cause}.txt": "\n".join(found for _, found in sorted(texts.items())) for cause, texts in causes.items()}
+
+
+def log_texts() -> list[str]:
+    """Every log of tests/log_texts, each line stripped."""
+    texts = set()
+    for file in (HERE.parent / "log_texts").glob("[!_]*.py"):
+        topic = importlib.import_module(f"log_texts.{file.stem}")
+        for table in ("NAMED", "WARNED", "NO_ERROR", "QUIET"):
+            held = getattr(topic, table, ())
+            texts.update(held if isinstance(held, tuple) else (text for many in held.values() for text in many))
+    return sorted("\n".join(line.strip() for line in text.strip().split("\n")) for text in texts)
+
+
+def summary_of(finding: dict) -> str:
+    """A finding without its repair and without the lines' texts."""
+    lines = ", ".join(dict.fromkeys(item["field"] for item in finding["evidence"]))
+    affects = f" affects {', '.join(finding['affects'])}" if finding["affects"] else ""
+    explained = f" explained by {finding['explained_by']}" if finding["explained_by"] else ""
+    return (
+        f"  {finding['severity']} {finding['code']} ({finding['scope']}){affects}{explained}: {lines}\n    {finding['summary']}\n"
+    )
+
+
+ALL: dict[str, Callable[[], dict[str, str]]] = {
+    maker.__name__: maker for maker in (reports, findings, helps, manuals, repairs, logs)
+}
