@@ -3,10 +3,10 @@
 from fakes import facts, machine
 
 from gpucheck.engine import manual
-from gpucheck.engine.pipeline import fold, judge, judge_log
+from gpucheck.engine.explain import explain
+from gpucheck.engine.pipeline import fold, judge
 from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.logs.reading import parse
-from gpucheck.model import Severity, Status
+from gpucheck.model import Status
 
 RULES = {rule.code: rule for rule in load_rules()}
 ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")
@@ -63,18 +63,8 @@ def roots(plain):
     return [item.code for item in fold(judge(facts(plain), RULES.values()), load_rows()) if not item.explained_by]
 
 
-def told_by(text):
-    """What nothing else explains, first cause first, of a log of which nothing else is known; indentation is taken away."""
-    lines = [line.strip() for line in text.strip().split("\n")]
-    judgements = judge_log(parse(lines, "train.log"), RULES.values())
-    assert [item.outcome for item in judgements if item.outcome.status is Status.CRASHED] == []
-    return [item for item in fold(judgements, load_rows()) if not item.explained_by]
-
-
-def assert_named(code, text):
-    """Of a log: this cause first, as an error, and no other error that it does not explain."""
-    first, *others = told_by(text)
-    assert (first.code, first.severity) == (code, Severity.ERROR)
-    assert [item.code for item in others if item.severity is Severity.ERROR] == []
-    assert first.evidence
-    assert first.fix
+def log_findings(text):
+    """What nothing else explains, most likely cause first, of a log of which nothing else is known."""
+    report = explain(text.rstrip("\n").split("\n"), "train.log")
+    assert [outcome for outcome in report.outcomes if outcome.status is Status.CRASHED] == []
+    return [finding for finding in report.findings if finding.explained_by is None]

@@ -2,7 +2,7 @@
 
 import pytest
 from installed import ABSENT, PYTHON
-from one_rule import changed, found, roots, status, told_by
+from one_rule import changed, found, log_findings, roots, status
 
 from gpucheck.model import Status
 
@@ -116,6 +116,6 @@ def test_a_log_names_the_file_that_hides_tensorflow(frame):
         *(['File "/home/u/proj/tensorflow.py", line 3, in <module>'] if frame else []),
         "AttributeError: partially initialized module 'tensorflow' has no attribute 'constant' (most likely due to a circular import)",
     ]
-    (finding,) = told_by("\n".join(lines))
+    (finding,) = log_findings("\n".join(lines))
     assert (finding.code, ("/home/u/proj/tensorflow.py hides" in finding.summary)) == ("tensorflow-import-failed", frame)
     assert "tensorflow.py" in finding.fix[0].command

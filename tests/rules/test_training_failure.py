@@ -1,7 +1,7 @@
 """The catch-alls: they speak where nobody else does, and follow every cause that is named."""
 
 import pytest
-from one_rule import changed, found, roots, severity, status, told_by
+from one_rule import changed, found, log_findings, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -203,7 +203,7 @@ def test_what_a_pasted_log_says_before_the_crash():
         "*** Check failure stack trace: ***",
         "Fatal Python error: Aborted",
     )
-    (told,) = told_by("\n".join(lines))
+    (told,) = log_findings("\n".join(lines))
     assert told.code == "training-crashed"
     assert told.summary == "The program crashed in native code (SIGABRT): Check failed: num_threads >= 1 (-3 vs. 1)."
     assert [item.value for item in told.evidence] == [lines[0], lines[2]]

@@ -1,0 +1,64 @@
+"""The cases of tests/cases/logs: whole logs with the cause that each must name, and lines with the events that each must give.
+
+A folder of ``texts`` holds logs: those of several lines as ``NAME.log``, those of one line in ``labels.toml``, which groups both by
+what is asked of them:
+
+    [error.CODE]    this diagnosis stands first, as an error, and nothing else but it is an error of its own
+    [warning.CODE]  this diagnosis, as a warning, and nothing else
+    [no-error]      warnings at most
+    [quiet]         nothing at all
+
+A file of ``lines`` holds, for each kind of event, lines that it must be given by, with fields that it must have, and lines close by
+that must not give it. Most are of one line; an event that needs several has them all.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from gpucheck.expectations import toml
+
+FOLDER = Path(__file__).parent / "cases" / "logs"
+TOPICS = sorted(path.name for path in FOLDER.joinpath("texts").iterdir())
+LINE_FILES = sorted(path.name for path in FOLDER.joinpath("lines").iterdir())
+
+
+class LogCase(NamedTuple):
+    """A log and what is asked of it; ``code`` is None where no diagnosis is named."""
+
+    name: str  # of its file, or the line itself
+    text: str
+    level: str  # error, warning, no-error, quiet
+    code: str | None
+
+
+class LineCase(NamedTuple):
+    """Lines that must give an event of this kind with at least these fields, or none of it where ``fields`` is None."""
+
+    kind: str
+    text: str
+    fields: dict[str, str] | None
+
+
+def read_toml(path):
+    return toml.load(path.read_text(encoding="utf-8"), str(path))
+
+
+def log_cases(topic):
+    """Every log of one topic."""
+    folder = FOLDER / "texts" / topic
+    for level, group in read_toml(folder / "labels.toml").items():
+        for code, logs in {None: group}.items() if level in ("no-error", "quiet") else group.items():
+            for name in logs.get("files", ()):
+                yield LogCase(name, folder.joinpath(name).read_text(encoding="utf-8"), level, code)
+            for line in logs.get("lines", ()):
+                yield LogCase(line, line, level, code)
+
+
+def line_cases(file):
+    """Every line of one file."""
+    for kind, table in read_toml(FOLDER / "lines" / file).items():
+        for given in table["given_by"]:
+            text, fields = (given, {}) if isinstance(given, str) else (given["text"], given["fields"])
+            yield LineCase(kind, text, fields)
+        for text in table["not_given_by"]:
+            yield LineCase(kind, text, None)
