@@ -1,7 +1,6 @@
 """What gpucheck prints, by the name of the file under tests/golden that holds it: through the command line, in this process."""
 
 import hashlib
-import importlib
 import json
 import pathlib
 import re
@@ -11,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 from click.testing import CliRunner
 from fakes import MACHINES
+from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
 from gpucheck.cli.formats import FORMATS
@@ -140,13 +140,8 @@ def logs() -> dict[str, str]:
 
 
 def log_texts() -> list[str]:
-    """Every log of tests/log_texts, each line stripped."""
-    texts = set()
-    for file in (HERE.parent / "log_texts").glob("[!_]*.py"):
-        topic = importlib.import_module(f"log_texts.{file.stem}")
-        for table in ("NAMED", "WARNED", "NO_ERROR", "QUIET"):
-            held = getattr(topic, table, ())
-            texts.update(held if isinstance(held, tuple) else (text for many in held.values() for text in many))
+    """Every log of tests/cases/logs/texts, each line stripped."""
+    texts = {case.text for topic in TOPICS for case in log_cases(topic)}
     return sorted("\n".join(line.strip() for line in text.strip().split("\n")) for text in texts)
 
 
