@@ -25,6 +25,16 @@ LOST = re.compile(
 TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
 
 
+class Clock(NamedTuple):
+    """What tells the time and lets it pass."""
+
+    now: Callable[[], float] = time.monotonic  # in seconds
+    sleep: Callable[[float], object] = time.sleep
+
+
+SYSTEM_CLOCK = Clock()
+
+
 class Limits(NamedTuple):
     """How long is waited, in seconds."""
 
@@ -45,10 +55,10 @@ class Watched(NamedTuple):
 class Worker:
     """One worker that this run started, and what is known of it."""
 
-    def __init__(self, name: str, child: Child) -> None:
-        self.name, self.child = name, child
+    def __init__(self, name: str, child: Child, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.name, self.child, self._clock = name, child, clock
         self.stages: dict[str, Any] = {}
-        self.moved = time.monotonic()  # when it last went on
+        self.moved = self._clock.now()  # when it last went on
         self.over: float | None = None  # when it ended or came to its last stage
         self.still_seconds = 0.0  # when it was stopped
         self.ending = Ending(False, "running", None)
@@ -57,13 +67,13 @@ class Worker:
 
     def _wait(self) -> None:
         self.child.until(LAST)
-        self.over = time.monotonic()
+        self.over = self._clock.now()
 
     def look(self) -> None:
         """Take in what it reported. How far it is, is the number of stages that it has behind itself."""
         stages = self.child.stages()
         if len(stages) != len(self.stages):
-            self.moved = time.monotonic()
+            self.moved = self._clock.now()
         self.stages = stages
 
     @property
@@ -78,25 +88,28 @@ class Worker:
 
     def stop(self) -> None:
         """End it if it is at work."""
-        self.still_seconds = time.monotonic() - self.moved
+        self.still_seconds = self._clock.now() - self.moved
         self.child.until(LAST, within=0.0)
         self._thread.join()
         self.ending = self.child.end()
 
 
-def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[str, str | None]]) -> Watched:
+def watch(
+    workers: list[Worker], limits: Limits, listening: Callable[[], dict[str, str | None]], clock: Clock = SYSTEM_CLOCK
+) -> Watched:
     """Wait, and end what is then still at work.
 
     Args:
         workers: started.
         limits: how long.
         listening: who of the tasks answers (see ``_reach.converse``); asked where the cluster does not form.
+        clock: by which is waited.
     """
-    began = asked = time.monotonic()
+    began = asked = clock.now()
     answers: dict[str, str | None] = {}
     ended: float | None = None
     while True:
-        now = time.monotonic()
+        now = clock.now()
         for worker in workers:
             worker.look()
         moved = max(worker.moved for worker in workers)
@@ -115,7 +128,7 @@ def watch(workers: list[Worker], limits: Limits, listening: Callable[[], dict[st
             answers = {task: _best(answers.get(task, ""), said) for task, said in listening().items()}
         if over:
             break
-        time.sleep(POLL_SECONDS)
+        clock.sleep(POLL_SECONDS)
     for worker in workers:
         worker.look()
     for worker in workers:

@@ -1,162 +1,235 @@
-"""Workers that depend on each other, as real processes that die, hang and are late: who is named, when, and that none is left."""
+"""Workers that depend on each other and die, hang or are late, by a clock that is handed in: who is named, and what for."""
 
 import os
 import sys
+import threading
 import time
 
 import psutil
 import pytest
 
-from gpucheck.cluster import reach as _reach
-from gpucheck.cluster.watch import Limits, Worker, faults, watch
+from gpucheck.cluster import reach
+from gpucheck.cluster.watch import FIT_SECONDS, Clock, Limits, Worker, faults, watch
+from gpucheck.host import Ending
 from gpucheck.host.child import LocalChild
 from gpucheck.host.process import Process
 
 LIMITS = Limits(whole=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
-START = """
-import json, os, signal, sys, time
-def begin(stage): print(json.dumps({"begin": stage}), flush=True)
-def end(stage, value=None): print(json.dumps({"end": stage, "value": value}), flush=True)
-def come_to(stage):
-    begin("import"); end("import", {"imported": True}); end("keras", {"imported": True}); end("versions", {})
-    if stage != "versions":
-        begin("connect"); end("connect", {}); begin("train"); begin("step 1")
-def hang(): time.sleep(600)
-"""
-FINE = "come_to('step'); end('step 1'); end('train', {'problem': None}); end('fit', {}); end('done')"
-WAITS = "come_to('step'); hang()"
-LOST = "come_to('step'); time.sleep(.3); end('failed', {'stage': 'step 1', 'problem': 'UnavailableError: gone'}); end('done')"
+JOINED = Limits(whole=14.0, quiet=1.0, imported=1.0, joined=True)  # a look at who listens falls due twice before the end
+NEVER = float("inf")
 
 
-@pytest.fixture
-def outcome():
-    """What becomes of two workers with these programs; afterwards neither may be there."""
-    started = []
+class FakeTime:
+    """Time that passes only when somebody sleeps, and wakes the children that wait for it."""
 
-    def run(*programs, limits=LIMITS, listening=dict):
-        for program in programs:
-            started.append(Process([sys.executable, "-c", START + program], dict(os.environ), lifeline=True))
-        workers = [Worker(f"worker {index}", LocalChild(process, 30.0)) for index, process in enumerate(started)]
-        watched = watch(workers, limits, listening)
-        assert [process.pid for process in started if process.returncode is None or psutil.pid_exists(process.pid)] == []
-        return [(fault.worker, fault.how, fault.reason, fault.stage) for fault in faults(workers, watched)]
+    def __init__(self):
+        self.seconds = 100.0
+        self._passed = threading.Condition()
 
-    yield run
-    for process in started:
-        process.kill()
-        process.close()
+    def clock(self):
+        return Clock(lambda: self.seconds, self.sleep)
 
+    def sleep(self, seconds):
+        with self._passed:
+            self.seconds += seconds
+            self._passed.notify_all()
+        time.sleep(0.0005)  # the threads that wait for children run now
 
-def test_all_is_well(outcome):
-    assert outcome(FINE, FINE) == []
+    def wait(self, condition):
+        with self._passed:
+            assert self._passed.wait_for(condition, timeout=60.0)
 
-
-def test_what_becomes_of_fit_is_no_fault(outcome):
-    assert outcome(FINE.partition("end('fit'")[0] + "begin('fit'); os._exit(3)", FINE) == []
+    def wake(self):
+        with self._passed:
+            self._passed.notify_all()
 
 
-@pytest.mark.parametrize(
-    ("act", "how", "reason"),
-    [
-        ("os.kill(os.getpid(), signal.SIGKILL)", "ended", "killed by SIGKILL"),
-        ("os._exit(3)", "ended", "exited with status 3"),
-        ("os._exit(0)", "ended", "ended without a word"),
-        ("end('failed', {'stage': 'step 1', 'problem': 'ValueError: x'}); end('done')", "raised", "ValueError: x"),
-        ("end('crashed', {'type': 'TypeError', 'message': 'y'}); os._exit(70)", "raised", "TypeError: y"),
-        ("end('train', {'problem': 'the loss is not finite'}); end('done')", "raised", "the loss is not finite"),
-    ],
-)
-@pytest.mark.parametrize("other", [WAITS, LOST])
-def test_the_one_that_failed_is_named_and_the_other_is_ended(outcome, act, how, reason, other):
-    ((worker, *told),) = outcome(other, f"come_to('step'); {act}")
-    assert (worker, told[:2]) == ("worker 1", [how, reason])
-    assert told[2] == ("verify" if "loss" in reason else "step 1")
+class Script:
+    """A child that reports each stage at its time, in seconds from the start, and ends, or never does."""
+
+    def __init__(self, time_, stages, *, ends=NEVER, how="finished", stage=None):
+        self._time, self._stages, self._how, self._stage = time_, stages, how, stage
+        self._started, self._ends = time_.seconds, time_.seconds + ends
+        self.stopped = False
+
+    def _over(self, stage):
+        return self.stopped or self._time.seconds >= self._ends or stage in self.stages()
+
+    def until(self, stage, within=None):
+        if within is None:
+            self._time.wait(lambda: self._over(stage))
+        elif not self._over(stage):
+            self.stopped = True
+            self._time.wake()
+        return self.stages().get(stage)
+
+    def stages(self):
+        return {name: value for at, name, value in self._stages if self._started + at <= self._time.seconds}
+
+    def end(self):
+        how = "timed out" if self.stopped else self._how
+        return Ending(how == "finished", how, self._stage, () if self._stage is None else (self._stage,))
+
+    def log(self, limit=1 << 20):
+        return ""
 
 
-def test_a_package_that_is_missing_in_one_of_them(outcome):
-    told = outcome(WAITS, "begin('import'); end('import', {'imported': False, 'error': 'no libfoo'}); end('done')")
-    assert told == [("worker 1", "raised", "TensorFlow could not be imported: no libfoo", "import")]
+IMPORTED = [(0.1, "import", {"imported": True}), (0.2, "keras", {"imported": True}), (0.3, "versions", {})]
+CONNECTED = [*IMPORTED, (0.4, "connect", {})]
+TRAINED = [*CONNECTED, (0.5, "step 1", None), (0.6, "train", {"problem": None})]
+FINE = {"stages": [*TRAINED, (0.7, "fit", {})], "ends": 0.8}
+WAITS = {"stages": CONNECTED, "stage": "step 1"}
+IMPORTING = {"stages": [], "stage": "import"}
+CONNECTING = {"stages": IMPORTED, "stage": "connect"}
 
 
-def test_one_that_stands_still_while_the_other_has_gone_on(outcome):
-    ((worker, how, reason, stage),) = outcome(WAITS, "begin('import'); hang()")
-    assert (worker, how, stage) == ("worker 1", "stood still", "import")
-    assert reason.startswith("stood still for ")
+def failed(problem):
+    return {"stages": [*CONNECTED, (0.7, "failed", {"stage": "step 1", "problem": problem})], "ends": 0.8, "stage": "step 1"}
 
 
-def test_one_that_stands_still_while_the_other_was_told_so(outcome):
-    ((worker, how, _, stage),) = outcome(LOST, WAITS)
-    assert (worker, how, stage) == ("worker 1", "stood still", "step 1")
+def ended(how, *stages):
+    return {"stages": [*CONNECTED, *stages], "ends": 0.6, "how": how, "stage": "step 1"}
 
 
-def test_nobody_knows_who_of_two_that_are_equally_far(outcome):
-    assert [told[:2] for told in outcome(WAITS, WAITS)] == [("worker 0", "stood still"), ("worker 1", "stood still")]
+LOST = failed("UnavailableError: gone")
 
 
-def test_who_does_not_listen_keeps_the_cluster_from_forming(outcome):
-    connecting = "come_to('versions'); begin('connect'); hang()"
-    answers = {"worker 0": None, "worker 1": "refused"}
-    told = outcome(connecting, connecting, listening=lambda: answers)
-    assert told == [("worker 1", "missing", "did not come (nobody listens on its address)", "connect")]
-
-
-CONNECTING = "come_to('versions'); begin('connect'); hang()"
-
-
-@pytest.mark.parametrize(
-    ("answer", "fault"),
-    [
-        ("refused", ("worker 1", "missing", "did not come (nobody listens on its address)", "connect")),
-        ("timed out", ("worker 1", "missing", "did not come (timed out)", "connect")),
-        (_reach.OTHER, ("worker 1", "other program", _reach.OTHER, "connect")),
-        (_reach.MUTE, ("worker 1", "no answer", _reach.MUTE, "connect")),
-        (None, ("worker 1", "apart", "came, and yet the cluster did not form", "connect")),
-    ],
-)
-def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(outcome, answer, fault):
-    began = time.monotonic()
-    limits = Limits(whole=4.0, quiet=1.0, imported=1.0, joined=True)
-    assert outcome(CONNECTING, limits=limits, listening=lambda: {"worker 1": answer}) == [fault]
-    assert time.monotonic() - began > 4.0  # longer than anybody may be quiet once the cluster stands
+def outcome(*scripts, limits=LIMITS, listening=dict):
+    """The faults of a job of these workers, and after how many seconds it was over."""
+    fake = FakeTime()
+    began = fake.seconds
+    workers = [Worker(f"worker {index}", Script(fake, **script), fake.clock()) for index, script in enumerate(scripts)]
+    watched = watch(workers, limits, listening, fake.clock())
+    named = [(fault.worker, fault.how, fault.reason, fault.stage) for fault in faults(workers, watched)]
+    return named, fake.seconds - began
 
 
 @pytest.mark.parametrize(
-    ("first", "later", "how"),
+    "first",
+    [FINE, {"stages": TRAINED, "ends": 0.7, "how": "exited with status 3", "stage": "fit"}],
+    ids=["all well", "fit fails"],
+)
+def test_a_job_that_trained_has_no_fault(first):
+    named, seconds = outcome(first, FINE)
+    assert named == []
+    assert seconds < 2.0
+
+
+@pytest.mark.parametrize(
+    ("script", "how", "reason", "stage"),
     [
-        (None, "refused", "apart"),
-        (None, _reach.MUTE, "no answer"),
-        (_reach.MUTE, "refused", "no answer"),
-        (_reach.MUTE, None, "apart"),
-        ("refused", _reach.MUTE, "no answer"),
-    ],
-    ids=[
-        "ends with its own limit",
-        "is stopped",
-        "is stopped and ends with its own limit",
-        "goes on",
-        "starts to listen and hangs",
+        (ended("killed by SIGKILL"), "ended", "killed by SIGKILL", "step 1"),
+        (ended("TypeError: y", (0.5, "crashed", {})), "raised", "TypeError: y", "step 1"),
+        (failed("ValueError: x"), "raised", "ValueError: x", "step 1"),
+        (failed("Could not start gRPC server"), "port taken", "Could not start gRPC server", "step 1"),
+        (ended("finished", (0.5, "train", {"problem": "loss is nan"})), "raised", "loss is nan", "verify"),
+        (
+            {"stages": [(0.1, "import", {"imported": False, "error": "no libfoo"})], "ends": 0.2},
+            *("raised", "TensorFlow could not be imported: no libfoo", "import"),
+        ),
     ],
 )
-def test_one_that_was_so_and_then(outcome, first, later, how):
-    answers = iter([first])
-    limits = Limits(whole=6.5, quiet=1.0, imported=1.0, joined=True)
-    ((worker, told, _, _),) = outcome(CONNECTING, limits=limits, listening=lambda: {"worker 1": next(answers, later)})
-    assert (worker, told) == ("worker 1", how)
+@pytest.mark.parametrize("other", [WAITS, LOST], ids=["waits", "lost"])
+def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason, stage, other):
+    named, seconds = outcome(other, script)
+    assert named == [("worker 1", how, reason, stage)]
+    assert seconds < 3.0  # soon after: the grace
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "named"),
+    [
+        (WAITS, IMPORTING, [("worker 1", "stood still", "import")]),  # while the other has gone on
+        (LOST, WAITS, [("worker 1", "stood still", "step 1")]),  # while the other was told so
+        (WAITS, WAITS, [("worker 0", "stood still", "step 1"), ("worker 1", "stood still", "step 1")]),  # equally far
+        ({"stages": TRAINED, "stage": "fit"}, FINE, []),
+    ],
+    ids=["behind", "of a lost one", "equally far", "in fit"],
+)
+def test_who_stands_still(first, second, named):
+    faults_, seconds = outcome(first, second)
+    assert [(worker, how, stage) for worker, how, _, stage in faults_] == named
+    assert seconds < LIMITS.whole or not named
+
+
+@pytest.mark.parametrize(
+    ("script", "seconds", "reasons"),
+    [
+        (IMPORTING, LIMITS.imported, ["stood still for 3 s"]),
+        (WAITS, LIMITS.quiet, ["stood still for 2 s"]),
+        ({"stages": TRAINED}, FIT_SECONDS, []),
+    ],
+    ids=["importing", "connected", "in fit"],
+)
+def test_how_long_nobody_may_go_on(script, seconds, reasons):
+    named, waited = outcome(script, limits=LIMITS._replace(whole=60.0))
+    assert [reason for _, _, reason, _ in named] == reasons
+    assert seconds < waited < seconds + 1.0
+
+
+def test_out_of_time_is_no_hang():
+    limits = LIMITS._replace(whole=1.0)
+    assert [fault[1:3] for fault in outcome(WAITS, WAITS, limits=limits)[0]] == [("late", "not done in time")] * 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "how", "reason"),
+    [
+        (["refused"], "missing", "did not come (nobody listens on its address)"),
+        (["timed out"], "missing", "did not come (timed out)"),
+        ([reach.OTHER], "other program", reach.OTHER),
+        ([reach.MUTE], "no answer", reach.MUTE),
+        ([None], "apart", "came, and yet the cluster did not form"),
+        ([None, "refused"], "apart", None),  # it ended with its own limit
+        ([None, reach.MUTE], "no answer", None),  # it was stopped
+        ([reach.MUTE, "refused"], "no answer", None),  # it was stopped and ended with its own limit
+        ([reach.MUTE, None], "apart", None),  # it goes on
+        (["refused", reach.MUTE], "no answer", None),  # it starts to listen and hangs
+    ],
+)
+def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, reason):
+    given = iter(answers)
+    named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, answers[-1])})
+    assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
+    assert reason in (None, named[0][2])
+    assert seconds > JOINED.whole  # longer than anybody may be quiet once the cluster stands
 
 
 @pytest.mark.parametrize("other", [None, "refused"])
-def test_one_of_this_run_that_hangs_while_it_connects(outcome, other):
-    answers = {"worker 0": other, "worker 1": _reach.MUTE}
+def test_one_of_this_run_that_hangs_while_it_connects(other):
+    named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.MUTE})
     reason = "its process on this machine hangs: its port takes connections and does not answer"
-    assert outcome(CONNECTING, CONNECTING, listening=lambda: answers) == [("worker 1", "stood still", reason, "connect")]
+    assert named == [("worker 1", "stood still", reason, "connect")]
 
 
-def test_the_other_is_named_from_what_tensorflow_says(outcome):
+def test_who_does_not_listen_keeps_the_cluster_from_forming():
+    named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": None, "worker 1": "refused"})
+    assert named == [("worker 1", "missing", "did not come (nobody listens on its address)", "connect")]
+
+
+def test_the_other_is_named_from_what_tensorflow_says():
     problem = "UnavailableError: Error reported from /job:worker/replica:0/task:3: heartbeat timeout"
-    told = outcome(f"come_to('step'); end('failed', {{'stage': 'step 1', 'problem': '{problem}'}}); end('done')")
-    assert told == [("worker 3", "lost", problem, "step 1")]
+    assert outcome(failed(problem))[0] == [("worker 3", "lost", problem, "step 1")]
 
 
-def test_out_of_time_is_no_hang(outcome):
-    limits = LIMITS._replace(whole=1.0)
-    assert [told[1:3] for told in outcome(WAITS, WAITS, limits=limits)] == [("late", "not done in time")] * 2
+REAL = """
+import json, os, signal, time
+def end(stage, value): print(json.dumps({"end": stage, "value": value}), flush=True)
+end("import", {"imported": True}); end("keras", {"imported": True}); end("versions", {}); end("connect", {})
+print(json.dumps({"begin": "step 1"}), flush=True)
+"""
+
+
+def test_real_processes_are_all_gone_afterwards():
+    programs = ("time.sleep(600)", "os.kill(os.getpid(), signal.SIGKILL)")
+    processes = [Process([sys.executable, "-c", REAL + program], dict(os.environ), lifeline=True) for program in programs]
+    try:
+        workers = [Worker(f"worker {index}", LocalChild(process, 30.0)) for index, process in enumerate(processes)]
+        watched = watch(workers, LIMITS._replace(grace=0.0), dict)
+        assert [process.pid for process in processes if process.returncode is None or psutil.pid_exists(process.pid)] == []
+        (fault,) = faults(workers, watched)
+        assert (fault.worker, fault.how, fault.reason, fault.stage) == ("worker 1", "ended", "killed by SIGKILL", "step 1")
+    finally:
+        for process in processes:
+            process.kill()
+            process.close()
