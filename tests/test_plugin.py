@@ -1,7 +1,5 @@
 """Plugins are found by their place and declare what they need by their annotations."""
 
-import pytest
-
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import Need, load_probes, load_rows, load_rules, modules
 from gpucheck.model import Fact
@@ -35,9 +33,7 @@ def test_private_modules_are_no_plugins():
     assert "gpucheck.rules.gpu_not_detected" in modules("gpucheck.rules")
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
-def test_every_rule_has_a_whole_page(rule):
-    page = manual.page(rule.code, rule.doc)
-    assert page.title.endswith(".")
-    assert len(page.sections["Fix"].splitlines()) >= 1
-    assert page.sections["Fix"].lstrip().startswith("1. ")
+def test_every_rule_has_a_whole_page():
+    pages = [manual.page(rule.code, rule.doc) for rule in RULES]
+    assert [page.code for page in pages if not page.title.endswith(".")] == []
+    assert [page.code for page in pages if not page.sections["Fix"].lstrip().startswith("1. ")] == []
