@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
-from gpucheck.host import Host
+from gpucheck.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.model import Level, Report, Request
 
 STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
@@ -22,7 +22,6 @@ ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
 )
-PLACEMENT_BYTES = 64 << 20  # of TensorFlow's own account of where operations ran: --full writes some of them
 Command = Callable[..., Any]
 
 _EXPECT = click.option(
@@ -173,6 +172,6 @@ def _show_placement(host: Host) -> None:
     from gpucheck.probes._framework import trained
 
     for name, child in trained(host):
-        for line in child.log(PLACEMENT_BYTES).splitlines():
+        for line in child.log(PLACEMENT_LOG_BYTES).splitlines():
             if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
                 say(f"{name}: {line}" if name else line)

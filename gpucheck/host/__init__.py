@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from gpucheck.model import Request
 
 LOG_LIMIT_BYTES = 1 << 20  # of what a child wrote, unless more is asked for
+PLACEMENT_LOG_BYTES = 16 << 20  # where TensorFlow's own account of where operations ran was asked for: --full writes some of them
 
 
 class Completed(NamedTuple):

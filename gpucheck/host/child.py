@@ -13,7 +13,7 @@ from gpucheck import ulimits
 from gpucheck.child.boot import SHADOWS
 from gpucheck.child.shadows import ADVICE
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
-from gpucheck.host.process import Process
+from gpucheck.host.process import REPORT_LIMIT_BYTES, Process
 from gpucheck.model import Request
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -28,9 +28,6 @@ BOOTSTRAP = (
 _PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
 OLDEST = (3, 8)  # Python; what runs in children is written for it
 
-STAGES_LIMIT_BYTES = 64 << 20  # of its report, which takes kilobytes: what writes more is no child of ours
-_PIECE_BYTES = 1 << 20
-
 EXAMINING = ("framework", "backend", "worker", "exhaustion", "bench", "interpreter")  # these run as the user's own program would
 
 
@@ -43,14 +40,15 @@ def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
 
 
 def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, str]:
-    """The user's environment, except that TensorFlow's log is un-silenced, that no cloud is asked for a TPU's metadata, and that
-    Keras runs on the backend that was asked for.
+    """The user's environment, except that TensorFlow's log is neither silenced nor flooded (TF_CPP_MAX_VLOG_LEVEL=3 makes it a
+    gigabyte), that no cloud is asked for a TPU's metadata, and that Keras runs on the backend that was asked for.
     """
     child = dict(env)
     if name in EXAMINING:
         if request.backend is not None:
             child["KERAS_BACKEND"] = request.backend
         child["TF_CPP_MIN_LOG_LEVEL"] = "0"
+        child.pop("TF_CPP_MAX_VLOG_LEVEL", None)
         vmodule = child.get("TF_CPP_VMODULE")
         child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library
         child.setdefault("TPU_SKIP_MDS_QUERY", "1")
@@ -92,7 +90,7 @@ class LocalChild:
         done = "done" in stages and not process.late and not self._flooded
         how = "finished" if done else process.how()
         if self._flooded and not process.late:
-            how = f"stopped: it wrote more than {STAGES_LIMIT_BYTES >> 20} MiB to its standard output"
+            how = f"stopped: it wrote more than {REPORT_LIMIT_BYTES >> 20} MiB to its standard output"
         if "crashed" in stages:
             crash = stages["crashed"]
             how = f"{crash['type']}: {crash['message']}"
@@ -110,13 +108,11 @@ class LocalChild:
         """The values of the stages finished so far, in order."""
         with self._lock:
             if self._process is not None and not self._flooded:
-                while data := self._process.out.read(self._read, _PIECE_BYTES):
-                    self._take(data)
-                    if self._read > STAGES_LIMIT_BYTES:
-                        self._flooded = True
-                        self._pending.clear()
-                        self._process.kill()
-                        break
+                self._take(self._process.out.read(self._read))
+                if self._process.out.size > REPORT_LIMIT_BYTES:  # what writes more is no child of ours
+                    self._flooded = True
+                    self._pending.clear()
+                    self._process.kill()
             return dict(self._stages)
 
     def activity(self) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
-from gpucheck.host import Child, Completed, Disk, FileStatus, Memory
+from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, Completed, Disk, FileStatus, Memory
 from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env, unanswered
 from gpucheck.host.process import Process
 from gpucheck.host.scratch import Scratch
@@ -208,7 +208,13 @@ class LocalHost:
         process.late = not process.wait(started + min(timeout, self.remaining()))
         process.kill()
         how = "exited" if not process.late and (process.returncode or 0) >= 0 else process.how()
-        return Completed(how, process.returncode, process.out.text(), process.err.text(), time.monotonic() - started)
+        return Completed(
+            how,
+            process.returncode,
+            process.out.text(LOG_LIMIT_BYTES),
+            process.err.text(LOG_LIMIT_BYTES),
+            time.monotonic() - started,
+        )
 
     def free_port(self) -> int:
         """A TCP port on the loopback address that nobody listens on at this moment."""
@@ -267,17 +273,26 @@ class LocalHost:
         env = child_env(self.request, self.env, name)
         if name in EXAMINING:
             env.update(self._scratch.variables())
+        log_bytes = PLACEMENT_LOG_BYTES if self.request.log_device_placement else LOG_LIMIT_BYTES
         try:
-            process = self._start(argv, env, lifeline=True, locked=True)
+            process = self._start(argv, env, lifeline=True, locked=True, log_bytes=log_bytes)
         except OSError as error:
             return LocalChild(None, 0.0, problem=f"not started: {error}")
         return LocalChild(process, limit)
 
-    def _start(self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, locked: bool = False) -> Process:
+    def _start(
+        self,
+        argv: list[str],
+        env: Mapping[str, str],
+        *,
+        lifeline: bool = False,
+        locked: bool = False,
+        log_bytes: int = LOG_LIMIT_BYTES,
+    ) -> Process:
         with contextlib.nullcontext() if locked else self._lock:
             if self._closed:
                 raise OSError("the run is over")
-            process = Process(argv, env, lifeline=lifeline)
+            process = Process(argv, env, lifeline=lifeline, log_bytes=log_bytes)
             self._processes.append(process)
             return process
 

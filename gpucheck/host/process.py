@@ -1,8 +1,8 @@
 """Starting, watching and ending one child process.
 
-A child runs in its own session, so that it is killed with everything it started. Its output goes to anonymous files, not
-pipes: nothing blocks when it writes much, and what it wrote survives its crash. Its standard input is a pipe that we hold:
-when we are gone, it reads the end of file and ends itself (``gpucheck/child/runtime.py``).
+A child runs in its own session, so that it is killed with everything it started. A thread reads what it writes
+(``gpucheck/host/stream.py``), so that it never waits for us long. Its standard input is a pipe that we hold: when we are gone,
+it reads the end of file and ends itself (``gpucheck/child/runtime.py``).
 """
 
 import contextlib
@@ -11,72 +11,42 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import Any
 
 from gpucheck.host import LOG_LIMIT_BYTES
+from gpucheck.host.stream import POLLS, Stream, follow
+
+REPORT_LIMIT_BYTES = 4 << 20  # of what a child of ours reports, which takes kilobytes
 
 REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
 POLL_SECONDS = 0.02
-
-
-class Capture:
-    """An anonymous file a child writes to and we read from, without a shared position."""
-
-    def __init__(self) -> None:
-        if hasattr(os, "memfd_create"):
-            self.file: IO[bytes] = os.fdopen(os.memfd_create("gpucheck"), "r+b", buffering=0)
-        else:
-            import tempfile
-
-            self.file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
-
-    def read(self, offset: int = 0, count: int | None = None) -> bytes:
-        """What was written from an offset on; ``count`` bytes of it at most."""
-        if hasattr(os, "pread"):
-            parts: list[bytes] = []
-            left = 1 << 62 if count is None else count
-            while left and (part := os.pread(self.file.fileno(), min(1 << 20, left), offset)):
-                parts.append(part)
-                offset += len(part)
-                left -= len(part)
-            return b"".join(parts)
-        with open(self.file.name, "rb") as again:
-            again.seek(offset)
-            return again.read(-1 if count is None else count)
-
-    def text(self, limit: int = LOG_LIMIT_BYTES) -> str:
-        """What was written; of more than ``limit`` bytes the beginning, what was left out, and three times as much of the end."""
-        size = os.fstat(self.file.fileno()).st_size
-        if size <= limit:
-            return self.read().decode("utf-8", "replace")
-        begun = self.read(0, limit // 4).rpartition(b"\n")[0]
-        ended = self.read(size - (limit - limit // 4)).partition(b"\n")[2]
-        left_out = f"\n... {size - len(begun) - len(ended)} bytes left out ...\n"
-        return begun.decode("utf-8", "replace") + left_out + ended.decode("utf-8", "replace")
-
-    def close(self) -> None:
-        """Let go of the file."""
-        with contextlib.suppress(OSError):
-            self.file.close()
+SETTLE_SECONDS = 0.5
 
 
 class Process:
     """One running child."""
 
-    def __init__(self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False) -> None:
+    def __init__(
+        self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, log_bytes: int = LOG_LIMIT_BYTES
+    ) -> None:
         """Start it.
 
         Args:
             argv: program and arguments; no shell sees them.
             env: its whole environment.
-            lifeline: True: its standard input is a pipe we hold open; False: /dev/null.
+            lifeline: True: a child of ours: its standard input is a pipe we hold open, its standard output a report, of which
+                the beginning is kept. False: its standard input is /dev/null.
+            log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
 
         Raises:
             OSError: it could not be started.
         """
-        self.out, self.err = Capture(), Capture()
+        log = (log_bytes // 4, log_bytes - log_bytes // 4)
+        self.out = Stream(REPORT_LIMIT_BYTES, 0) if lifeline else Stream(*log)
+        self.err = Stream(*log)
         self.started = time.monotonic()
         self.abandoned = False
         self.late = False
@@ -85,14 +55,18 @@ class Process:
                 argv,
                 env=dict(env),
                 stdin=subprocess.PIPE if lifeline else subprocess.DEVNULL,
-                stdout=self.out.file,
-                stderr=self.err.file,
+                stdout=self.out.writer,
+                stderr=self.err.writer,
                 start_new_session=True,
             )
         except BaseException:
             self.close()
             raise
+        finally:
+            os.close(self.out.writer)
+            os.close(self.err.writer)
         self._pidfd = _pidfd(self._popen.pid)
+        self._followers = self._follow()
 
     @property
     def pid(self) -> int:
@@ -115,11 +89,15 @@ class Process:
         """Wait until it ended, ``until`` holds, or the monotonic ``deadline`` passed; True in the first two cases."""
         while True:
             if (until is not None and until()) or self.returncode is not None:
+                self._settle()
                 return True
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            pause = min(left, POLL_SECONDS if until is not None or self._pidfd is None else left)
+            if not self._followers:
+                self.out.drain()
+                self.err.drain()
+            pause = min(left, left if until is None and self._pidfd is not None and self._followers else POLL_SECONDS)
             if self._pidfd is None:
                 time.sleep(min(pause, 0.005))
             else:
@@ -136,6 +114,17 @@ class Process:
         except (OSError, IndexError, ValueError):
             return False
         return fields[0] == b"R" and used < (time.monotonic() - self.started) / 2
+
+    def _follow(self) -> list[threading.Thread]:
+        """Start reading what it writes; nothing is started where a limit allows no thread, and ``wait`` reads then."""
+        groups = [[self.out, self.err]] if POLLS else [[self.out], [self.err]]
+        threads = [threading.Thread(target=follow, args=(group,), name=f"output of {self.pid}", daemon=True) for group in groups]
+        try:
+            for thread in threads:
+                thread.start()
+        except RuntimeError:
+            return []
+        return threads
 
     def kill(self) -> None:
         """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for."""
@@ -181,6 +170,12 @@ class Process:
             with contextlib.suppress(OSError):
                 os.close(self._pidfd or -1)
             self._pidfd = None
+
+    def _settle(self) -> None:
+        """Where only a thread reads: after the child's end, wait until that has read everything."""
+        if not POLLS and self.returncode is not None:
+            for thread in self._followers:
+                thread.join(SETTLE_SECONDS)
 
     def _signal(self) -> None:
         with contextlib.suppress(OSError):

@@ -35,7 +35,7 @@ def test_output_and_exit_status(process):
     child = process("import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)")
     assert child.wait(time.monotonic() + 10)
     assert (child.returncode, child.how()) == (3, "exited with status 3")
-    assert (child.out.text(), child.err.text()) == ("out\n", "err\n")
+    assert (child.out.text(99), child.err.text(99)) == ("out\n", "err\n")
 
 
 def test_a_crash_is_named_by_its_signal(process):
@@ -50,8 +50,8 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
         "grandchild = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print(grandchild.pid, flush=True); time.sleep(600)"
     )
-    assert child.wait(time.monotonic() + 10, lambda: b"\n" in child.out.read())
-    grandchild = int(child.out.text())
+    assert child.wait(time.monotonic() + 10, lambda: b"\n" in child.out.read(0))
+    grandchild = int(child.out.text(99))
     began = time.monotonic()
     assert not child.wait(began + 0.2)
     child.late = True
@@ -64,7 +64,7 @@ def test_waiting_ends_at_the_deadline_and_killing_takes_the_group(process):
 def test_a_finished_child_takes_its_leftovers_along(process):
     child = process("import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)")
     assert child.wait(time.monotonic() + 10)
-    leftover = int(child.out.text())
+    leftover = int(child.out.text(99))
     assert psutil.pid_exists(leftover)
     child.kill()
     gone(leftover)
@@ -75,14 +75,46 @@ def test_much_output_does_not_block_and_its_beginning_and_end_are_kept(process):
     assert child.wait(time.monotonic() + 30)
     assert child.returncode == 0
     written = 6 + 300_000 * 21 + 4
-    for limit, kept in (((1 << 20), 1 << 20), (1000, 1000), (written - 1, written - 1)):
+    for limit, kept in ((1 << 20, 1 << 20), (1000, 1000), (1 << 30, 1 << 20)):
         lines = child.out.text(limit).splitlines()
         assert (lines[0], lines[-1]) == ("begin", "end")
         ((place, told),) = [(number, line) for number, line in enumerate(lines) if "left out" in line]
         assert {*lines[1:place], *lines[place + 1 : -1]} == {"x" * 20}  # no line is cut
         left_out = int(told.split()[1])
         assert written - kept <= left_out <= written - kept + 2 * 21
-    assert child.out.text(written) == child.out.read().decode()
+
+
+@pytest.mark.parametrize("written", [0, 90, 91, 100, 101, 399, 400, 401])
+def test_what_is_within_the_bounds_is_whole(process, written):
+    child = process(f"import sys; sys.stdout.write('0123456789' * {written // 10} + 'x' * {written % 10})", log_bytes=400)
+    assert child.wait(time.monotonic() + 10)
+    text = child.out.text(400)
+    whole = "0123456789" * (written // 10) + "x" * (written % 10)
+    assert text == whole if written <= 400 else "left out" in text
+
+
+FLOOD = """
+import os, resource, sys, time
+sys.path.insert(0, sys.argv[1])
+from gpucheck.host.process import Process
+writer = "import os\\nfor _ in range(4096): os.write(%d, b'x' * 65535 + b'\\\\n')\\nos.write(1, b'done')"
+for number, lifeline in ((2, True), (2, False), (1, False)):
+    process = Process([sys.executable, "-c", writer % number], dict(os.environ), lifeline=lifeline)
+    ended = process.wait(time.monotonic() + 120)
+    print(ended, process.returncode, (process.err if number == 2 else process.out).size >> 20)
+    process.kill()
+    process.close()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss has another unit elsewhere")
+def test_a_child_that_writes_very_much_neither_fills_our_memory_nor_waits_for_us():
+    root = str(pathlib.Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", FLOOD, root], capture_output=True, text=True, timeout=300)
+    *children, peak = done.stdout.splitlines()
+    assert children == ["True 0 256"] * 3, done.stderr
+    assert int(peak) < 100, "MiB"
 
 
 def test_a_missing_program_raises_and_leaks_nothing():
@@ -101,7 +133,7 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
         "from gpucheck.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
         f"child = Process([sys.executable, '-c', BOOTSTRAP, {str(tmp_path / 'gpucheck')!r}, 'sleeper'], dict(os.environ), lifeline=True)\n"
-        "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read())\n"
+        "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )
     import gpucheck.child.runtime as runtime
