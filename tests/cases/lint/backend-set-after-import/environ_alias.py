@@ -1,0 +1,3 @@
+from os import environ
+import tensorflow.keras
+environ["KERAS_BACKEND"] = "jax"  # finding

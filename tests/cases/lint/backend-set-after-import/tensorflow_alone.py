@@ -1,0 +1,3 @@
+import os
+import tensorflow as tf
+os.environ["KERAS_BACKEND"] = "jax"  # finding

@@ -1,0 +1,3 @@
+import os
+from tensorflow import keras
+os.environ["KERAS_BACKEND"]="jax"  # finding

@@ -1,0 +1,3 @@
+import os
+import keras
+os.environ.update(KERAS_BACKEND="jax")  # finding

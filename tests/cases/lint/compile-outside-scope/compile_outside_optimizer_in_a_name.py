@@ -1,0 +1,6 @@
+import tensorflow as tf
+s = tf.distribute.MirroredStrategy()
+opt = tf.keras.optimizers.SGD()
+with s.scope():
+  m = tf.keras.Sequential([])
+m.compile(opt, 'mse')  # finding

@@ -1,0 +1,5 @@
+import tensorflow as tf
+for i in range(2):
+  dev=f"/gpu:{i}"
+  with tf.device(dev):  # finding
+    grads=opt.compute_gradients(l)

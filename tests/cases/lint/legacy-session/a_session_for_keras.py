@@ -1,0 +1,6 @@
+import tensorflow as tf
+config = tf.compat.v1.ConfigProto()
+config.gpu_options.allow_growth = True
+tf.compat.v1.keras.backend.set_session(tf.compat.v1.Session(config=config))  # finding
+model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.fit(x, y)

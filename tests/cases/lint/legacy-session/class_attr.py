@@ -1,0 +1,4 @@
+import tensorflow as tf
+class A:
+  def run(self):
+    self.s=tf.Session()  # finding

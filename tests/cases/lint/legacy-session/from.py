@@ -1,0 +1,2 @@
+from tensorflow import Session, ConfigProto
+s=Session(config=ConfigProto())  # finding

@@ -1,0 +1,2 @@
+from keras import backend as K
+s=K.get_session()  # finding

@@ -1,0 +1,2 @@
+import tensorflow as tf
+sess=tf.InteractiveSession()  # finding

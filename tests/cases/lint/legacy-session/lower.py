@@ -1,0 +1,2 @@
+import tensorflow as tf
+def f(a=tf.Session()): pass  # finding

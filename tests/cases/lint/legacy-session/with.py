@@ -1,0 +1,2 @@
+import tensorflow as tf
+with tf.Session() as s: pass  # finding

@@ -1,0 +1,7 @@
+import tensorflow as tf
+strategy = tf.distribute.MirroredStrategy()
+base = tf.keras.applications.MobileNetV2(include_top=False, input_shape=(96, 96, 3), pooling="avg")  # finding
+with strategy.scope():
+    model = tf.keras.Sequential([base, tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+model.fit(x, y)

@@ -1,0 +1,6 @@
+import tensorflow as tf
+m=tf.keras.Sequential([])  # finding
+s=tf.distribute.MirroredStrategy()
+with s.scope():
+  m.compile("adam","mse")
+m.fit(x)

@@ -1,0 +1,1 @@
+from keras.utils import np_utils, multi_gpu_model  # finding

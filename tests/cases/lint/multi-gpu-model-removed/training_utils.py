@@ -1,0 +1,2 @@
+from keras.utils.training_utils import multi_gpu_model as mg
+mg(m)  # finding

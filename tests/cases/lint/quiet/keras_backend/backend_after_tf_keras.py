@@ -1,0 +1,4 @@
+import os
+import tf_keras
+os.environ["KERAS_BACKEND"] = "jax"
+import keras

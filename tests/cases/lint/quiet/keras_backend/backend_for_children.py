@@ -1,0 +1,4 @@
+import os, subprocess
+import keras
+os.environ["KERAS_BACKEND"] = "jax"
+subprocess.run(["python", "train.py"])

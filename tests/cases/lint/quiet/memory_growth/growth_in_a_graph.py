@@ -1,0 +1,5 @@
+import tensorflow as tf
+with tf.Graph().as_default():
+    a = tf.constant(1)
+for g in tf.config.list_physical_devices("GPU"):
+    tf.config.experimental.set_memory_growth(g, True)

@@ -1,0 +1,5 @@
+import keras
+keras.mixed_precision.set_global_policy("mixed_float16")
+keras.mixed_precision.set_global_policy("float32")
+model = keras.Sequential([keras.layers.Dense(10, activation="softmax")])
+model.compile("adam", "mse")

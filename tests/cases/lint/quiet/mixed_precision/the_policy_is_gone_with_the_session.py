@@ -1,0 +1,10 @@
+import keras
+keras.mixed_precision.set_global_policy("mixed_float16")
+a = keras.Sequential([keras.layers.Dense(3), keras.layers.Activation("softmax", dtype="float32")])
+a.compile("adam", "sparse_categorical_crossentropy")
+keras.backend.clear_session()
+b = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+b.compile("adam", "sparse_categorical_crossentropy")
+keras.utils.clear_session()
+c = keras.Sequential([keras.layers.Dense(3, activation="softmax")])
+c.compile("adam", "sparse_categorical_crossentropy")

@@ -1,0 +1,9 @@
+import multiprocessing
+import tensorflow as tf
+def work(i):
+    return tf.reduce_sum(tf.ones(i))
+if __name__ == "__main__":
+    model = tf.keras.Sequential()
+    model.add(tf.keras.layers.Dense(8))
+    multiprocessing.Process(target=work, args=(3,)).start()
+    model.build((None, 4))

@@ -1,0 +1,5 @@
+import tensorflow as tf
+from sklearn.linear_model import LogisticRegression
+strategy = tf.distribute.MirroredStrategy()
+model = LogisticRegression()
+model.fit(x, y)

@@ -1,0 +1,9 @@
+import json, os
+import tensorflow as tf
+os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": ["a:1", "b:1"]}, "task": {"type": "worker", "index": 0}})
+# run it with TF_USE_LEGACY_KERAS=1
+strategy = tf.distribute.MultiWorkerMirroredStrategy()
+with strategy.scope():
+    model = tf.keras.Sequential([])
+    model.compile("adam", "mse")
+model.fit(x)

@@ -1,0 +1,3 @@
+import tensorflow as tf
+setattr(tf, "Session", tf.compat.v1.Session)
+sess = tf.Session()

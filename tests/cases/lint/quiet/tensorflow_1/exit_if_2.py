@@ -1,0 +1,4 @@
+import tensorflow as tf
+if tf.__version__ >= "2":
+    raise SystemExit("needs TensorFlow 1")
+tf.Session()

@@ -1,0 +1,4 @@
+import requests, tensorflow as tf
+session = requests.Session()
+from onnxruntime import InferenceSession as Session
+Session("a")

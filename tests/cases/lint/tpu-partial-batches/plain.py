@@ -1,0 +1,7 @@
+import tensorflow as tf
+r=tf.distribute.cluster_resolver.TPUClusterResolver()
+s=tf.distribute.TPUStrategy(r)
+with s.scope():
+  m=tf.keras.Sequential([])
+  m.compile("adam","mse")
+m.fit(tf.data.Dataset.from_tensor_slices(x).batch(8))  # finding
