@@ -24,8 +24,10 @@ MAY_IMPORT = {
     "host": (("model", "ulimits", "host", "child.boot", "child.interpreter", "child.runtime", "child.shadows"), set()),
     "probes": (("model", "engine.plugin", "host", "compat", "probes", "cluster", "logs"), LOOKING - {"time"}),
     "cluster": (("model", "host", "cluster", "probes"), LOOKING - {"time"}),
-    "logs": (("model", "engine.plugin", "logs", "probes", "compat", "rules"), LOOKING),
-    "rules": (("model", "engine.plugin", "compat", "probes", "rules", "expectations"), LOOKING),
+    "logs": (("model", "engine.plugin", "logs", "probes", "compat", "rules", "advice"), LOOKING),
+    "combiners": (("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs"), LOOKING),
+    "advice": (("model", "compat", "probes", "advice"), LOOKING),
+    "rules": (("model", "engine.plugin", "compat", "probes", "combiners", "advice", "rules", "expectations"), LOOKING),
     "reports": (("model", "engine.plugin", "engine.manual", "reports", "compat", "expectations"), LOOKING - {"time"}),
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "experiments": (("child", "experiments"), {"subprocess", "socket", "psutil", "msgspec"}),
@@ -36,7 +38,10 @@ MAY_IMPORT = {
     "lint": (("model", "engine.plugin", "engine.manual", "lint", "reports"), LOOKING - {"os", "io"}),
     "ulimits.py": ((), {"subprocess", "socket"}),
     "launch": (("model", "probes.environment", "files"), {"socket"}),
-    "repair": (("model", "engine", "compat", "probes", "rules", "repair", "files"), {"subprocess", "socket"}),
+    "repair": (
+        ("model", "engine", "compat", "probes", "combiners", "advice", "rules", "repair", "files"),
+        {"subprocess", "socket"},
+    ),
     "bench": (("model", "host", "probes", "compat", "bench", "reports"), LOOKING - {"io", "time"}),
     "cli": (
         (

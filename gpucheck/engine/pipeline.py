@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpucheck import __version__, ulimits
+from gpucheck.engine.derivation import Missing, arguments, derive
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.observation import Observation, Tick, unwanted
-from gpucheck.engine.plugin import Need, Probe, Row, Rule, load_probes, load_rows, load_rules
+from gpucheck.engine.plugin import Combiner, Need, Probe, Row, Rule, load_combiners, load_probes, load_rows, load_rules
 from gpucheck.engine.verdict import decide
 from gpucheck.host import Host
 from gpucheck.model import (
@@ -86,15 +87,22 @@ def _starved(host: Host, started: float, why: str) -> Report:
     return assemble(host.request, readings, judge(gather(host.request, readings), rules), rows, started)
 
 
-def judge(facts: Facts, rules: Iterable[Rule]) -> list[Judgement]:
-    """Apply every rule whose facts are there. A rule without them is skipped with the reason, never clear."""
-    return [_apply(rule, facts) for rule in rules]
+def judge(facts: Facts, rules: Iterable[Rule], combiners: Iterable[Combiner] | None = None) -> list[Judgement]:
+    """Derive facts from facts, then apply every rule whose facts are there. A rule without them is skipped, never clear.
+
+    Args:
+        facts: what the probes read, and what the user asked for.
+        rules: which of them; each has its judgement.
+        combiners: in the order in which they need each other; None: all.
+    """
+    whole = derive(facts, load_combiners() if combiners is None else combiners)
+    return [_apply(rule, whole) for rule in rules]
 
 
 def judge_log(log: Log, rules: Iterable[Rule]) -> list[Judgement]:
     """Judge a log of which nothing else is known: by a rule's own ``in_log``, else by its ``check`` if the log is enough."""
     facts = gather(Request(), [Reading(probe="log", status=ProbeStatus.OK, fact=log)])
-    return [_apply(_of_log(rule) if rule.in_log else rule, facts) for rule in rules]
+    return judge(facts, (_of_log(rule) if rule.in_log else rule for rule in rules))
 
 
 def _of_log(rule: Rule) -> Rule:
@@ -178,14 +186,11 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
     request = facts.get(Request)
     if rule.tensorflow and request is not None and request.other_backend:
         return _judgement(rule, Status.SKIPPED, f"about TensorFlow, which --backend {request.other_backend} leaves out")
-    arguments = {}
-    for need in rule.needs:
-        fact = facts.get(need.fact)
-        if fact is None and not need.optional:
-            return _judgement(rule, Status.SKIPPED, _missing(need, facts))
-        arguments[need.name] = fact
+    given = arguments(rule.needs, facts)
+    if isinstance(given, Missing):
+        return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
     try:
-        result = rule.check(**arguments)
+        result = rule.check(**given)
     except Exception as error:  # our bug: it must not take the other rules' answers with it
         return _judgement(rule, Status.CRASHED, f"{type(error).__name__}: {error}")
     if result is None:
@@ -197,12 +202,6 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
 
 def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:
     return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
-
-
-def _missing(need: Need, facts: Facts) -> str:
-    reading = facts.reading(need.probe)
-    problem = reading.problem if reading is not None else None
-    return f"{need.probe}: {problem or 'not observed'}"
 
 
 def _root(code: str, found: dict[str, Judgement]) -> str:

@@ -8,7 +8,7 @@ modules must not use ``from __future__ import annotations``.
 import importlib
 import os
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from gpucheck.model import Fact, Finding, Level, Scope, Severity, Skip
@@ -29,7 +29,7 @@ class Probe(NamedTuple):
 
 
 class Need(NamedTuple):
-    """One argument of a rule: the fact it is handed, and whether it can judge without it."""
+    """One argument of a rule or combiner: the fact it is handed, and whether it can do without it."""
 
     name: str
     fact: type[Fact]
@@ -37,8 +37,17 @@ class Need(NamedTuple):
 
     @property
     def probe(self) -> str:
-        """The probe that observes it: the module that declares the fact (the user's request is declared by the model)."""
+        """The probe or combiner that makes it: the module that declares the fact (the model declares the user's request)."""
         return self.fact.__module__.rpartition(".")[2]
+
+
+class Combiner(NamedTuple):
+    """A function ``combine(fact, ...)`` that derives one fact from others, once per run."""
+
+    name: str
+    fact: type[Fact]
+    needs: tuple[Need, ...]
+    combine: Callable[..., Fact]
 
 
 class Rule(NamedTuple):
@@ -105,7 +114,7 @@ def rule(
             severity=severity,
             scope=scope,
             explains=explains,
-            needs=tuple(_need(name, kind) for name, kind in check.__annotations__.items() if name != "return"),
+            needs=_needs(check),
             check=check,
             doc="",
             tensorflow=tensorflow,
@@ -113,6 +122,21 @@ def rule(
         return check
 
     return declare
+
+
+def combiner(combine: Function) -> Function:
+    """Declare ``combine(fact, ...) -> Fact`` as the combiner named by its file."""
+    combine.plugin = Combiner(  # type: ignore[attr-defined]
+        name=combine.__module__.rpartition(".")[2],
+        fact=combine.__annotations__["return"],
+        needs=_needs(combine),
+        combine=combine,
+    )
+    return combine
+
+
+def _needs(function: Callable[..., Any]) -> tuple[Need, ...]:
+    return tuple(_need(name, kind) for name, kind in function.__annotations__.items() if name != "return")
 
 
 def _need(name: str, annotation: Any) -> Need:
@@ -125,6 +149,28 @@ def _need(name: str, annotation: Any) -> Need:
 def load_probes() -> tuple[Probe, ...]:
     """Every probe, sorted by name."""
     return tuple(_module(name).read.plugin for name in modules("gpucheck.probes") if not name.rpartition(".")[2].startswith("_"))
+
+
+def load_combiners() -> tuple[Combiner, ...]:
+    """Every combiner; one that needs another's fact comes after it."""
+    return in_order([_module(name).combine.plugin for name in modules("gpucheck.combiners")])
+
+
+def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
+    """Those first whose facts others need.
+
+    Raises:
+        ValueError: some need each other's facts.
+    """
+    waiting, ordered = list(combiners), list[Combiner]()
+    while waiting:
+        underived = {combiner.fact for combiner in waiting}
+        ready = [combiner for combiner in waiting if not underived & {need.fact for need in combiner.needs}]
+        if not ready:
+            raise ValueError(f"combiners that need each other: {', '.join(combiner.name for combiner in waiting)}")
+        ordered += ready
+        waiting = [combiner for combiner in waiting if combiner not in ready]
+    return tuple(ordered)
 
 
 def load_rules() -> tuple[Rule, ...]:

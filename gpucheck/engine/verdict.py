@@ -75,9 +75,11 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
     shared = {problem for problem, count in alike.items() if problem is not None and count > SOME}
     yield from (problem for problem in alike if problem is not None and problem in shared)
     yield from (f"{reading.probe}: {reading.problem}" for reading in failed if reading.problem not in shared)
-    for outcome in outcomes:
-        if outcome.status is Status.CRASHED:
-            yield f"the rule {outcome.code} crashed ({outcome.reason}); please report it"
+    crashed = [outcome for outcome in outcomes if outcome.status is Status.CRASHED]
+    for reason, count in collections.Counter(outcome.reason for outcome in crashed).items():
+        code = next(outcome.code for outcome in crashed if outcome.reason == reason)
+        rules = f"rule {code}" if count == 1 else f"rule {code} and {count - 1} more"
+        yield f"the {rules} crashed ({reason}); please report it"
     if request.level >= Level.DEFAULT:
         yield from _framework_gaps(request, facts)
 

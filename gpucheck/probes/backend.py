@@ -30,6 +30,11 @@ class Backend(Fact, frozen=True, kw_only=True):
     ending: str | None = None  # how the child ended before it was done here: "timed out", "killed by SIGSEGV"
 
     @property
+    def lists_gpu(self) -> bool:
+        """Whether it listed a GPU, which proves every library that it needs for that."""
+        return any(device.kind == "GPU" for device in self.devices or ())
+
+    @property
     def other(self) -> bool:
         """Whether Keras trains on JAX or PyTorch here."""
         return self.name in keras.OTHERS

@@ -68,6 +68,16 @@ class Gpu(Fact, frozen=True, kw_only=True):
     processes: tuple[GpuProcess, ...] = ()
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
+    @property
+    def label(self) -> str:
+        """'GPU 3'."""
+        return f"GPU {self.index}"
+
+    @property
+    def title(self) -> str:
+        """'GPU 3 (NVIDIA H200)'."""
+        return f"{self.label} ({self.name})" if self.name else self.label
+
 
 class Gpus(Fact, frozen=True, kw_only=True):
     """Every GPU that NVML counts; empty where NVML counts none."""

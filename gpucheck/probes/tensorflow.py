@@ -52,6 +52,11 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
     oom_kills: int | None = None  # as in ``Training``
     last_words: tuple[str, ...] = ()  # as in ``Training``
 
+    @property
+    def lists_gpu(self) -> bool:
+        """Whether it listed a GPU, which proves every library that it needs for that."""
+        return any(device.kind == "GPU" for device in self.devices or ())
+
 
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:

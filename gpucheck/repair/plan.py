@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.library_faults import find_faults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.facts import Facts
@@ -16,8 +18,6 @@ from gpucheck.probes.environment import Environment
 from gpucheck.probes.libraries import Libraries, Tool
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.packages import Packages
-from gpucheck.rules._faults import library_faults
-from gpucheck.rules._words import listing
 from gpucheck.rules.gpu_not_detected.cuda_libraries_unreachable import folders_of
 
 SEPARATORS = {"XLA_FLAGS": " "}  # the others are lists of folders
@@ -78,7 +78,7 @@ def _libraries(facts: Facts) -> Iterator[Assignment]:
     libraries, packages = facts.get(Libraries), facts.get(Packages)
     if libraries is None or packages is None:
         return
-    unreachable = [fault for fault in library_faults(libraries) if fault.kind == "unreachable"]
+    unreachable = [fault for fault in find_faults(libraries) if fault.kind == "unreachable" and fault.library.required]
     missing = folders_of(unreachable, packages)
     if any(":" in folder or ";" in folder or not _plain(folder) for folder in missing):
         return  # the loader splits the variable there, and knows no way to quote

@@ -5,11 +5,12 @@ from fakes import MACHINES, facts, machine
 
 from gpucheck.engine import manual
 from gpucheck.engine.pipeline import fold, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Status
+from gpucheck.engine.plugin import load_combiners, load_probes, load_rows, load_rules
+from gpucheck.model import Request, Status
 
 RULES = {rule.code: rule for rule in load_rules()}
 ROWS = load_rows()
+PROBES = {"request", *(probe.name for probe in load_probes())}
 
 
 @pytest.mark.parametrize("code", RULES)
@@ -21,6 +22,7 @@ def test_example(code):
     findings = fold(judgements, ROWS)
     assert [(finding.code, finding.summary) for finding in findings if not finding.explained_by] == [(code, example.summary)]
     assert findings[0].evidence, "a finding without evidence"
+    assert {item.fact for item in findings[0].evidence} <= PROBES, "evidence that is in no report"
     assert findings[0].fix, "a finding without a fix"
 
 
@@ -38,12 +40,19 @@ def test_healthy_machine_has_no_finding(name):
 def test_rule_is_never_clear_without_its_facts(code):
     rule = RULES[code]
     plain = machine("h200")
-    for need in rule.needs:
-        if need.fact.__name__ == "Request" or need.optional:
-            continue
-        (judgement,) = judge(facts({**plain, need.probe: None}), [rule])
+    for probe in required(rule):
+        (judgement,) = judge(facts({**plain, probe: None}), [rule])
         assert judgement.outcome.status is Status.SKIPPED
-        assert need.probe in judgement.outcome.reason
+        assert probe in judgement.outcome.reason
+
+
+def required(plugin):
+    """The probes without which a rule cannot judge, those of its combiners included."""
+    combiners = {combiner.fact: combiner for combiner in load_combiners()}
+    for need in plugin.needs:
+        if need.optional or need.fact is Request:
+            continue
+        yield from required(combiners[need.fact]) if need.fact in combiners else (need.probe,)
 
 
 def test_explained_codes_exist():

@@ -5,7 +5,7 @@ import re
 from gpucheck.model import Finding, Fix, Severity
 from gpucheck.probes.log import Event, Log
 from gpucheck.rules._log import cite, told
-from gpucheck.rules._xla import INSTALL_TOOLS, WITHOUT_XLA
+from gpucheck.rules.gpu_not_detected._xla import INSTALL_TOOLS, WITHOUT_XLA
 
 
 def in_log(log: Log) -> Finding | None:

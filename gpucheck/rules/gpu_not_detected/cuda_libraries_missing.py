@@ -36,20 +36,11 @@ References:
     https://github.com/tensorflow/tensorflow/issues/63362
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import cuda_install, cuda_tensorflow, reinstall
-from gpucheck.rules._faults import blocked_libraries
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._words import listing
+from gpucheck.model import Finding, Scope, Severity, Skip, saw
 
 
 @rule(
@@ -63,37 +54,23 @@ from gpucheck.rules._words import listing
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
-    """No copy anywhere, and not of cuDNN alone, which cudnn-missing names."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    faults = blocked_libraries(here, libraries, tensorflow)
-    if not isinstance(faults, list):
-        return faults
-    missing = [fault for fault in faults if fault.kind == "missing"]
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+    """No copy anywhere, and not of cuDNN alone, which has a page of its own."""
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
     if all(fault.soname.startswith("libcudnn") for fault in missing):
         return None
-    names = [fault.soname for fault in missing]
-    again = reinstall(interpreter, packages, (fault.library.package for fault in missing if not fault.library.path))
-    install = cuda_install(interpreter, packages)
-    newest = cuda_tensorflow(interpreter)
-    plural = "y is" if len(names) == 1 else "ies are"
+    names = listing([fault.soname for fault in missing])
+    verb = "library is" if len(missing) == 1 else "libraries are"
+    state = f"{names} CUDA {verb} not installed" if len(missing) > 3 else f"its CUDA {verb} not installed: {names}"
+    again = installation.reinstall(fault.library.package for fault in missing if not fault.library.path)
+    fixes = (again, installation.cuda_libraries(), installation.tensorflow_with_cuda())
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)} CUDA librar{plural} not installed."
-        if len(names) > 3
-        else f"TensorFlow {libraries.tensorflow} can use no GPU: its CUDA librar{plural} not installed: {listing(names)}.",
+        summary=f"TensorFlow {faults.libraries.tensorflow} can use no GPU: {state}.",
         evidence=(
-            *(item for fault in missing for item in fault.evidence(libraries)),
-            *saw(libraries, "runpath", "library_path"),
+            *(item for fault in missing for item in fault.evidence),
+            *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=tuple(dict.fromkeys(fix for fix in (again, install, newest) if fix)),
+        fix=tuple(dict.fromkeys(fix for fix in fixes if fix)),
     )

@@ -33,21 +33,15 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
+from gpucheck.advice.commands import library_path, word
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import cuda_tensorflow, library_path, word
-from gpucheck.rules._faults import Fault, blocked_libraries
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -59,25 +53,14 @@ from gpucheck.rules._words import listing
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
     """A copy lies on this machine, and none where the loader looks."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    faults = blocked_libraries(here, libraries, tensorflow)
-    if not isinstance(faults, list):
-        return faults
-    unreachable = [fault for fault in faults if fault.kind == "unreachable"]
+    unreachable = faults.blocking("unreachable")
+    if isinstance(unreachable, Skip):
+        return unreachable
     if not unreachable:
         return None
+    libraries = faults.libraries
     names = [fault.soname for fault in unreachable]
     known = releases.release(libraries.tensorflow or "")
     defect = known is not None and not known.cusolver_reachable and names == ["libcusolver.so.11"]
@@ -86,12 +69,12 @@ def check(
         summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)}"
         f" {'is' if len(names) == 1 else 'are'} installed, but {why}.",
         evidence=(
-            *(item for fault in unreachable for item in fault.evidence(libraries)),
+            *(item for fault in unreachable for item in fault.evidence),
             *saw(libraries, "loader"),
             *_searched(libraries),
             *saw(libraries, "library_path"),
         ),
-        fix=tuple(_fixes(interpreter, folders_of(unreachable, packages))),
+        fix=tuple(_fixes(installation, folders_of(unreachable, installation.packages))),
     )
 
 
@@ -103,28 +86,22 @@ def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
 
 
 def folders_of(unreachable: list[Fault], packages: Packages) -> list[str]:
-    """The folders that the loader has to be told of, each once."""
+    """The folders that the loader has to search besides, each once."""
     return list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
 
 
 def _folder(fault: Fault, packages: Packages) -> str:
     """Where the copy lies that was installed for this TensorFlow, else the first one found."""
-    sites = tuple({f"{one.folder}/nvidia/" for one in packages.nvidia})
+    sites = tuple({f"{package.folder}/nvidia/" for package in packages.nvidia})
     own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
     return (own or list(fault.copies))[0].rpartition("/")[0]
 
 
-def _fixes(interpreter: Interpreter, folders: list[str]) -> list[Fix]:
+def _fixes(installation: Installation, folders: list[str]) -> list[Fix]:
     export = library_path(*folders)
-    fixes = [
-        Fix(
-            text="Let the loader look there, in the shell that starts Python (only there: more folders slow XLA down)"
-            if len(folders) == 1
-            else "Let the loader look there, in the shell that starts Python",
-            command=export,
-        )
-    ]
-    if interpreter.environment == "venv":
-        activate = word(f"{interpreter.prefix}/bin/activate")
+    slows = " (only there: more folders slow XLA down)" if len(folders) == 1 else ""
+    fixes = [Fix(text=f"Let the loader look there, in the shell that starts Python{slows}", command=export)]
+    if installation.interpreter.environment == "venv":
+        activate = word(f"{installation.interpreter.prefix}/bin/activate")
         fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
-    return [*fixes, cuda_tensorflow(interpreter)]
+    return [*fixes, installation.tensorflow_with_cuda()]

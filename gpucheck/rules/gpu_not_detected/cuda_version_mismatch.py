@@ -36,22 +36,15 @@ References:
 import re
 from collections.abc import Iterator
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
+from gpucheck.model import Evidence, Finding, Scope, Severity, Skip, saw
 from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import cuda_install, cuda_tensorflow
-from gpucheck.rules._faults import blocked_libraries
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -66,43 +59,33 @@ from gpucheck.rules._words import listing
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
     """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    faults = blocked_libraries(here, libraries, tensorflow)
-    if not isinstance(faults, list):
-        return faults
-    known = releases.release(libraries.tensorflow or "")
-    runtime = [fault for fault in faults if fault.kind == "missing" and fault.soname.startswith("libcudart")]
-    if known is None or not runtime:
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
+    libraries = faults.libraries
+    needed = releases.release(libraries.tensorflow or "")
+    runtime = [fault for fault in missing if fault.soname.startswith("libcudart")]
+    if needed is None or not runtime:
         return None
-    found = list(_majors(packages, libraries))
-    others = sorted({major for major, _ in found if major != known.cuda_major})
-    if not others or len(others) < len({major for major, _ in found}):
+    installed = list(_majors(installation.packages, libraries))
+    majors = {major for major, _ in installed}
+    if not majors or needed.cuda_major in majors:
         return None  # none at all, or the right one too: cuda-libraries-missing
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: it needs the libraries of CUDA {known.cuda_major}, and only"
-        f" those of CUDA {listing([str(major) for major in others])} are installed.",
-        evidence=(*runtime[0].evidence(libraries), *(item for _, evidence in found for item in evidence)),
-        fix=tuple(dict.fromkeys((cuda_install(interpreter, packages), cuda_tensorflow(interpreter)))),
+        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
+        f" those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
+        evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
+        fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.tensorflow_with_cuda()))),
     )
 
 
 def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
-    """Majors of every CUDA runtime seen: pip's wheels (with -cu12 in their names up to CUDA 12), toolkits, loose files."""
-    for place, one in enumerate(packages.nvidia):
-        if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", one.name):
-            major = int(match[1]) if match[1] else next(iter(versions.parse(one.version)), None)
+    """Majors of every CUDA runtime: pip's wheels (with -cu12 in their names up to CUDA 12), toolkits, loose files."""
+    for place, package in enumerate(packages.nvidia):
+        if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", package.name):
+            major = int(match[1]) if match[1] else next(iter(versions.parse(package.version)), None)
             if major:
                 yield major, saw(packages, f"nvidia[{place}].name", f"nvidia[{place}].version")
     for place, path in enumerate(libraries.other_versions):

@@ -31,23 +31,14 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._commands import cuda_install, pip, reinstall
-from gpucheck.rules._faults import blocked_libraries
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._training import trained_on_gpu
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -62,58 +53,40 @@ from gpucheck.rules._words import listing
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    tensorflow: TensorFlow | None,
-    training: Training | None,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Nothing is missing but cuDNN, or parts beside the copy that wins."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    if here and libraries.cudnn_parts_missing:
-        return _partial(interpreter, packages, libraries, training)
-    faults = blocked_libraries(here, libraries, tensorflow)
-    if not isinstance(faults, list):
-        return faults
-    missing = [fault for fault in faults if fault.kind == "missing"]
+    if faults.presence.here and faults.libraries.cudnn_parts_missing:
+        return _partial(faults.libraries, installation, outcomes)
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
     if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
         return None
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: cuDNN ({missing[0].soname}) is not installed.",
-        evidence=tuple(item for fault in missing for item in fault.evidence(libraries)),
-        fix=_fixes(interpreter, packages, libraries, missing[0].library.package),
+        summary=f"TensorFlow {faults.libraries.tensorflow} can use no GPU: cuDNN ({missing[0].soname}) is not installed.",
+        evidence=tuple(item for fault in missing for item in fault.evidence),
+        fix=(_fix(faults.libraries, installation, missing[0].library.package),),
     )
 
 
-def _partial(interpreter: Interpreter, packages: Packages, libraries: Libraries, training: Training | None) -> Finding:
-    parts = listing(list(libraries.cudnn_parts_missing))
-    package = next((one.package for one in libraries.libraries if one.soname.startswith("libcudnn")), None)
+def _partial(libraries: Libraries, installation: Installation, outcomes: TrainingOutcomes) -> Finding:
+    parts = list(libraries.cudnn_parts_missing)
+    package = next((library.package for library in libraries.libraries if library.soname.startswith("libcudnn")), None)
     return Finding(
-        summary=f"cuDNN is incomplete: {parts} {'is' if len(libraries.cudnn_parts_missing) == 1 else 'are'} missing beside"
-        " libcudnn, so layers that need it fail on the GPU.",
+        summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing beside libcudnn, so layers"
+        " that need it fail on the GPU.",
         evidence=saw(libraries, "cudnn_parts_missing"),
-        fix=_fixes(interpreter, packages, libraries, package),
-        severity=Severity.WARNING if trained_on_gpu(training) else None,
+        fix=(_fix(libraries, installation, package),),
+        severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
     )
 
 
-def _fixes(interpreter: Interpreter, packages: Packages, libraries: Libraries, package: str | None) -> tuple[Fix, ...]:
-    again = reinstall(interpreter, packages, (package,))
+def _fix(libraries: Libraries, installation: Installation, package: str | None) -> Fix:
+    again = installation.reinstall((package,))
     if again is not None:
-        return (again,)
-    known = releases.release(libraries.tensorflow or "")
-    if package is None or known is None:
-        return (cuda_install(interpreter, packages),)
-    wanted = f"{package}>={known.cudnn},<{int(known.cudnn.partition('.')[0]) + 1}"
-    return (
-        Fix(
-            text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for",
-            command=pip(interpreter, wanted),
-        ),
-    )
+        return again
+    needed = releases.release(libraries.tensorflow or "")
+    if package is None or needed is None:
+        return installation.cuda_libraries()
+    wanted = f"{package}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
+    return Fix(text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for", command=installation.pip(wanted))

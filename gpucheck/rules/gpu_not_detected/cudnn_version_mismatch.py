@@ -29,25 +29,16 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html
 """
 
-from gpucheck.compat import cuda as tables
+from gpucheck.advice.wording import version_text
+from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import cuda as cuda_tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.training import Training
-from gpucheck.rules._commands import pip
-from gpucheck.rules._gpus import absent, gpu_here, visible_gpus
-from gpucheck.rules._log import events
-from gpucheck.rules._training import trained_on_gpu
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 
 
 @rule(
@@ -56,76 +47,66 @@ from gpucheck.rules._training import trained_on_gpu
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
 def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    gpus: Gpus,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    training: Training | None,
-    log: Log | None,
+    faults: LibraryFaults, used: GpusInUse, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    if not here or trained_on_gpu(training):
-        return absent(here)
-    spoken = events(log, "cudnn-version-mismatch")
+    if not faults.presence.here or outcomes.trained_on_gpu():
+        return faults.presence.skip
+    libraries = faults.libraries
     version = libraries.tensorflow
-    known = releases.release(version or "")
+    needed = releases.release(version or "")
     place = next((place for place, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.")), None)
-    if version is None or known is None or place is None or "+" in version:
+    if version is None or needed is None or place is None or "+" in version:
         return Skip("which cuDNN this TensorFlow was built with is not known")
-    package, path, loaded = (getattr(libraries.libraries[place], name) for name in ("package", "path", "version"))
-    evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *spoken)
-    if path is None:
-        return _other_major(interpreter, packages, known, version, package)
-    if loaded is None:
+    cudnn = libraries.libraries[place]
+    if cudnn.path is None:
+        return _other_major(installation, needed, version, cudnn.package)
+    if cudnn.version is None:
         return Skip("the version of the cuDNN that the loader takes is not known")
-    if not versions.at_least(loaded, known.cudnn) or spoken:
+    complaint = outcomes.saw_events("cudnn-version-mismatch")
+    evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
+    older = not versions.at_least(cudnn.version, needed.cudnn)
+    if older or complaint:
+        than = f"is older than the {needed.cudnn} that TensorFlow {version} was built with"
+        state = than if older else f"does not fit TensorFlow {version}, which says so itself"
         return Finding(
-            summary=f"cuDNN {loaded} is older than the {known.cudnn} that TensorFlow {version} was built with, so layers that"
-            " need it fail on the GPU."
-            if not versions.at_least(loaded, known.cudnn)
-            else f"cuDNN {loaded} does not fit TensorFlow {version}, which says so itself, so layers that need it fail on the GPU.",
+            summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
             evidence=evidence,
-            fix=_fixes(interpreter, package, known),
+            fix=_fixes(installation, cudnn.package, needed),
         )
-    old = [gpu for gpu in visible_gpus(gpus, cuda) if not tables.cudnn_runs_on(loaded, gpu.capability)]
+    old = [gpu for gpu in used.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
     if not old:
         return None
     return Finding(
-        summary=f"cuDNN {loaded} has no code for {old[0].name} (compute capability {old[0].capability[0]}.{old[0].capability[1]}):"
-        f" {tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
+        summary=f"cuDNN {cudnn.version} has no code for {old[0].name} (compute capability {version_text(old[0].capability)}):"
+        f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
         evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
-        fix=_fixes(interpreter, package, known, below="9.11"),
+        fix=_fixes(installation, cudnn.package, needed, below="9.11"),
         affects=tuple(gpu.label for gpu in old),
     )
 
 
-def _other_major(
-    interpreter: Interpreter, packages: Packages, known: releases.Release, version: str, package: str | None
-) -> Finding | None:
+def _other_major(installation: Installation, needed: releases.Release, version: str, package: str | None) -> Finding | None:
     """libcudnn of the wanted major is absent because a wheel of another one is installed."""
-    for place, one in enumerate(packages.nvidia):
-        if one.name.startswith("nvidia-cudnn") and versions.parse(one.version)[:1] != versions.parse(known.cudnn)[:1]:
-            evidence: tuple[Evidence, ...] = saw(packages, f"nvidia[{place}].name", f"nvidia[{place}].version")
+    for place, wheel in enumerate(installation.packages.nvidia):
+        if wheel.name.startswith("nvidia-cudnn") and versions.parse(wheel.version)[:1] != versions.parse(needed.cudnn)[:1]:
             return Finding(
-                summary=f"cuDNN {one.version} is installed, and TensorFlow {version} opens only cuDNN {known.cudnn.partition('.')[0]}.",
-                evidence=evidence,
-                fix=_fixes(interpreter, package, known),
+                summary=f"cuDNN {wheel.version} is installed, and TensorFlow {version} opens only cuDNN"
+                f" {needed.cudnn.partition('.')[0]}.",
+                evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
+                fix=_fixes(installation, package, needed),
             )
     return None
 
 
-def _fixes(interpreter: Interpreter, package: str | None, known: releases.Release, below: str | None = None) -> tuple[Fix, ...]:
-    limit = below or str(int(known.cudnn.partition(".")[0]) + 1)
-    wanted = f"{package or f'nvidia-cudnn-cu{known.cuda_major}'}>={known.cudnn},<{limit}"
+def _fixes(
+    installation: Installation, package: str | None, needed: releases.Release, below: str | None = None
+) -> tuple[Fix, ...]:
+    limit = below or str(int(needed.cudnn.partition(".")[0]) + 1)
+    wanted = f"{package or f'nvidia-cudnn-cu{needed.cuda_major}'}>={needed.cudnn},<{limit}"
     return (
         Fix(
             text="Install a cuDNN that fits (other frameworks in this environment share it: check that they accept it)",
-            command=pip(interpreter, wanted),
+            command=installation.pip(wanted),
         ),
     )

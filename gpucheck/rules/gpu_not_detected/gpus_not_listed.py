@@ -24,6 +24,7 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
+from gpucheck.combiners.library_faults import find_faults
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
@@ -35,7 +36,6 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._backend import cuda_build, title
 from gpucheck.rules._commands import cuda_install, word
-from gpucheck.rules._faults import library_faults
 from gpucheck.rules._log import events
 from gpucheck.rules._words import short
 
@@ -82,7 +82,7 @@ def _tensorflow(
         return None
     refused: tuple[Evidence, ...] = ()
     if libraries is not None:
-        refused = tuple(item for fault in library_faults(libraries) for item in fault.evidence(libraries))
+        refused = tuple(item for fault in find_faults(libraries) if fault.library.required for item in fault.evidence)
     python = word(interpreter.executable)
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(

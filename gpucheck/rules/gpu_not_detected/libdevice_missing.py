@@ -28,47 +28,23 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Request, Scope, Severity, Skip
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._log import events
-from gpucheck.rules._xla import missing_tool
+from gpucheck.model import Finding, Scope, Severity, Skip
+from gpucheck.rules.gpu_not_detected._xla import XlaTool, missing_tool
+
+_LIBDEVICE = XlaTool(
+    field="libdevice",
+    event="libdevice-missing",
+    name="libdevice.10.bc",
+    need="links it into every GPU kernel",
+    reach=lambda copy: f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"',
+)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    training: Training | None,
-    log: Log | None,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    return missing_tool(
-        gpu_here(request, container, pci, driver, cuda),
-        interpreter,
-        packages,
-        libraries,
-        training,
-        tool="libdevice",
-        named="libdevice.10.bc",
-        need="links it into every GPU kernel",
-        told=events(log, "libdevice-missing"),
-        found_by=lambda copy: (
-            f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"'
-        ),
-    )
+    return missing_tool(_LIBDEVICE, faults, installation, outcomes)

@@ -30,20 +30,10 @@ References:
     https://man7.org/linux/man-pages/man5/elf.5.html
 """
 
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import cuda_install, reinstall
-from gpucheck.rules._faults import Fault, library_faults
-from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES, lists_gpu
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 
 @rule(
@@ -59,49 +49,37 @@ from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES, lists_gpu
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    libraries: Libraries,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
     """What wins is no sound library; an optional one is only a warning."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    if not here:
-        return absent(here)
-    if libraries.tensorflow is None or not libraries.libraries:
-        return NO_TENSORFLOW_LIBRARIES
-    faults = [fault for fault in library_faults(libraries, required=False) if fault.kind == "corrupt"]
-    if lists_gpu(tensorflow):
-        faults = [fault for fault in faults if not fault.library.required]  # TensorFlow opened a sound one
-    if not faults:
+    if not faults.presence.here:
+        return faults.presence.skip
+    if faults.unknown:
+        return faults.unknown
+    corrupt = [fault for fault in faults.faults if fault.kind == "corrupt"]
+    if faults.lists_gpu:  # TensorFlow opened a sound one of each that it requires
+        corrupt = [fault for fault in corrupt if not fault.library.required]
+    if not corrupt:
         return None
-    worst = next((fault for fault in faults if fault.library.required), faults[0])
-    more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
-    words = worst.library.problem
-    state = f"is {words}" if words else "can't be opened"
-    opening = f"TensorFlow {libraries.tensorflow} can use no GPU: " if worst.library.required else ""
+    worst = next((fault for fault in corrupt if fault.library.required), corrupt[0])
+    more = f", and {len(corrupt) - 1} more" if len(corrupt) > 1 else ""
+    state = f"is {worst.library.problem}" if worst.library.problem else "can't be opened"
+    opening = f"TensorFlow {faults.libraries.tensorflow} can use no GPU: " if worst.library.required else ""
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
-        evidence=tuple(item for fault in faults for item in fault.evidence(libraries)),
-        fix=_fixes(interpreter, packages, faults),
+        evidence=tuple(item for fault in corrupt for item in fault.evidence),
+        fix=_fixes(installation, corrupt),
         severity=None if worst.library.required else Severity.WARNING,
     )
 
 
-def _fixes(interpreter: Interpreter, packages: Packages, faults: list[Fault]) -> tuple[Fix, ...]:
-    sites = tuple({f"{one.folder}/" for one in packages.nvidia})
-    ours = [fault.library.package for fault in faults if sites and (fault.library.path or "").startswith(sites)]
-    again = reinstall(interpreter, packages, ours)
+def _fixes(installation: Installation, corrupt: list[Fault]) -> tuple[Fix, ...]:
+    sites = tuple({f"{package.folder}/" for package in installation.packages.nvidia})
+    ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
+    again = installation.reinstall(ours)
     if again is not None:
         return (Fix(text="See whether the disk is full", command="df -h"), again)
-    folder = (faults[0].library.path or "").rpartition("/")[0]
+    folder = (corrupt[0].library.path or "").rpartition("/")[0]
     return (
         Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),
-        cuda_install(interpreter, packages),
+        installation.cuda_libraries(),
     )

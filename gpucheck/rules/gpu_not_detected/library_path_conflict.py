@@ -27,19 +27,14 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.advice.commands import set_path
+from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.rules._faults import library_faults
-from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._tensorflow import NO_TENSORFLOW_LIBRARIES
 
 
 class Conflict(NamedTuple):
@@ -48,7 +43,7 @@ class Conflict(NamedTuple):
     place: int
     library: Library
     folder: str  # of the copy that wins
-    own_folder: str | None  # of pip's
+    own_folder: str  # of pip's
     own_version: str | None
     unfit: bool  # known not to work, rather than merely other
 
@@ -68,93 +63,75 @@ class Conflict(NamedTuple):
         "training-crashed",
     ),
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    packages: Packages,
-    libraries: Libraries,
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, packages: Packages) -> Finding | Skip | None:
     """Another version wins; an error only where the two are known not to work together."""
-    here = gpu_here(request, container, pci, driver, cuda)
-    if not here:
-        return absent(here)
-    if libraries.tensorflow is None or not libraries.libraries:
-        return NO_TENSORFLOW_LIBRARIES
-    found = [
-        conflict
-        for place, library in enumerate(libraries.libraries)
-        if (conflict := _conflict(place, library, packages, libraries)) is not None
+    if not faults.presence.here:
+        return faults.presence.skip
+    if faults.unknown:
+        return faults.unknown
+    libraries = faults.libraries
+    conflicts = [
+        conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, packages, faults)) is not None
     ]
-    if not found:
+    if not conflicts:
         return None
-    worst = next((conflict for conflict in found if conflict.unfit), found[0])
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    worst = next((conflict for conflict in conflicts if conflict.unfit), conflicts[0])
+    more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
     by = "LD_LIBRARY_PATH" if worst.library.source == "LD_LIBRARY_PATH" else "The system's loader"
     own = f"the {worst.own_version}" if worst.own_version else "the copy"
+    evidence = (
+        f"libraries[{conflict.place}].{name}" for conflict in conflicts for name in ("path", "source", "version", "elsewhere")
+    )
     return Finding(
         summary=f"{by} puts {worst.library.soname} {worst.library.version or 'of another version'} of {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
-        evidence=(
-            *(
-                item
-                for conflict in found
-                for item in saw(
-                    libraries,
-                    *(f"libraries[{conflict.place}].{name}" for name in ("path", "source", "version", "elsewhere")),
-                )
-            ),
-            *saw(libraries, "library_path"),
-        ),
-        fix=(_fix(found, libraries),),
+        evidence=saw(libraries, *evidence, "library_path"),
+        fix=(_fix(conflicts, libraries),),
         severity=Severity.ERROR if worst.unfit else None,
     )
 
 
-def _conflict(place: int, library: Library, packages: Packages, libraries: Libraries) -> Conflict | None:
+def _conflict(place: int, packages: Packages, faults: LibraryFaults) -> Conflict | None:
+    library = faults.libraries.libraries[place]
     if library.path is None or library.source == "RUNPATH":
         return None
-    wheel = next((one for one in packages.nvidia if one.name == library.package), None)
-    own = next((copy for copy in library.elsewhere if wheel and copy.startswith(f"{wheel.folder}/nvidia/")), None)
-    if wheel is None or own is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
+    wheel = next((package for package in packages.nvidia if package.name == library.package), None)
+    if wheel is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
         return None
-    refused = any(fault.place == place and fault.kind == "unfit" for fault in library_faults(libraries))
-    if not refused and not library.problem and (library.version is None or _same(library.version, wheel.version)):
+    own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
+    refused = any(fault.place == place and fault.kind == "unfit" for fault in faults.required)
+    same = library.version is None or _same(library.version, wheel.version)
+    if own is None or not (refused or library.problem or not same):
         return None
     if not library.required and not refused:
         return None  # another NCCL is often put first on purpose
-    known = releases.release(libraries.tensorflow or "")
-    too_old = (
-        known is not None
-        and library.version is not None
-        and library.soname.startswith("libcudnn")
-        and not versions.at_least(library.version, known.cudnn)
-    )
-    return Conflict(
-        place,
-        library,
-        library.path.rpartition("/")[0],
-        own.rpartition("/")[0],
-        wheel.version,
-        refused or too_old or bool(library.problem),
-    )
+    unfit = refused or bool(library.problem) or _too_old_cudnn(library, faults.libraries.tensorflow)
+    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit)
 
 
-def _same(one: str, other: str) -> bool:
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _too_old_cudnn(library: Library, tensorflow: str | None) -> bool:
+    needed = releases.release(tensorflow or "")
+    if needed is None or library.version is None or not library.soname.startswith("libcudnn"):
+        return False
+    return not versions.at_least(library.version, needed.cudnn)
+
+
+def _same(version: str, other: str) -> bool:
     """A file's name often carries fewer places than its package's version."""
-    ours, theirs = versions.parse(one), versions.parse(other)
+    ours, theirs = versions.parse(version), versions.parse(other)
     length = min(len(ours), len(theirs))
     return ours[:length] == theirs[:length]
 
 
-def _fix(found: list[Conflict], libraries: Libraries) -> Fix:
-    foreign = {conflict.folder for conflict in found}
-    unsearched = [one.own_folder for one in found if one.own_folder and one.own_folder not in libraries.runpath]
+def _fix(conflicts: list[Conflict], libraries: Libraries) -> Fix:
+    foreign = {conflict.folder for conflict in conflicts}
+    unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
     kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]
-    folders = list(dict.fromkeys([*unsearched, *kept]))
     return Fix(
         text="Take the other copies' folder out of LD_LIBRARY_PATH before Python starts",
-        command=f'export LD_LIBRARY_PATH="{":".join(folders)}"' if folders else "unset LD_LIBRARY_PATH",
+        command=set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept])),
     )

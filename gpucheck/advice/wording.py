@@ -1,0 +1,33 @@
+"""Lists, long lines and sizes in the words of a summary."""
+
+
+def listing(names: list[str], most: int = 3) -> str:
+    """'a', 'a and b', 'a, b and 5 more'."""
+    if len(names) > most:
+        names = [*names[: most - 1], f"{len(names) - most + 1} more"]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def short(text: str, limit: int = 140) -> str:
+    """One line without its closing full stop, cut at a word where it is long."""
+    line = " ".join(text.split())
+    if len(line) > limit:
+        line = line[:limit].rpartition(" ")[0] + " ..."
+    return line if line.endswith("...") else line.rstrip(".:")
+
+
+def gib(size_bytes: float) -> str:
+    """'1.5 GiB'; below one GiB '64 MiB'."""
+    if size_bytes < 1 << 30:
+        return f"{size_bytes / (1 << 20):.0f} MiB"
+    return f"{size_bytes / (1 << 30):.1f} GiB"
+
+
+def version_text(numbers: tuple[int, ...]) -> str:
+    """'12.0' for (12, 0)."""
+    return ".".join(map(str, numbers))
+
+
+def milliseconds(seconds: float) -> str:
+    """'14.5 ms'."""
+    return f"{1000 * seconds:.3g} ms"

@@ -1,0 +1,64 @@
+"""Main memory: how much of it is left, and what refused an allocation, the memory or the limit on the address space."""
+
+import re
+
+from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.engine.plugin import combiner
+from gpucheck.model import Evidence, Fact, Skip, saw
+from gpucheck.probes.limits import Limits
+from gpucheck.probes.log import Event
+
+# What a program says whose allocation was refused; one that is killed says nothing.
+_REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
+_KILLED = ("SIGKILL", "KILL", "9", "137")
+_ALLOCATION_KINDS = ("host-out-of-memory", "out-of-memory", "allocator-dump")
+
+
+class MainMemory(Fact, frozen=True, kw_only=True):
+    """What this process may still use, and where an allocation failed."""
+
+    limits: Limits | None
+    outcomes: TrainingOutcomes
+    free_bytes: int | None  # as far as known
+    evidence: tuple[Evidence, ...]  # of ``free_bytes``
+
+    @property
+    def exhausted(self) -> Failure | None:
+        """An allocation that failed, or a log that tells of a kill for want of memory."""
+        seen = self.outcomes.failure(_REFUSED, *_ALLOCATION_KINDS, "killed", where=_of_host)
+        return None if isinstance(seen, Skip) else seen
+
+    def refused_by_limit(self, *kinds: str) -> Failure | None:
+        """An allocation, or an event of these kinds besides, that the limit on the address space refused.
+
+        It was not the memory: more than the limit was free. None as well where either is unknown.
+        """
+        limit = self.limits.address_space_bytes if self.limits is not None else None
+        if limit is None or self.free_bytes is None or self.free_bytes <= limit:
+            return None
+
+        def refused(event: Event) -> bool:
+            return event.kind in kinds or (_of_host(event) and re.search(_REFUSED, event.text) is not None)
+
+        seen = self.outcomes.failure(_REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
+        return None if isinstance(seen, Skip) else seen
+
+
+@combiner
+def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> MainMemory:
+    """The least of what the machine has available and the control group allows."""
+    rooms: list[tuple[int, tuple[str, ...]]] = []
+    if limits is not None and limits.memory_available_bytes is not None:
+        rooms.append((limits.memory_available_bytes, ("memory_available_bytes",)))
+    if limits is not None and limits.memory_limit_bytes is not None:
+        left = max(0, limits.memory_limit_bytes - (limits.memory_limit_used_bytes or 0))
+        rooms.append((left, ("memory_limit_bytes", "memory_limit_used_bytes")))
+    free, fields = min(rooms, default=(None, ()))
+    evidence = saw(limits, *fields) if limits is not None else ()
+    return MainMemory(limits=limits, outcomes=outcomes, free_bytes=free, evidence=evidence)
+
+
+def _of_host(event: Event) -> bool:
+    if event.kind in ("out-of-memory", "allocator-dump"):
+        return event.fields.get("allocator") == "cpu"
+    return event.kind != "killed" or re.sub(r"^signal ", "", event.fields.get("signal", "")) in _KILLED

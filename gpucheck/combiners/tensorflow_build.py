@@ -1,0 +1,111 @@
+"""What the installed TensorFlow can do with a GPU: whether it was built for CUDA, and which kernels it carries."""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.compat import tensorflow as releases
+from gpucheck.engine.plugin import combiner
+from gpucheck.model import Evidence, Fact, saw
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.packages import Packages
+from gpucheck.probes.system import System
+from gpucheck.probes.tensorflow import TensorFlow
+
+
+class Kernels(NamedTuple):
+    """What a TensorFlow build carries for GPUs, as compute capabilities."""
+
+    version: str
+    native: tuple[tuple[int, int], ...]
+    ptx: tuple[int, int] | None
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """The lowest capability that TensorFlow does not ignore."""
+        return min([*self.native, *([self.ptx] if self.ptx else [])])
+
+    @property
+    def highest(self) -> tuple[int, int]:
+        """The highest capability that there is any code for."""
+        return max([*self.native, *([self.ptx] if self.ptx else [])])
+
+    def runs_natively(self, capability: tuple[int, int]) -> bool:
+        """Native code runs on its own major and an equal or higher minor."""
+        return any(major == capability[0] and minor <= capability[1] for major, minor in self.native)
+
+
+class TensorFlowBuild(Fact, frozen=True, kw_only=True):
+    """The examined interpreter's TensorFlow, by its own words, else by what is known of the wheels on PyPI."""
+
+    packages: Packages
+    tensorflow: TensorFlow | None
+    built_with_cuda: bool | None
+    kernels: Kernels | None  # None: neither can say
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no TensorFlow at all: no package that provides it, and no import of it."""
+        imported = self.tensorflow is not None and self.tensorflow.imported
+        return self.packages.tensorflow is None and not self.packages.flavours and not imported
+
+    @property
+    def lists_gpu(self) -> bool:
+        """Whether it listed a GPU."""
+        return self.tensorflow is not None and self.tensorflow.lists_gpu
+
+
+@combiner
+def combine(
+    system: System | None, interpreter: Interpreter | None, packages: Packages, tensorflow: TensorFlow | None
+) -> TensorFlowBuild:
+    """The import, where there was one; else the package's name, version and platform."""
+    return TensorFlowBuild(
+        packages=packages,
+        tensorflow=tensorflow,
+        built_with_cuda=_built_with_cuda(system, interpreter, packages, tensorflow),
+        kernels=_kernels_by_build_info(packages, tensorflow) or _kernels_by_release(packages, tensorflow),
+    )
+
+
+def _built_with_cuda(
+    system: System | None, interpreter: Interpreter | None, packages: Packages, tensorflow: TensorFlow | None
+) -> bool | None:
+    if tensorflow is not None and tensorflow.built_with_cuda is not None:
+        return tensorflow.built_with_cuda
+    installed = packages.tensorflow
+    if installed is None or interpreter is None or interpreter.environment == "conda" or "+" in installed.version:
+        return None  # conda-forge and NVIDIA build their own under the same name
+    if "cpu" in installed.name or "intel" in installed.name:
+        return False
+    if installed.name != "tensorflow" or system is None:
+        return None
+    return system.platform == "linux" and system.architecture == "x86_64"
+
+
+def _kernels_by_build_info(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:
+    if tensorflow is None:
+        return None
+    native, ptx = [], None
+    for entry in tensorflow.compute_capabilities:
+        if match := re.fullmatch(r"(sm|compute)_(\d+)(\d)[a-z]?", entry):
+            capability = int(match[2]), int(match[3])
+            if match[1] == "sm":
+                native.append(capability)
+            else:
+                ptx = max(capability, ptx or capability)
+    if not native and not ptx:
+        return None
+    version = tensorflow.version or (packages.tensorflow.version if packages.tensorflow else "")
+    return Kernels(version, tuple(native), ptx, saw(tensorflow, "version", "compute_capabilities"))
+
+
+def _kernels_by_release(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:
+    installed = packages.tensorflow
+    if installed is None or "+" in installed.version or installed.name not in ("tensorflow", "tensorflow-gpu"):
+        return None
+    known = releases.release(installed.version)
+    if known is None or (tensorflow is not None and tensorflow.built_with_cuda is False):
+        return None
+    native = tuple(divmod(cubin, 10) for cubin in known.cubins)
+    return Kernels(installed.version, native, divmod(known.ptx, 10), saw(packages, "tensorflow.version"))

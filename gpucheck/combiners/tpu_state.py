@@ -1,0 +1,57 @@
+"""What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
+
+import re
+
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.engine.plugin import combiner
+from gpucheck.model import Fact
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.log import Log
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.tpu_resolver import TpuResolver
+
+_OF_WORKERS = re.compile(r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)")
+# TPUs reached over the network: nothing of them is on this machine's bus.
+_REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
+
+
+class TpuState(Fact, frozen=True, kw_only=True):
+    """The chip, the connection and the environment; what nobody looked at is None."""
+
+    tpu: Tpu | None
+    resolver: TpuResolver | None
+    environment: Environment | None
+    outcomes: TrainingOutcomes
+    in_log: bool  # the log is of a program on a TPU, for all that it names: its workers are the TPU's then
+
+    @property
+    def connected(self) -> bool:
+        """Whether TensorFlow has connected to the TPU, which proves all that it needs for that."""
+        return self.resolver is not None and bool(self.resolver.connected)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the environment names a TPU elsewhere on the network."""
+        variables = self.environment.variables if self.environment is not None else {}
+        return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the workers of a job are a TPU's."""
+        return self.in_log or (self.resolver is not None and self.resolver.tried)
+
+
+@combiner
+def combine(
+    tpu: Tpu | None, resolver: TpuResolver | None, environment: Environment | None, outcomes: TrainingOutcomes
+) -> TpuState:
+    """Whatever there is."""
+    return TpuState(tpu=tpu, resolver=resolver, environment=environment, outcomes=outcomes, in_log=_of_a_tpu(outcomes.log))
+
+
+def _of_a_tpu(log: Log | None) -> bool:
+    events = log.events if log is not None else ()
+    other = any(
+        event.kind == "gpu-created" or (event.kind == "cluster-named" and _OF_WORKERS.search(event.text)) for event in events
+    )
+    return not other and any(event.kind == "uses-tpu" for event in events)

@@ -1,0 +1,86 @@
+"""Xid messages of the kernel's log: only of GPUs that are here, each decoded."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from gpucheck.advice.xid import advice
+from gpucheck.compat.xid import Xid, xid
+from gpucheck.engine.plugin import combiner
+from gpucheck.model import Evidence, Fact, Fix, saw
+from gpucheck.probes.container import Container
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.kernel_log import KernelLog
+from gpucheck.probes.pci import Pci
+
+
+class XidReport(NamedTuple):
+    """One Xid message that accuses a GPU of this machine."""
+
+    xid: Xid
+    device: str  # "0000:3b:00.0"
+    gpu: Gpu | None  # as NVML lists it; None: it does not
+    text: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def label(self) -> str:
+        """'GPU 3 at 0000:3b:00.0', or what else is known of it."""
+        return f"{self.gpu.label} at {self.device}" if self.gpu is not None else f"The GPU at {self.device}"
+
+    @property
+    def answers(self) -> bool:
+        """Whether NVML can talk to the GPU now."""
+        return self.gpu is not None and self.gpu.result is None and self.gpu.problem is None
+
+    @property
+    def meaning(self) -> str:
+        """'the GPU has fallen off the bus (Xid 79)'."""
+        return f"{self.xid.meaning} (Xid {self.xid.code})"
+
+
+class XidReports(Fact, frozen=True, kw_only=True):
+    """The messages that stand for a diagnosis, the latest of each code and GPU."""
+
+    reports: tuple[XidReport, ...]
+    last_message: tuple[Evidence, ...]  # the driver's last complaint without an Xid, where the log has one
+
+    def of(self, code: str) -> list[XidReport]:
+        """Those that stand for the diagnosis with this code."""
+        return [report for report in self.reports if report.xid.diagnosis == code]
+
+
+def cited(reports: Iterable[XidReport]) -> tuple[Evidence, ...]:
+    """The lines of the kernel's log."""
+    return tuple(item for report in reports for item in report.evidence)
+
+
+def affected(reports: Iterable[XidReport]) -> tuple[str, ...]:
+    """'GPU 3', for those that NVML lists."""
+    return tuple(dict.fromkeys(report.gpu.label for report in reports if report.gpu is not None))
+
+
+def fixes(reports: Iterable[XidReport]) -> tuple[Fix, ...]:
+    """What the codes ask for."""
+    return advice(report.xid for report in reports)
+
+
+@combiner
+def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None) -> XidReports:
+    """A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
+
+    What programs cause themselves (13, 31, 43, 45) stands for no diagnosis.
+    """
+    if kernel_log is None:
+        return XidReports(reports=(), last_message=())
+    listed = {gpu.pci_address: gpu for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
+    inside = container is not None and container.inside
+    here = {*listed, *(gpu.address for gpu in (pci.gpus if pci is not None and not inside else ()))}
+    latest: dict[tuple[int, str], XidReport] = {}
+    for place, event in enumerate(kernel_log.events):
+        known = xid(event.code)
+        if known is not None and known.diagnosis is not None and event.device is not None and event.device in here:
+            evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
+            report = XidReport(known, event.device, listed.get(event.device), event.text, evidence)
+            latest[event.code, event.device] = report
+    last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
+    return XidReports(reports=tuple(latest.values()), last_message=last)

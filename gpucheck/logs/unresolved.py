@@ -1,0 +1,68 @@
+"""The events of a log that nothing later takes back."""
+
+import re
+
+from gpucheck.probes.log import Event, Log
+
+_DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+_KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error")
+# Kubernetes' account of a container's past, and a child's end of which its parent tells.
+_OF_ANOTHER = re.compile(r"Exit Code:|OOMKilled|Signals\.")
+_TRAINS = re.compile(r"(?i)pyt|pt_|ray|train|worker")  # names of processes
+_STARTS = (
+    "program-started",
+    "gpu-found",
+    "gpu-created",
+    "strategy-devices",
+    "keras-backend",
+    "cuinit-failed",
+    "cuda-drivers-not-found",
+)
+_BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
+
+
+def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
+    """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
+    events = log.events if log is not None else ()
+    last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
+    starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
+
+    def went_on(index: int) -> bool:
+        """A program that was killed prints what its buffers held, and no more, unless it is started again."""
+        if index > last or not _ends(events[index]):
+            return index < last and events[index].line < events[last].line  # not behind the bar that it interrupts
+        line = events[index].line
+        return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
+
+    later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
+    return [
+        (index, event)
+        for index, event in enumerate(events)
+        if event.kind in kinds
+        and not went_on(index)
+        and not any(index < place and _resolves(success, event) for place, success in later)
+    ]
+
+
+def _ends(event: Event) -> bool:
+    """Whether the line tells that the program itself was killed, or crashed in native code."""
+    if _OF_ANOTHER.search(event.text):
+        return False
+    if event.kind == "killed":
+        return event.fields.get("signal") in _DEADLY
+    if event.kind != "host-out-of-memory" or "invoker" in event.fields:
+        return False
+    return bool(_KILL.search(event.text)) and bool(_TRAINS.search(event.fields.get("process", "python")))
+
+
+def _resolves(later: Event, event: Event) -> bool:
+    """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
+    if later.kind == "session-started":
+        return event.kind == "worker-unreachable"
+    return "NCCL WARN" in event.text and _nccl_process(later) == _nccl_process(event)
+
+
+def _nccl_process(event: Event) -> str:
+    """The process that NCCL prints for: "host:pid" before the thread's number."""
+    match = re.search(r"(\S+:\d+):\d+ \[\d+\]", event.text)
+    return match[1] if match else ""

@@ -1,0 +1,88 @@
+"""Combiners: facts derived from facts, in the order they need each other, and honest about what is missing."""
+
+import pytest
+from fakes import facts, machine
+
+from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.engine.derivation import derive
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import judge
+from gpucheck.engine.plugin import Combiner, Need, Rule, in_order, load_combiners, load_probes, load_rules
+from gpucheck.engine.verdict import decide
+from gpucheck.model import Fact, Request, Scope, Severity, Status, Verdict
+from gpucheck.probes.pci import Pci
+
+PRESENCE = Need(name="presence", fact=GpuPresence, optional=False)
+
+
+def crashing():
+    """All combiners, of which the one for the presence of a GPU raises."""
+
+    def crash(**_):
+        raise KeyError("x")
+
+    return [item._replace(combine=crash) if item.name == "gpu_presence" else item for item in load_combiners()]
+
+
+def test_every_combiner_comes_after_those_it_needs():
+    derived = [combiner.fact for combiner in load_combiners()]
+    for place, combiner in enumerate(load_combiners()):
+        assert not {need.fact for need in combiner.needs} & set(derived[place:]), combiner.name
+
+
+def test_a_combiner_is_named_unlike_every_probe():
+    names = [combiner.name for combiner in load_combiners()]
+    assert len(names) == len(set(names))
+    assert not set(names) & {"request", *(probe.name for probe in load_probes())}
+    assert all(combiner.fact.__module__ == f"gpucheck.combiners.{combiner.name}" for combiner in load_combiners())
+
+
+def test_combiners_that_need_each_other_are_refused():
+    class Egg(Fact):
+        pass
+
+    class Hen(Fact):
+        pass
+
+    hen = Combiner("hen", Hen, (Need("egg", Egg, False),), lambda egg: Hen())
+    egg = Combiner("egg", Egg, (Need("hen", Hen, False),), lambda hen: Egg())
+    with pytest.raises(ValueError, match="egg, hen"):
+        in_order([egg, hen])
+    assert in_order([hen, egg._replace(needs=())]) == (egg._replace(needs=()), hen)
+
+
+def test_a_missing_fact_is_the_reason_through_every_level():
+    whole = derive(facts({**machine("h200"), "pci": None}), load_combiners())
+    assert whole.get(GpuPresence) is None
+    assert whole.reading("library_faults").problem == "pci: unreadable in this example"
+    (judgement,) = judge(
+        facts({**machine("h200"), "pci": None}), [rule for rule in load_rules() if rule.code == "library-corrupt"]
+    )
+    assert (judgement.outcome.status, judgement.outcome.reason) == (Status.SKIPPED, "pci: unreadable in this example")
+
+
+@pytest.mark.parametrize("optional", [False, True])
+def test_a_crash_reaches_every_rule_even_those_that_can_do_without(optional):
+    need = PRESENCE._replace(optional=optional)
+    rule = Rule("a", "row", Severity.ERROR, Scope.HOST, (), (need,), lambda presence: None, "")
+    (judgement,) = judge(facts(machine("h200")), [rule], crashing())
+    assert judgement.outcome.status is Status.CRASHED
+    assert judgement.outcome.reason == "combiner gpu_presence: KeyError: 'x'"
+    assert derive(facts(machine("h200")), crashing()).get(LibraryFaults) is None  # derived from it in turn
+
+
+def test_a_crash_is_told_once_and_never_healthy():
+    given = facts(machine("h200"))
+    outcomes = [judgement.outcome for judgement in judge(given, load_rules(), crashing())]
+    decision = decide(Request(), given, (), outcomes)
+    assert decision.verdict is Verdict.UNKNOWN
+    (gap,) = decision.unknown_because
+    assert "combiner gpu_presence: KeyError: 'x'" in gap
+
+
+def test_facts_by_type_hold_what_was_derived():
+    whole = derive(facts(machine("h200")), load_combiners())
+    assert whole.get(GpuPresence) == GpuPresence(here=True, evidence=whole.get(GpuPresence).evidence)
+    assert whole.get(Pci) is not None
+    assert Facts([]).get(GpuPresence) is None
