@@ -40,6 +40,7 @@ def test_a_long_line_is_read(fills):
     ends(READ, *fills)
 
 
+@pytest.mark.slow
 def test_every_signature_on_lines_as_long_as_are_read():
     ends(MATCH)
 
