@@ -1,15 +1,17 @@
-"""A pasted log, judged by the same rules as a live run."""
+"""A pasted log: lines are read as events, events name causes, and causes are folded as the findings of a live run are."""
 
 import time
 from collections.abc import Iterable
 
-import msgspec
-
-from gpucheck.engine.pipeline import Judgement, assemble, judge_log
-from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.advice.xid import advice
+from gpucheck.engine.manual import docstring, page
+from gpucheck.engine.pipeline import Judgement, assemble
+from gpucheck.engine.plugin import Rule, load_rows, load_rules
+from gpucheck.logs import causes
+from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.reading import parse
 from gpucheck.logs.reading.hearsay import Listing
-from gpucheck.model import ProbeStatus, Reading, Report, Request, Severity
+from gpucheck.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 
 
 def explain(lines: Iterable[str], source: str) -> Report:
@@ -28,13 +30,31 @@ def explain(lines: Iterable[str], source: str) -> Report:
     listing = Listing()
     log = parse(listing.through(lines), source)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
-    judgements = [_weighed(judgement, listing) for judgement in judge_log(log, load_rules())]
+    named = causes.judge(log)
+    judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]
     return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
 
 
-def _weighed(judgement: Judgement, listing: Listing) -> Judgement:
-    """The judgement, as a warning where every line it rests on only speaks of a failure."""
-    finding = judgement.finding
-    if finding is None or not finding.evidence or not all(listing.speaks_of(str(item.value)) for item in finding.evidence):
-        return judgement
-    return judgement._replace(finding=msgspec.structs.replace(finding, severity=Severity.WARNING))
+def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
+    if rule.code not in causes.CODES:
+        return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="no log tells of it"), None)
+    status = Status.CLEAR if cause is None else Status.FOUND
+    return Judgement(rule, Outcome(code=rule.code, status=status), None if cause is None else _finding(rule, cause, listing))
+
+
+def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
+    """The cause with the fixes of its page; a warning where every line it rests on only speaks of a failure."""
+    only_mentioned = all(listing.speaks_of(event.text) for event in cause.events)
+    return Finding(
+        summary=cause.summary,
+        evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
+        fix=(*advice(cause.xids), *_fixes(rule)),
+        affects=cause.affects,
+        severity=Severity.WARNING if only_mentioned else cause.severity,
+    )
+
+
+def _fixes(rule: Rule) -> tuple[Fix, ...]:
+    """Those of its page; none where this interpreter has left the pages out."""
+    text = rule.doc or docstring(rule.check.__module__)
+    return page(rule.code, text).fixes if text else ()

@@ -7,7 +7,9 @@
     Cause:
         Why this happens.
     Fix:
-        1. Best first, with commands.
+        1. What to do, best first, with its command on a line of its own
+           $ sudo systemctl enable --now nvidia-fabricmanager
+        2. Or what needs no command
     Verify:
         What to run afterwards, and what it must say.
     Unless:
@@ -27,6 +29,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from gpucheck.model import Fix
+
 SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
 
 
@@ -44,6 +48,11 @@ class Page(NamedTuple):
     code: str
     title: str
     sections: dict[str, str]
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What to do, best first. Raises ValueError if the section is malformed."""
+        return _fixes(self.sections["Fix"])
 
     @property
     def example(self) -> Example:
@@ -80,6 +89,20 @@ def docstring(module: str) -> str:
     except (ImportError, OSError):
         text = None
     return ast.get_docstring(ast.parse(text), clean=False) or "" if text else ""
+
+
+def _fixes(text: str) -> tuple[Fix, ...]:
+    found: list[Fix] = []
+    for line in text.splitlines():
+        if item := re.fullmatch(r"\d+\. (.+)", line):
+            found.append(Fix(text=item[1]))
+        elif not line.startswith("   ") or not found or found[-1].command:
+            raise ValueError(f"not understood in a list of fixes: {line!r}")
+        elif line.startswith("   $ "):
+            found[-1] = Fix(text=found[-1].text, command=line[5:])
+        else:
+            found[-1] = Fix(text=f"{found[-1].text} {line.strip()}")
+    return tuple(found)
 
 
 def _example(text: str) -> Example:

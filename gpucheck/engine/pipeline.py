@@ -11,7 +11,7 @@ from gpucheck import __version__, ulimits
 from gpucheck.engine.derivation import Missing, arguments, derive
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.observation import Observation, Tick, unwanted
-from gpucheck.engine.plugin import Combiner, Need, Probe, Row, Rule, load_combiners, load_probes, load_rows, load_rules
+from gpucheck.engine.plugin import Combiner, Probe, Row, Rule, load_combiners, load_probes, load_rows, load_rules
 from gpucheck.engine.verdict import decide
 from gpucheck.host import Host
 from gpucheck.model import (
@@ -29,7 +29,6 @@ from gpucheck.model import (
     Status,
     Tool,
 )
-from gpucheck.probes.log import Log
 
 SCOPES = tuple(Scope)
 EXPECTATION = "expectation"  # the row whose rules judge what the user expects
@@ -97,16 +96,6 @@ def judge(facts: Facts, rules: Iterable[Rule], combiners: Iterable[Combiner] | N
     """
     whole = derive(facts, load_combiners() if combiners is None else combiners)
     return [_apply(rule, whole) for rule in rules]
-
-
-def judge_log(log: Log, rules: Iterable[Rule]) -> list[Judgement]:
-    """Judge a log of which nothing else is known: by a rule's own ``in_log``, else by its ``check`` if the log is enough."""
-    facts = gather(Request(), [Reading(probe="log", status=ProbeStatus.OK, fact=log)])
-    return judge(facts, (_of_log(rule) if rule.in_log else rule for rule in rules))
-
-
-def _of_log(rule: Rule) -> Rule:
-    return rule._replace(check=rule.in_log or rule.check, needs=(Need(name="log", fact=Log, optional=False),))
 
 
 def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:

@@ -62,7 +62,6 @@ class Rule(NamedTuple):
     check: Callable[..., Finding | Skip | None]
     doc: str
     tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
-    in_log: Callable[[Any], Finding | Skip | None] | None = None  # judges a log of which nothing else is known
 
 
 class Row(NamedTuple):
@@ -175,13 +174,11 @@ def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
 
 def load_rules() -> tuple[Rule, ...]:
     """Every rule of every row, sorted by row and code."""
-    causes = {name.rpartition(".")[2]: _module(name).in_log for name in modules("gpucheck.logs.causes")}
     found = []
     for row in modules("gpucheck.rules"):
         for name in modules(row):
             module = _module(name)
-            in_log = causes.get(name.rpartition(".")[2])
-            found.append(module.check.plugin._replace(doc=module.__doc__ or "", in_log=in_log))
+            found.append(module.check.plugin._replace(doc=module.__doc__ or ""))
     return tuple(found)
 
 

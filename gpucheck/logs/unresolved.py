@@ -22,7 +22,7 @@ _BUFFERED = 500  # lines, at most, that pipes still hold of a program that is go
 
 
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
-    """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
+    """The events of these kinds (none named: of all) after which training did not go on, with their places in ``Log.events``."""
     events = log.events if log is not None else ()
     last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
     starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
@@ -38,7 +38,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     return [
         (index, event)
         for index, event in enumerate(events)
-        if event.kind in kinds
+        if (not kinds or event.kind in kinds)
         and not went_on(index)
         and not any(index < place and _resolves(success, event) for place, success in later)
     ]

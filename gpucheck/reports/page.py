@@ -108,8 +108,9 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
 def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     """A section as paragraphs: (prose on one line, the commands that follow it).
 
-    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What follows a colon to the end of its
-    line and begins with a program is a command. Of the example only its sentence is shown: the rest is for the test suite.
+    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command, and so is
+    what follows a colon to the end of its line and begins with a program. Of the example only its sentence is shown: the rest is
+    for the test suite.
     """
     text = page.sections[section]
     if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
@@ -146,6 +147,8 @@ def _escape(prose: str) -> str:
 
 def _split(line: str, whole: bool) -> tuple[str, list[str]]:
     """A line as prose (or a list's marker) and the command at its end; ``whole``: the line itself may be the command."""
+    if line.startswith("$ "):
+        return "", [line[2:]]
     for match in COMMAND.finditer(line):
         before = line[: match.start(1)]
         if (whole or before) and not ENGLISH.search(QUOTED.sub("''", match[1])):

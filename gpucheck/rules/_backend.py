@@ -8,7 +8,6 @@ from gpucheck.model import Fix
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Event, Log
 from gpucheck.probes.packages import Packages
 from gpucheck.rules._commands import pip
 
@@ -38,14 +37,6 @@ def instead(environment: Environment, packages: Packages, backend: Backend | Non
     """Whether Keras is told to train on another backend, and all that it needs for that is installed."""
     name = told(environment, backend)
     return name is not None and not missing(packages, name)
-
-
-def bypassed(log: Log) -> list[Event]:
-    """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
-    taken = [event for event in log.events if event.kind == "keras-backend" and event.fields["name"] == tables.BACKENDS[0]]
-    other = [event for event in log.events if event.kind == "keras-backend-other"]
-    missed = [event for event in log.events if event.kind == "module-missing" and event.fields["module"] == tables.BACKENDS[0]]
-    return [taken[0], missed[0], other[0]] if taken and missed and other and taken[0].line < missed[0].line else []
 
 
 def title(backend: Backend) -> str:

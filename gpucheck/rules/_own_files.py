@@ -6,10 +6,8 @@ from typing import NamedTuple
 from gpucheck.model import Evidence, Fix, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.log import Event, Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._commands import word
-from gpucheck.rules._log import told
 
 
 class Cause(NamedTuple):
@@ -54,17 +52,3 @@ def renaming(module: str, file: str) -> tuple[Fix, ...]:
         ),
         Fix(text="Or start from another folder, and leave that one out of PYTHONPATH"),
     )
-
-
-def hiding(log: Log) -> tuple[str, str | None, list[Event]] | None:
-    """The module that a file of one's own hides in a log, that file if it is told, and the lines that show it."""
-    files = told(log, "own-file")
-    bare = [one for one in told(log, "import-failed") if "has no attribute" in one.text]
-    for event in (*told(log, "module-hidden"), *bare):
-        module = event.fields.get("module", "")
-        frames = [one for one in files if one.fields["module"] == module]
-        file = next((one.fields["file"] for one in (event, *frames) if one.fields.get("file")), None)
-        certain = event.kind == "module-hidden" and (module == "tensorflow" or "is not a package" in event.text)
-        if file or certain:
-            return module, file, [*frames[:1], event]
-    return None

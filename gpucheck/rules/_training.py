@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpucheck.compat.keras import TITLES
+from gpucheck.logs.unresolved import unresolved
 from gpucheck.model import Evidence, Skip, TrainingRun, saw
 from gpucheck.model.naming import devices
 from gpucheck.probes.log import Event, Log
@@ -14,22 +15,6 @@ from gpucheck.rules._words import short
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = ("700", "702", "710", "714", "715", "716", "717", "718", "719")
 NOT_WATCHED = Skip("no training job and no log to see it in")
-
-_DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
-_KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error")
-# Kubernetes' account of a container's past, and a child's end of which its parent tells.
-_OF_ANOTHER = re.compile(r"Exit Code:|OOMKilled|Signals\.")
-_TRAINS = re.compile(r"(?i)pyt|pt_|ray|train|worker")  # names of processes
-_STARTS = (
-    "program-started",
-    "gpu-found",
-    "gpu-created",
-    "strategy-devices",
-    "keras-backend",
-    "cuinit-failed",
-    "cuda-drivers-not-found",
-)
-_BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
 
 
 class Failure(NamedTuple):
@@ -68,49 +53,7 @@ def failure(
 
 def standing(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """The events of these kinds after which training did not go on, with their places in ``Log.events``."""
-    events = log.events if log is not None else ()
-    last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
-    starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
-
-    def went_on(index: int) -> bool:
-        """A program that was killed prints what its buffers held, and no more, unless it is started again."""
-        if index > last or not _ends(events[index]):
-            return index < last and events[index].line < events[last].line  # not behind the bar that it interrupts
-        line = events[index].line
-        return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
-
-    later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
-    return [
-        (index, event)
-        for index, event in enumerate(events)
-        if event.kind in kinds
-        and not went_on(index)
-        and not any(index < place and _mends(mending, event) for place, mending in later)
-    ]
-
-
-def _ends(event: Event) -> bool:
-    """Whether the line tells that the program itself was killed, or crashed in native code."""
-    if _OF_ANOTHER.search(event.text):
-        return False
-    if event.kind == "killed":
-        return event.fields.get("signal") in _DEADLY
-    if event.kind != "host-out-of-memory" or "invoker" in event.fields:
-        return False
-    return bool(_KILL.search(event.text)) and bool(_TRAINS.search(event.fields.get("process", "python")))
-
-
-def _mends(later: Event, event: Event) -> bool:
-    """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
-    if later.kind == "session-started":
-        return event.kind == "worker-unreachable"
-    return "NCCL WARN" in event.text and _speaker(later) == _speaker(event)
-
-
-def _speaker(event: Event) -> str:
-    """The process that NCCL speaks for: "host:pid" before the thread's number."""
-    spoken = re.search(r"(\S+:\d+):\d+ \[\d+\]", event.text)
-    return spoken[1] if spoken else ""
+    return unresolved(log, *kinds)
 
 
 def alarms(training: Training | None, log: Log | None, *kinds: str) -> list[tuple[int, Event]]:

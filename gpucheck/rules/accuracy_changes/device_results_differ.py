@@ -8,9 +8,11 @@ Cause:
     thousand. A larger difference comes from a device that computes wrongly, from a damaged library, or from an option that trades
     exactness for speed (XLA_FLAGS, TF_* variables).
 Fix:
-    1. Repeat it without such options: env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
-    2. Test the GPU, as an administrator: dcgmi diag -r 3
-    3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again.
+    1. Repeat it without such options
+       $ env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
+    2. Test the GPU, as an administrator
+       $ dcgmi diag -r 3
+    3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again
 Verify:
     gpucheck --full: both losses agree to two digits or more.
 Unless:

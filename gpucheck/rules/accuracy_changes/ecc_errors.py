@@ -8,9 +8,11 @@ Cause:
     Error correction repairs single bits; two in one word are lost, and the process that used them is killed or computes with
     wrong numbers. The GPU then sets the row or page aside, which takes effect at its next reset.
 Fix:
-    1. See what was counted: nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
-    2. Take the machine out of service, let its jobs end, and restart it: pending rows and pages are then replaced.
-    3. If errors come back, or remapping failed: test with dcgmi diag -r 3 and have the board replaced.
+    1. See what was counted
+       $ nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
+    2. Take the machine out of service, let its jobs end, and restart it: that completes pending repairs
+    3. If errors come back, or remapping failed, test the board and have it replaced
+       $ dcgmi diag -r 3
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:

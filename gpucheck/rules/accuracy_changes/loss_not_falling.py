@@ -7,9 +7,12 @@ Cause:
     gpucheck trains a small model on data that it makes itself and that is learnable in a few steps. Where that does not learn,
     gradients are lost or wrong on this device: a faulty GPU, a broken library, or replicas that don't exchange gradients.
 Fix:
-    1. Compare with the CPU: CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
-    2. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to see which part is wrong.
-    3. Reinstall TensorFlow and its CUDA libraries in a fresh environment; if it stays, test the GPU: dcgmi diag -r 3
+    1. Train on one batch until it is known by heart; where that fails, look at labels, loss and learning rate
+    2. See whether this machine trains at all, and compare with the CPU
+       $ gpucheck; CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
+    3. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to see which part is wrong
+    4. Reinstall TensorFlow and its CUDA libraries in a fresh environment; if it stays, test the GPU
+       $ dcgmi diag -r 3
 Verify:
     gpucheck: the loss of each run falls.
 Unless:

@@ -10,9 +10,9 @@ Cause:
     lets a value overflow; from there on every weight is NaN. On gpucheck's own small model none of these is at work: there it
     is the hardware, a driver or a library.
 Fix:
-    1. Find the first bad operation: tf.debugging.enable_check_numerics()
+    1. Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()
     2. Look at the data (NaN, infinite, labels out of range), lower the learning rate, clip gradients: Adam(1e-4, clipnorm=1.0)
-    3. Under mixed_float16 keep the last layer's dtype float32, or use mixed_bfloat16.
+    3. Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16
 Verify:
     keras.callbacks.TerminateOnNaN() does not stop the run.
 Unless:
@@ -34,8 +34,7 @@ from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import told
-from gpucheck.rules._training import NOT_WATCHED, label
+from gpucheck.rules._training import NOT_WATCHED, label, standing
 
 FIX = (
     Fix(text="Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()"),
@@ -61,9 +60,9 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
             fix=FIX,
             affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
         )
-    standing = [event.line for event in told(log, "loss-not-finite")] if log is not None else []
+    lasting = [place for place, _ in standing(log, "loss-not-finite")]
     for place, event in enumerate(log.events if log is not None else ()):
-        if log is not None and event.kind == "loss-not-finite" and (event.line in standing or not event.fields.get("passing")):
+        if log is not None and event.kind == "loss-not-finite" and (place in lasting or not event.fields.get("passing")):
             step = event.fields.get("step")
             return Finding(
                 summary=f"The training loss became {event.fields.get('value') or 'NaN'}{f' at step {step}' if step else ''}.",

@@ -8,8 +8,8 @@ Cause:
     float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
     some kernels don't exist, and the others are slower than float32.
 Fix:
-    1. Volta and Turing: keras.mixed_precision.set_global_policy("mixed_float16")
-    2. Older GPUs: keras.mixed_precision.set_global_policy("float32")
+    1. Older GPUs: keras.mixed_precision.set_global_policy("float32")
+    2. Volta and Turing: keras.mixed_precision.set_global_policy("mixed_float16")
 Verify:
     gpucheck --full: the run in that precision passed.
 Unless:

@@ -11,8 +11,12 @@ Cause:
     made outside the strategy's scope.
 Fix:
     1. Build model and optimizer inside: with strategy.scope(): ...
-    2. Take NCCL out of the way: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
-    3. If that helps, look at the links: nvidia-smi nvlink --status, nvidia-smi topo -m, and the kernel log for Xid lines.
+    2. Build the same model on every replica: the same code, configuration, random seed and checkpoint
+    3. Compare the libraries of the machines
+       $ python -m pip freeze | sort | sha256sum
+    4. Take NCCL out of the way: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
+    5. If that helps, look at the links, and at the kernel log for Xid lines
+       $ nvidia-smi nvlink --status; nvidia-smi topo -m
 Verify:
     gpucheck --strategy mirrored: replicas_equal is true.
 Unless:

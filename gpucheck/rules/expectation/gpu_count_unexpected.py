@@ -7,8 +7,9 @@ Cause:
     A GPU fell off the bus or was never put in, the scheduler or the container granted another number, CUDA_VISIBLE_DEVICES hides
     some, or the job was put on another kind of machine. Where another diagnosis stands above this one, it says which.
 Fix:
-    1. Follow the diagnosis above this one, if there is one.
-    2. Count on every level: lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
+    1. Follow the diagnosis above this one, if there is one
+    2. Count on every level
+       $ lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
     3. In a container or a job, ask for as many as are expected: docker run --gpus all, --gres=gpu:8, nvidia.com/gpu: 8
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".

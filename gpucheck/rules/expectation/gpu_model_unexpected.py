@@ -6,8 +6,9 @@ Cause:
     The job was put on another kind of machine, a board was exchanged, or a partition of a GPU (MIG) is offered instead of the whole.
     Models that were sized for the expected memory will run out of it, and a lower compute capability brings other kernels.
 Fix:
-    1. Ask the scheduler for the model by name: --gres=gpu:h200:8, a nodeSelector on nvidia.com/gpu.product, another machine type.
-    2. Look whether MIG divides it: nvidia-smi -L
+    1. Ask the scheduler for the model by name: --gres=gpu:h200:8, a nodeSelector on nvidia.com/gpu.product, another machine type
+    2. Look whether MIG divides it
+       $ nvidia-smi -L
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:

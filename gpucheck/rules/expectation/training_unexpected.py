@@ -7,9 +7,10 @@ Cause:
     The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
     software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.
 Fix:
-    1. Follow the diagnosis above this one, if there is one.
-    2. See what changed since it was good: gpucheck compare baseline.json
-    3. Run it again on the idle machine: a job of others on the same GPU, or on the same processors, halves the speed.
+    1. Follow the diagnosis above this one, if there is one
+    2. See what changed since it was good
+       $ gpucheck compare baseline.json
+    3. Run it again on the idle machine: a job of others on the same GPU, or on the same processors, halves the speed
 Verify:
     gpucheck --expect expected.toml: "Ready".
 Unless:

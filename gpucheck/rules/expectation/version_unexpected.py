@@ -7,9 +7,11 @@ Cause:
     A requirement without a pin, a rebuilt image, an upgraded host or another virtual environment brought another version. None of
     them is wrong by itself: it is not the one that was known to be good.
 Fix:
-    1. Install what is expected: python -m pip install "keras==3.15.*"
-    2. For the driver and its CUDA, bring the host to the fleet's version, or run where it is.
-    3. See everything that changed: gpucheck compare expected.toml
+    1. Install what is expected
+       $ python -m pip install "keras==3.15.*"
+    2. For the driver and its CUDA, bring the host to the fleet's version, or run where it is
+    3. See everything that changed
+       $ gpucheck compare expected.toml
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:

@@ -8,8 +8,10 @@ Cause:
     In the compute mode "prohibited" no program may use the GPU; in "exclusive process" only one at a time may, and another one
     has it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
 Fix:
-    1. End the process that has the GPU, or wait for it.
-    2. Let every program in again (it lasts until the driver is reloaded): sudo nvidia-smi -i 0 -c DEFAULT
+    1. See who uses it, and its mode; wait for that process or end it
+       $ nvidia-smi
+    2. Let every program in again (it lasts until the driver is reloaded)
+       $ sudo nvidia-smi -c DEFAULT
 Verify:
     nvidia-smi --query-gpu=index,compute_mode --format=csv says Default.
 Unless:

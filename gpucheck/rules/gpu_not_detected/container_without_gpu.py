@@ -11,10 +11,18 @@ Cause:
     a limit of nvidia.com/gpu in Kubernetes. An image that sets NVIDIA_VISIBLE_DEVICES=all merely asks for it. TensorFlow's GPU
     images carry a stub of libcuda.so.1, so that without --gpus they fail with error 34 instead of 303.
 Fix:
-    1. Docker: start it with --gpus all; Podman: --device nvidia.com/gpu=all; Apptainer: --nv
-    2. Kubernetes: resources.limits["nvidia.com/gpu"]: 1 in the container's specification
-    3. If Docker refuses: install the NVIDIA Container Toolkit on the machine, then
-       sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker
+    1. Docker: start it with the GPUs (Podman: --device nvidia.com/gpu=all; Apptainer: --nv)
+       $ docker run --gpus all IMAGE
+    2. Kubernetes: ask for one in the container's specification, resources.limits["nvidia.com/gpu"]: 1, and see which nodes have one
+       $ kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'
+    3. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and tell Docker of it
+       $ sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker
+    4. If it had one before: restart the container; a systemctl daemon-reload on its machine takes the GPUs away from running ones
+       $ docker restart CONTAINER
+    5. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
+    6. See whether the machine itself can use its GPU, outside of the container
+       $ nvidia-smi
+    7. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     docker run --rm --gpus all ubuntu nvidia-smi prints the table.
 Unless:

@@ -7,8 +7,12 @@ Cause:
     CUDA_DEVICE_ORDER takes exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other, cuInit itself fails
     with error 101 (measured on driver 580), although no GPU was asked for by number.
 Fix:
-    1. export CUDA_DEVICE_ORDER=PCI_BUS_ID
-    2. Or unset CUDA_DEVICE_ORDER, which means FASTEST_FIRST.
+    1. See what is set
+       $ env | grep -E '^(CUDA|NVIDIA)_'
+    2. Give CUDA_DEVICE_ORDER a value that CUDA knows
+       $ export CUDA_DEVICE_ORDER=PCI_BUS_ID
+    3. Or leave the order to CUDA, which means FASTEST_FIRST
+       $ unset CUDA_DEVICE_ORDER
 Verify:
     gpucheck --quick finds nothing.
 Unless:

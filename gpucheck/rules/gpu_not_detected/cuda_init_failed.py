@@ -10,9 +10,13 @@ Cause:
     leaves nvidia-uvm in a bad state; a half-finished driver upgrade; a virtual machine whose GPU was not passed through whole,
     or whose virtual GPU has no licence (error 102); an MPS server that does not answer (805, 807, 808).
 Fix:
-    1. After a suspend, with every GPU program ended: sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm
-    2. Read what the kernel says: sudo dmesg | grep -i -E "nvrm|xid" | tail
-    3. Restart the machine, then reinstall the driver.
+    1. Load nvidia-uvm anew, with every GPU program ended (after a suspend it is often in a bad state, or not loaded)
+       $ sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm && sudo nvidia-modprobe -u -c=0
+    2. Where the MPS server is named: stop it (its clients too), then start it anew
+       $ echo quit | nvidia-cuda-mps-control
+    3. Read what the kernel says
+       $ sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+    4. Restart the machine; if that does not help, reinstall the driver
 Verify:
     gpucheck --quick finds nothing.
 Unless:

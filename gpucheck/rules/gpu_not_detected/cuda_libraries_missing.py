@@ -10,9 +10,14 @@ Cause:
     tensorflow package brings none: they come with its and-cuda extra. The line about missing CUDA drivers is misleading: it
     only says that libcudart was not found.
 Fix:
-    1. Install them with TensorFlow: python -m pip install "tensorflow[and-cuda]==2.20.*"
+    1. Install a TensorFlow with its CUDA libraries, which it finds by itself
+       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
     2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
-    3. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
+    3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
+       $ ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
+    4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
+    5. PyTorch: install it with the libraries it brings
+       $ python -m pip install --force-reinstall torch
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:

@@ -10,10 +10,11 @@ Cause:
     system's. TensorFlow 2.21.0 was built without pip's nvidia/cusolver/lib in that RUNPATH, so out of the box it never finds
     libcusolver.so.11. In other cases the libraries lie in a toolkit's folder that nobody told the loader about.
 Fix:
-    1. Name exactly the folder that is missing, before Python starts:
-       export LD_LIBRARY_PATH="<site-packages>/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-       Naming all of nvidia/*/lib works too, but then XLA's first step takes six to ten times as long.
-    2. Or use a release without the defect: python -m pip install "tensorflow[and-cuda]==2.20.*"
+    1. Name exactly the folder that is missing, before Python starts; naming all of nvidia/*/lib works too, but then XLA's first step
+       takes six to ten times as long (gpucheck env prints the line for this machine)
+       $ export LD_LIBRARY_PATH="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    2. Or use a release that finds them by itself
+       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:

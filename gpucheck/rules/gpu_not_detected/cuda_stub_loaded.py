@@ -9,9 +9,13 @@ Cause:
     A toolkit ships lib64/stubs/libcuda.so so that programs can be linked where no driver is. It does nothing. Once its folder
     is on LD_LIBRARY_PATH (or in /etc/ld.so.conf.d), or a link libcuda.so.1 points to it, it is found before the driver.
 Fix:
-    1. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it.
-    2. Or out of /etc/ld.so.conf.d, then: sudo ldconfig
-    3. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver.
+    1. See which file is found first
+       $ echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
+    2. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it
+       $ grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
+    3. Or out of /etc/ld.so.conf.d, then make the loader's list anew
+       $ sudo ldconfig
+    4. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
 Verify:
     ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
 Unless:

@@ -9,7 +9,7 @@ Cause:
     Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
 Fix:
     1. Start fresh processes instead: multiprocessing.set_start_method("spawn"), as the program's first act
-    2. Or touch TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent.
+    2. Or touch TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent
     3. gunicorn: without --preload; Celery: --pool=solo or --pool=threads; in a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1
 Verify:
     The child's first TensorFlow operation runs, and nvidia-smi lists the child.

@@ -8,8 +8,10 @@ Cause:
     TensorFlow asks for its CUDA libraries by name with the major version in it: since 2.15 those of CUDA 12, before that those of
     CUDA 11. Libraries of CUDA 13 have other names and are never opened. A newer driver is fine: only the libraries must fit.
 Fix:
-    1. Install the right ones beside them, in Python's environment: python -m pip install "tensorflow[and-cuda]==2.20.*"
-    2. The other toolkit may stay where it is
+    1. Install the right ones, in Python's environment; the other toolkit may stay where it is
+       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+    2. Or install the toolkit of that CUDA major beside the other; several can stand side by side
+    3. Or take a release of the program that was built for the CUDA that is here
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:

@@ -10,8 +10,14 @@ Cause:
     NVIDIA ships cuDNN apart from the CUDA toolkit, so a machine can have all of CUDA and no cuDNN; TensorFlow then lists no GPU.
     cuDNN 9 is in parts that it opens from its own folder at first use: a copy with a part missing fails only in training.
 Fix:
-    1. Install it with pip: python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
-    2. If pip says that it is there already: python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
+    1. Install it with pip (for CUDA 12)
+       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
+    2. If pip says that it is there already, lay it down again, whole
+       $ python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
+    3. Or let TensorFlow bring it, with the other libraries
+       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+    4. If it is installed, see whether the loader knows it
+       $ ldconfig -p | grep libcudnn
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:

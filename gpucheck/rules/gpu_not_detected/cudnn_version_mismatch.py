@@ -10,8 +10,12 @@ Cause:
     TensorFlow runs with the cuDNN major it was built with and the same or a newer minor. All packages of one environment share one
     cuDNN, so installing PyTorch can replace it by an older one. And from 9.11 on cuDNN has no code for GPUs before Turing.
 Fix:
-    1. Install one that fits: python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
-    2. For Pascal and Volta GPUs: python -m pip install "nvidia-cudnn-cu12>=9.3,<9.11"
+    1. Install one that fits (for CUDA 12)
+       $ python -m pip install --upgrade "nvidia-cudnn-cu12>=9.3,<10"
+    2. If LD_LIBRARY_PATH puts another copy first, start without it
+       $ unset LD_LIBRARY_PATH
+    3. For Pascal and Volta GPUs
+       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<9.11"
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:

@@ -10,10 +10,12 @@ Cause:
     the first use by a program that may run it, or nvidia-persistenced at boot. A minimal server, a container that was
     given only some of them, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
 Fix:
-    1. sudo nvidia-modprobe -u -c=0
-    2. sudo modprobe nvidia-uvm, if the module is not loaded
-    3. In a container: start it with --gpus all, or pass every one of them: --device /dev/nvidiactl --device /dev/nvidia-uvm --device /dev/nvidia0
-    4. To have them from boot on: sudo systemctl enable --now nvidia-persistenced
+    1. Make the device files now
+       $ sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0
+    2. Have them made at every start
+       $ sudo systemctl enable --now nvidia-persistenced
+    3. In a container: start it with --gpus all (Apptainer: --nv), or pass every one of them: --device /dev/nvidiactl
+       --device /dev/nvidia-uvm --device /dev/nvidia0
 Verify:
     ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
 Unless:

@@ -10,10 +10,12 @@ Cause:
     control group forbids it: a container that lost its GPUs when systemctl daemon-reload ran on its machine, a
     rootless container, or a Slurm job that was given no GPU.
 Fix:
-    1. Join the group that owns the files, and log in again: sudo usermod -aG video $USER
-    2. In a container: restart it; against a repetition, pass the devices with CDI (--device nvidia.com/gpu=all)
-    3. Rootless Podman: add --security-opt=label=disable --group-add keep-groups
-    4. Slurm: ask for a GPU, such as with --gres=gpu:1
+    1. See who may open the files, join the group that owns them, and log in again
+       $ ls -l /dev/nvidia*; id; sudo usermod -aG video $USER
+    2. In a container: restart it; a systemctl daemon-reload on its machine takes the GPUs away from running ones
+    3. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
+    4. Rootless Podman: add --security-opt=label=disable --group-add keep-groups
+    5. Slurm: ask for a GPU, such as with --gres=gpu:1
 Verify:
     head -c0 /dev/nvidiactl /dev/nvidia0 prints no error.
 Unless:

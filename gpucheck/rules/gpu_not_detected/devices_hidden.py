@@ -10,9 +10,14 @@ Cause:
     instance that was made anew) hides everything behind it. nvidia-smi takes no notice of the variable. In a container,
     NVIDIA_VISIBLE_DEVICES=none passes the driver in and leaves the GPUs out.
 Fix:
-    1. unset CUDA_VISIBLE_DEVICES
-    2. Look where it is set: ~/.bashrc, the job script, os.environ in the program, the image's ENV.
-    3. In a Slurm job: ask for a GPU, such as with --gres=gpu:1; Slurm sets the variable itself.
+    1. See what hides them, and which GPUs there are
+       $ env | grep VISIBLE_DEVICES; nvidia-smi -L
+    2. Let CUDA see every GPU (look in ~/.bashrc, the job script, os.environ in the program and the image's ENV, too)
+       $ unset CUDA_VISIBLE_DEVICES
+    3. Slurm: ask for a GPU when starting the job; Slurm sets the variable itself
+       $ srun --gres=gpu:1 nvidia-smi -L
+    4. In a container: start it with --gpus all, and see that /dev/nvidia0 is in it
+       $ ls -l /dev/nvidia*
 Verify:
     nvidia-smi -L lists what may be named, and gpucheck --quick finds nothing.
 Unless:
@@ -28,6 +33,7 @@ References:
 """
 
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.causes.devices import HIDES_ALL
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -36,7 +42,6 @@ from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
 from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._start import HIDES_ALL
 
 _NO_DEVICE = (100, 101)
 

@@ -11,9 +11,13 @@ Cause:
     replaced the files while the old module stayed loaded; or the container image brought driver libraries of its own; or a
     forward-compatibility libcuda (the cuda-compat package) was loaded on a GPU or driver that does not take it.
 Fix:
-    1. Restart the machine: the module of the new version is loaded then.
-    2. In a container: restart the container, and remove libnvidia-* and libcuda* packages from its image.
-    3. For CUDA error 804: take the folder with cuda-compat's libcuda.so.1 out of LD_LIBRARY_PATH.
+    1. Restart the machine, so that the kernel module of the libraries' version is loaded
+       $ sudo reboot
+    2. In a container: restart it, and remove the packages libnvidia-*, libcuda* and cuda-compat-* from its image
+    3. For CUDA error 804: take the folder with cuda-compat's libcuda.so.1 out of LD_LIBRARY_PATH, or remove that package
+       $ echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat
+    4. Compare the two versions
+       $ cat /proc/driver/nvidia/version; nvidia-smi
 Verify:
     nvidia-smi prints its table, and cat /proc/driver/nvidia/version shows the same version.
 Unless:

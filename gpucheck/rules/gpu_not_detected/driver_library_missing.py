@@ -11,9 +11,15 @@ Cause:
     not installed, was removed, or lies where the loader does not look. In a container: NVIDIA_DRIVER_CAPABILITIES asks for
     "utility" only, which brings nvidia-smi and leaves CUDA out.
 Fix:
-    1. In a container: start it with NVIDIA_DRIVER_CAPABILITIES=compute,utility
-    2. Ubuntu, for a driver of branch 580: sudo apt-get install -y libnvidia-compute-580 nvidia-utils-580
-    3. If the files are there: sudo ldconfig
+    1. In a container: start it again with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all
+    2. If the files are there: make the loader's list anew
+       $ sudo ldconfig; ldconfig -p | grep -E 'libcuda|libnvidia-ml'
+    3. Ubuntu, for a driver of branch 580: install the libraries of the module's version
+       $ sudo apt-get install -y libnvidia-compute-580 nvidia-utils-580
+    4. Fedora with RPM Fusion: install them
+       $ sudo dnf install -y xorg-x11-drv-nvidia-cuda
+    5. Slurm: build its packages again with NVIDIA's header nvml.h installed (libnvidia-ml-dev), or name the GPUs in gres.conf in place
+       of AutoDetect=nvml: Name=gpu File=/dev/nvidia[0-7]
 Verify:
     ldconfig -p | grep -E "libcuda.so.1|libnvidia-ml.so.1" prints both.
 Unless:

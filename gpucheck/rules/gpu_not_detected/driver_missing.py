@@ -9,10 +9,15 @@ Cause:
     The card is plugged in, but neither NVIDIA's kernel module nor its libraries (libcuda.so.1, libnvidia-ml.so.1) are on this
     system. CUDA wheels and toolkits bring no driver. The nouveau driver that Linux ships with shows a picture, but cannot run CUDA.
 Fix:
-    1. Ubuntu: sudo ubuntu-drivers install
-       Debian: sudo apt-get install -y linux-headers-amd64 nvidia-driver
-       Fedora with RPM Fusion: sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
-    2. Restart the machine.
+    1. See whether the machine has an NVIDIA GPU at all
+       $ lspci -d 10de:
+    2. Ubuntu: install NVIDIA's driver, then restart the machine
+       $ sudo ubuntu-drivers install
+    3. Debian: install NVIDIA's driver, then restart the machine
+       $ sudo apt-get install -y linux-headers-amd64 nvidia-driver
+    4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
+       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+    5. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     nvidia-smi prints a table with one box per GPU.
 Unless:

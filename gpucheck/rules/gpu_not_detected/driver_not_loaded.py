@@ -13,10 +13,16 @@ Cause:
     the card first; the card was handed to a virtual machine (vfio-pci); or the module runs, and this GPU is too old for it: the
     open module knows no GPU before Turing, and branch 590 and later drop Maxwell, Pascal and Volta.
 Fix:
-    1. Load it, and read what the kernel answers: sudo modprobe nvidia; sudo dmesg | grep -i -E "nvrm|nvidia|nouveau"
-    2. After a kernel update: install the kernel's headers, then sudo dkms autoinstall, then restart.
-    3. With Secure Boot: enrol the signing key (sudo mokutil --import ...), or switch Secure Boot off in the firmware.
-    4. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form.
+    1. Load it, and read what the kernel answers
+       $ sudo modprobe nvidia; sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+    2. After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)
+       $ sudo apt-get install -y linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia
+    3. If the key was rejected: enrol it (sudo mokutil --import ...), or switch Secure Boot off in the firmware
+       $ mokutil --sb-state
+    4. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
+       end in -open), then restart the machine
+       $ sudo ubuntu-drivers list --gpgpu
+    5. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form
 Verify:
     lspci -k -d 10de: says "Kernel driver in use: nvidia", and nvidia-smi prints its table.
 Unless:

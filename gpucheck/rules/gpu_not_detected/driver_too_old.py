@@ -10,8 +10,13 @@ Cause:
     A driver runs programs of its own CUDA major version and of older ones, never of a newer major. TensorFlow 2.15 and later
     were built with CUDA 12, which asks for driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 ask for 450.80.02.
 Fix:
-    1. Install a newer driver; it goes on running everything older.
-    2. Or install a TensorFlow that was built with a CUDA that the driver knows.
+    1. See which driver runs, and which CUDA it knows
+       $ nvidia-smi
+    2. Ubuntu: install a newer driver, which goes on running everything older, then restart the machine
+       $ sudo ubuntu-drivers install
+    3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
+       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+    4. Or install a TensorFlow, or take an image, that was built with a CUDA that the driver knows
 Verify:
     nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
 Unless:

@@ -9,9 +9,10 @@ Cause:
     The driver waits for a GPU that stopped answering (its firmware hangs, or it fell off the bus), or another process wedged it.
     A crash instead of a hang comes from a damaged or foreign driver library, or from something preloaded into every process.
 Fix:
-    1. Read what the kernel says: sudo dmesg | grep -i -E "nvrm|xid" | tail
-    2. End the processes that use the GPU; those in state D can't be ended.
-    3. Restart the machine. If it comes back, take the GPU out of service: it is usually the hardware.
+    1. Read what the kernel says
+       $ sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+    2. End the processes that use the GPU; those in state D can't be ended
+    3. Restart the machine; if it comes back, take the GPU out of service: it is usually the hardware
 Verify:
     timeout 10 nvidia-smi answers within a second or two (a little longer without persistence mode).
 Unless:

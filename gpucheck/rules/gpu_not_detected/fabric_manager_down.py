@@ -9,9 +9,12 @@ Cause:
     On HGX and DGX machines the GPUs are joined by NVSwitches, and CUDA waits until the fabric manager has set these up. It is a
     service of its own package, must have exactly the driver's version, and has to be running before the first CUDA program.
 Fix:
-    1. sudo systemctl enable --now nvidia-fabricmanager
-    2. If it does not start, install the one of the driver's version: Ubuntu, branch 580: sudo apt-get install -y nvidia-fabricmanager-580
-    3. Read why it stopped: sudo journalctl -u nvidia-fabricmanager -n 50
+    1. Start it, and at every start of the machine
+       $ sudo systemctl enable --now nvidia-fabricmanager
+    2. If it is absent or of another version than the driver, install the one of the driver's branch; on Ubuntu, for branch 580
+       $ sudo apt-get install -y nvidia-fabricmanager-580
+    3. Read why it stopped
+       $ sudo journalctl -u nvidia-fabricmanager -n 50
 Verify:
     nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
 Unless:

@@ -7,8 +7,9 @@ Cause:
     TensorFlow leaves small cards out, so that a display card does not slow down training on a large one: it asks for 8
     multiprocessors, or for as many as the best GPU has where all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
 Fix:
-    1. To train on it all the same: export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
-    2. To be rid of the message: hide the small card with CUDA_VISIBLE_DEVICES.
+    1. To train on it all the same, set the limit to its number of multiprocessors
+       $ export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
+    2. To be rid of the message: leave it out with CUDA_VISIBLE_DEVICES; it is meant for a display
 Verify:
     tf.config.list_physical_devices("GPU") lists it.
 Unless:

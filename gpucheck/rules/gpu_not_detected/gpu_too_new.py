@@ -11,8 +11,11 @@ Cause:
     code that TensorFlow generates for them. With 2.21 the driver compiles TensorFlow's kernels at first use, which takes long, but
     XLA, with which Keras 3 compiles models by default, aborts.
 Fix:
-    1. Use NVIDIA's own build: docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
-    2. With TensorFlow 2.21: model.compile(..., jit_compile=False), and patience with the first step
+    1. TensorFlow: start from NVIDIA's own build, which has code for this GPU
+       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
+    2. PyTorch: install a build for the newest CUDA
+       $ python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128
+    3. With TensorFlow 2.21: train without XLA, model.compile(..., jit_compile=False), and with patience in the first step
 Verify:
     gpucheck trains on the GPU, the XLA-compiled step included.
 Unless:

@@ -8,8 +8,9 @@ Cause:
     newer ones only. Nothing runs on an older GPU, and each release drops some.
 Fix:
     1. Use the last TensorFlow with code for it: 2.16 for compute capability 5.0 and 5.2, 2.14 for 3.5 and 3.7
-    2. Use a newer GPU
-    3. Build TensorFlow from source for it
+       $ python -m pip install "tensorflow[and-cuda]==2.16.*"
+    2. Use an older release of another program, which still had code for this GPU
+    3. Use a newer GPU, or build the program from source for this one
 Verify:
     gpucheck trains on the GPU.
 Unless:

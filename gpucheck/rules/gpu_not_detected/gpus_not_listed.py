@@ -7,8 +7,10 @@ Cause:
     The driver works for this process, so what stops TensorFlow lies in the process: a library it opens, an environment variable, the
     build itself. None of the causes that gpucheck knows was seen.
 Fix:
-    1. Let TensorFlow say which library it fails to open: TF_CPP_MAX_VLOG_LEVEL=1 python -c 'import tensorflow as tf; tf.config.list_physical_devices("GPU")' 2>&1 | grep -i 'could not load'
+    1. Let TensorFlow say which library it fails to open
+       $ TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
     2. Try a fresh virtual environment with tensorflow[and-cuda]==2.20.*
+    3. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     TensorFlow lists as many GPUs as nvidia-smi -L.
 Unless:

@@ -9,8 +9,10 @@ Cause:
     A package that it imports is missing or of a version that it can't work with (jax and jaxlib go together), or its files are
     incomplete.
 Fix:
-    1. See what does not fit together: python -m pip check
-    2. Install it again: python -m pip install --upgrade --force-reinstall jax
+    1. See what does not fit together
+       $ python -m pip check
+    2. Install it again
+       $ python -m pip install --upgrade --force-reinstall jax
     3. Or start from a fresh virtual environment
 Verify:
     KERAS_BACKEND=jax python -c 'import keras; print(keras.backend.backend())' prints jax.

@@ -8,9 +8,11 @@ Cause:
     Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, then takes tensorflow. The file is written at the first import
     and survives reinstallation. The choice is made when keras is imported and can't be changed afterwards.
 Fix:
-    1. export KERAS_BACKEND=tensorflow before Python starts
-    2. Or set "backend": "tensorflow" in ~/.keras/keras.json
-    3. If it is meant: gpucheck --backend jax (or torch) leaves TensorFlow out, and judges that backend alone
+    1. To train with TensorFlow, before Python starts
+       $ export KERAS_BACKEND=tensorflow
+    2. If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json
+    3. If another one is meant, name that one in the same places: KERAS_BACKEND=torch; gpucheck then leaves TensorFlow out
+       $ gpucheck --backend torch
 Verify:
     python -c 'import keras; print(keras.backend.backend())' prints tensorflow.
 Unless:

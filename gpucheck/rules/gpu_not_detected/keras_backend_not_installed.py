@@ -8,9 +8,12 @@ Cause:
     The package keras brings no framework with it: each of its backends is installed apart, into the environment of the Python that
     trains. Keras 2 knows no other backend than TensorFlow.
 Fix:
-    1. With an NVIDIA GPU: python -m pip install --upgrade "jax[cuda12]", or python -m pip install torch
-    2. For the CPU: python -m pip install jax
-    3. And Keras 3: python -m pip install --upgrade keras
+    1. JAX with an NVIDIA GPU (PyTorch: python -m pip install torch)
+       $ python -m pip install --upgrade "jax[cuda12]"
+    2. For the CPU
+       $ python -m pip install jax
+    3. And Keras 3
+       $ python -m pip install --upgrade keras
 Verify:
     gpucheck --backend jax trains on every device.
 Unless:

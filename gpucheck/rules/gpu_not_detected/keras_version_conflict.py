@@ -9,8 +9,14 @@ Cause:
     TensorFlow up to 2.15 goes with the Keras 2 of the same minor, TensorFlow from 2.16 on with Keras 3. With TF_USE_LEGACY_KERAS=1,
     tf.keras is tf_keras, whose minor version must be TensorFlow's. Another package's pin often replaced one of them.
 Fix:
-    1. Install the Keras that TensorFlow asks for: python -m pip install "keras>=3.12.0"
-    2. For old code: python -m pip install "tf_keras==2.21.*" and TF_USE_LEGACY_KERAS=1
+    1. See which versions are installed
+       $ python -m pip list | grep -i -E 'keras|tensorflow'
+    2. Install the Keras that TensorFlow asks for
+       $ python -m pip install "keras>=3.12.0"
+    3. Give programs written for Keras 2 the old Keras, of TensorFlow's own minor version
+       $ python -m pip install "tf_keras==2.21.*" && export TF_USE_LEGACY_KERAS=1
+    4. Or bring TensorFlow and Keras up together
+       $ python -m pip install --upgrade tensorflow keras
 Verify:
     python -c 'import tensorflow as tf; print(tf.keras.__version__)'
 Unless:

@@ -8,9 +8,11 @@ Cause:
     XLA links libdevice into the kernels that it generates. It looks into --xla_gpu_cuda_data_dir, /usr/local/cuda and pip's
     nvidia/cuda_nvcc, and at last into the working directory. Keras 3 compiles models with XLA by default (jit_compile="auto").
 Fix:
-    1. python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
-    2. Or name an installed toolkit: export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda-12.5"
-    3. Or do without XLA: model.compile(..., jit_compile=False)
+    1. Install NVIDIA's compiler tools
+       $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
+    2. Or name an installed toolkit
+       $ export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"
+    3. Or do without XLA, in your code: model.compile(..., jit_compile=False)
 Verify:
     gpucheck trains one XLA-compiled step on the GPU.
 Unless:

@@ -9,8 +9,10 @@ Cause:
     The file that the loader takes is empty, cut off, no library at all, or made for another processor: an installation that ran
     out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH.
 Fix:
-    1. Check the room on the disk: df -h
-    2. Lay the files down again: python -m pip install --force-reinstall --no-deps --no-cache-dir <package>==<version>
+    1. See whether the disk is full
+       $ df -h
+    2. Lay the files of the CUDA libraries and TensorFlow down again
+       $ python -m pip install --force-reinstall --no-cache-dir "tensorflow[and-cuda]"
     3. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
 Verify:
     gpucheck --quick finds no damaged library.

@@ -9,8 +9,11 @@ Cause:
     LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
     silently wins over pip's libraries. Copies of different versions then meet in one process.
 Fix:
-    1. Take the folder out of LD_LIBRARY_PATH (look into ~/.bashrc and the container's ENV), or: unset LD_LIBRARY_PATH
-    2. Or make the versions the same
+    1. Start without the folders that LD_LIBRARY_PATH puts first (look into ~/.bashrc and the container's ENV)
+       $ unset LD_LIBRARY_PATH
+    2. See which NVIDIA packages do not fit together
+       $ python -m pip check
+    3. Keep TensorFlow, PyTorch and JAX in virtual environments of their own: each pins its own CUDA libraries
 Verify:
     echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
 Unless:

@@ -7,8 +7,11 @@ Cause:
     NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
     offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.
 Fix:
-    1. Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service.
-    2. If the CPU is meant to be enough: gpucheck --allow-cpu
+    1. Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service
+    2. For the Mac's own GPU, install Apple's plug-in
+       $ python -m pip install tensorflow-metal
+    3. If training on the CPU is what you want, say so
+       $ gpucheck --allow-cpu
 Verify:
     gpucheck --allow-cpu passes here, or gpucheck passes there.
 Unless:

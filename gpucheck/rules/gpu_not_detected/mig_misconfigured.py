@@ -7,8 +7,14 @@ Cause:
     In MIG mode (Multi-Instance GPU) a data-center GPU is used only through instances cut from it. The mode outlives a restart,
     the instances do not: after one, the GPU is there and offers nothing until they are made again.
 Fix:
-    1. To use the GPU whole: sudo nvidia-smi -i 0 -mig 0
-    2. To use instances, make at least one; profile 0 is the largest: sudo nvidia-smi mig -i 0 -cgi 0 -C
+    1. See the mode and the instances, if there are any
+       $ nvidia-smi -L; sudo nvidia-smi mig -lgi
+    2. To use instances, make at least one on GPU 0; profile 0 is the largest
+       $ sudo nvidia-smi mig -i 0 -cgi 0 -C
+    3. Name one that is there, by its UUID; a program can use a single one (in a container: docker run --gpus device=MIG-<UUID>)
+       $ export CUDA_VISIBLE_DEVICES=MIG-<UUID>
+    4. To use the GPU whole, leave MIG mode
+       $ sudo nvidia-smi -i 0 -mig 0
 Verify:
     nvidia-smi -L lists a MIG device below the GPU, or MIG M. says Disabled.
 Unless:

@@ -9,9 +9,13 @@ Cause:
     No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
     is off, or the card is dead, unpowered or not seated. A container shows its host's bus, so this holds inside one too.
 Fix:
-    1. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
-    2. On your own machine, look at the bus: lspci -d 10de:
-    3. If the CPU is meant to be enough: gpucheck --allow-cpu
+    1. Look whether the machine has one, outside of any container
+       $ lspci -d 10de:
+    2. If it has: install the driver, or load it
+       $ nvidia-smi || sudo modprobe nvidia
+    3. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
+    4. If training on the CPU is what you want, ignore it, or say so
+       $ gpucheck --allow-cpu
 Verify:
     lspci -d 10de: prints one line per GPU.
 Unless:

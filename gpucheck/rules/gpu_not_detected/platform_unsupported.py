@@ -8,9 +8,11 @@ Cause:
     The packages on PyPI are for x86-64 and 64-bit ARM, for the GNU C library (not Alpine's musl) of 2.27 or newer, and for 64-bit
     Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries beside them without complaint.
 Fix:
-    1. On 64-bit ARM with a GPU, NVIDIA's build: docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
-    2. Instead of Alpine, an image with glibc, such as python:3.12-slim
-    3. A 64-bit Python; a newer distribution
+    1. Use a newer distribution with glibc (Alpine has another C library), or an image with one
+       $ docker run --gpus all -it tensorflow/tensorflow:latest-gpu
+    2. On 64-bit ARM with a GPU, use NVIDIA's own build
+       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
+    3. Use a 64-bit Python
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:

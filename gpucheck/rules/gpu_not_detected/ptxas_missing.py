@@ -8,9 +8,11 @@ Cause:
     XLA writes its kernels as PTX and runs NVIDIA's ptxas on them. It looks into --xla_gpu_cuda_data_dir, PATH, /usr/local/cuda and
     pip's nvidia/cuda_nvcc. Keras 3 compiles models with XLA by default (jit_compile="auto"), so model.fit fails without it.
 Fix:
-    1. python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
-    2. Or put the folder of an installed one on PATH: export PATH="/usr/local/cuda-12.5/bin:$PATH"
-    3. Or do without XLA: model.compile(..., jit_compile=False)
+    1. Install NVIDIA's compiler tools
+       $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
+    2. Or name the folder of an installed toolkit, before Python starts
+       $ export PATH="/usr/local/cuda/bin:$PATH"
+    3. Or do without XLA, in your code: model.compile(..., jit_compile=False)
 Verify:
     gpucheck trains one XLA-compiled step on the GPU.
 Unless:

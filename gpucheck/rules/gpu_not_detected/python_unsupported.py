@@ -8,8 +8,13 @@ Cause:
     Each TensorFlow release is built for some Python versions; a new Python has to wait for the next release, and old ones are dropped.
     TensorFlow needs CPython: there is none for PyPy.
 Fix:
-    1. Make an environment with a Python that it supports: uv venv --python 3.12
-    2. Or: conda create -n tensorflow python=3.12
+    1. See which Python this is, and whether it is a 64-bit one
+       $ python -VV
+    2. Make an environment with a Python that TensorFlow supports (uv fetches it if need be)
+       $ uv venv --python 3.12 ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow
+    3. Or with conda
+       $ conda create -n tensorflow python=3.12
+    4. For an old release: 2.15 and 2.14 want Python 3.9 to 3.11, 2.10 and 2.12 want 3.8 to 3.10 or 3.11
 Verify:
     python --version is within the range of the table in TensorFlow's installation guide.
 Unless:

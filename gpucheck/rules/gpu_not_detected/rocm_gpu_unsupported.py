@@ -7,9 +7,12 @@ Cause:
     The package tensorflow on PyPI is built with CUDA, which is NVIDIA's. AMD publishes packages of its own, built with ROCm
     (tensorflow-rocm), for a list of its GPUs that leaves most integrated graphics out.
 Fix:
-    1. On a GPU that ROCm supports: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release.
-    2. Otherwise use a machine with an NVIDIA GPU.
-    3. If the CPU is meant to be enough: gpucheck --allow-cpu
+    1. If ROCm supports this GPU: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release
+    2. See what ROCm knows of it
+       $ rocminfo | grep -i gfx
+    3. Otherwise use a machine with an NVIDIA GPU
+    4. If the CPU is meant to be enough
+       $ gpucheck --allow-cpu
 Verify:
     tf.config.list_physical_devices("GPU") lists the GPU, and tf.test.is_built_with_rocm() returns True.
 Unless:

@@ -11,9 +11,13 @@ Cause:
     TensorFlow packages are installed, the files of the last one win. JAX brings CUDA as a plugin (jax[cuda12]), and PyTorch has wheels
     with and without it.
 Fix:
-    1. python -m pip uninstall -y tensorflow-cpu
-    2. python -m pip install "tensorflow[and-cuda]==2.20.*"
-    3. JAX: python -m pip install --upgrade "jax[cuda12]"
+    1. Install the build for NVIDIA GPUs (Linux), in place of tensorflow-cpu
+       $ python -m pip uninstall -y tensorflow-cpu; python -m pip install "tensorflow[and-cuda]==2.20.*"
+    2. JAX
+       $ python -m pip install --upgrade "jax[cuda12]"
+    3. PyTorch
+       $ python -m pip install --upgrade --force-reinstall torch
+    4. If the CPU is enough, ignore it
 Verify:
     python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
 Unless:

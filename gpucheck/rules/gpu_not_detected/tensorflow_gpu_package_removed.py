@@ -8,8 +8,9 @@ Cause:
     Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was given up after 2.11, and its 2.12.0 is an
     empty notice. Where both are installed they overwrite each other's files.
 Fix:
-    1. python -m pip uninstall -y tensorflow-gpu
-    2. python -m pip install --force-reinstall "tensorflow[and-cuda]==2.20.*"
+    1. Install tensorflow, which has the GPU code, in its place
+       $ python -m pip uninstall -y tensorflow-gpu; python -m pip install --force-reinstall "tensorflow[and-cuda]==2.20.*"
+    2. Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py
 Verify:
     pip list shows tensorflow, and no tensorflow-gpu.
 Unless:

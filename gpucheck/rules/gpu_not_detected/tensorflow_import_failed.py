@@ -15,10 +15,17 @@ Cause:
     Or a file of your own is in the way: one that is named like a module (tensorflow.py, random.py, logging.py) hides it, because
     Python looks into the program's folder first; and a keras.json that holds a value which Keras does not know ends its import.
 Fix:
-    1. See what does not fit together: python -m pip check
-    2. Install the package that the error names in the version that TensorFlow asks for
-    3. Or start from a fresh virtual environment
-    A file of your own: rename it and delete the __pycache__ beside it; correct keras.json, or remove it
+    1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
+    2. See which packages do not fit together
+       $ python -m pip check
+    3. Install the package that the error names in the version that TensorFlow asks for; of NumPy and protobuf, mostly
+       $ python -m pip install "numpy<2" --upgrade protobuf
+    4. Or start from a fresh virtual environment
+       $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
+    5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
+       $ grep -o -m1 -w avx /proc/cpuinfo
+    6. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
+    7. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
 Verify:
     python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:

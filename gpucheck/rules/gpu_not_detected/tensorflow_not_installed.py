@@ -5,8 +5,12 @@ Symptom:
 Cause:
     The package was never installed for this interpreter, or was installed for another one.
 Fix:
-    1. With an NVIDIA GPU: python -m pip install "tensorflow[and-cuda]==2.20.*"
-    2. For the CPU: python -m pip install tensorflow
+    1. See which Python that is
+       $ python -c 'import sys; print(sys.executable, sys.version)'
+    2. Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)
+       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+    3. Or for the CPU
+       $ python -m pip install tensorflow
 Verify:
     python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:

@@ -8,9 +8,13 @@ Cause:
     Each interpreter and each virtual environment has packages of its own. python, pip and the notebook's kernel can belong to three
     different ones, or the environment was not activated.
 Fix:
-    1. Run your program with the interpreter that has TensorFlow, or activate its environment
-    2. Check that one: gpucheck --python /path/to/python
-    3. Or install TensorFlow into this one: python -m pip install tensorflow
+    1. Install with the Python that runs the program, not with another one's pip
+       $ python -m pip install tensorflow
+    2. Or run your program with the interpreter that has TensorFlow (in a notebook, choose that kernel), or activate its environment
+    3. See which Python that is
+       $ python -c 'import sys; print(sys.executable)'; python -m pip --version
+    4. Check the one that has it
+       $ gpucheck --python /path/to/python
 Verify:
     python -c 'import sys, tensorflow; print(sys.executable)' prints the interpreter that you meant.
 Unless:

@@ -11,9 +11,13 @@ Cause:
     with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
     folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
 Fix:
-    1. On Windows: install NVIDIA's current driver, then: wsl --update, and wsl --shutdown
-    2. A Linux driver inside WSL: remove it (sudo apt-get purge "nvidia-driver-*" "libnvidia-compute-*" cuda-drivers)
-    3. WSL1: wsl --set-version Ubuntu 2, from a Windows prompt
+    1. See which WSL this is (it has to be version 2), from a Windows prompt; if not: wsl --set-version Ubuntu 2
+       $ wsl.exe -l -v
+    2. Update it, from a Windows prompt
+       $ wsl.exe --update && wsl.exe --shutdown
+    3. Install NVIDIA's current driver for Windows, on Windows
+    4. A Linux driver inside WSL: remove it
+       $ sudo apt-get purge "nvidia-driver-*" "libnvidia-compute-*" cuda-drivers
 Verify:
     /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
 Unless:

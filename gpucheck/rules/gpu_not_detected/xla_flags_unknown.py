@@ -8,7 +8,8 @@ Cause:
     XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
     release, or for JAX, is enough.
 Fix:
-    1. Take the flag out: unset XLA_FLAGS, or set it without that flag
+    1. Take the flag out, or the variable
+       $ unset XLA_FLAGS
 Verify:
     gpucheck trains its XLA-compiled step.
 Unless:

@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. Show where operations run: tf.debugging.set_log_device_placement(True)
     2. Make a silent fallback an error: tf.config.set_soft_device_placement(False)
-    3. Remove tf.device("/CPU:0") around the model; build MirroredStrategy() without a device list.
+    3. Remove tf.device("/CPU:0") around the model; build MirroredStrategy() without a device list
 Verify:
     gpucheck: every run on a GPU has placement_verified true.
 Unless:

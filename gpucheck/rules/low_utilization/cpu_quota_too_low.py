@@ -7,8 +7,9 @@ Cause:
     Reading, decoding and augmenting the data runs on the CPU, and one thread keeps each GPU busy with kernels. A container
     with a CPU limit, or a batch job that asked for one core (Slurm's default), leaves too little for that.
 Fix:
-    1. Docker: docker run --cpus 8 ...; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
-    2. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand.
+    1. Give the job more processors: docker run --cpus 8; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
+    2. Or start no more workers than it has processors
+    3. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand
 Verify:
     python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
 Unless:

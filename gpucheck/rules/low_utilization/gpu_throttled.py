@@ -7,9 +7,10 @@ Cause:
     The GPU protects itself (thermal slowdown), or the machine tells it to save power (power brake): a blocked air path, dead
     fans, a hot aisle, a power supply that failed or is too small.
 Fix:
-    1. Watch it: nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
-    2. Thermal: look at air flow, fans, dust, and the room. Power brake: look at power supplies and cables.
-    3. On a cloud, give the machine back and take another one.
+    1. Watch it
+       $ nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
+    2. Thermal: look at air flow, fans, dust, and the room. Power brake: look at power supplies and cables
+    3. On a cloud, give the machine back and take another one
 Verify:
     nvidia-smi -q -d PERFORMANCE under load: no slowdown is active.
 Unless:

@@ -9,8 +9,10 @@ Cause:
 Fix:
     1. Prepare ahead, and on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)
     2. Keep what fits: dataset.cache() before the random augmentation, or on a local disk: dataset.cache("/local/path")
-    3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model.
-    gpucheck --full tries the first two and a larger batch on this machine, and names those that helped with what they gave.
+    3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model
+    4. Shuffle names of files or indices before they are read, and keep the buffer of samples small
+    5. Let gpucheck try the first two and a larger batch on this machine; it names those that helped with what they gave
+       $ gpucheck --full
 Verify:
     gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
 Unless:

@@ -8,9 +8,10 @@ Cause:
     ~/.nv/ComputeCache. That folder can't be written (a read-only file system, another user's home, no home at all), or
     CUDA_CACHE_DISABLE=1 is set.
 Fix:
-    1. Name a folder that outlives the process and can be written: export CUDA_CACHE_PATH=/path/to/cache
-    2. Remove the switch: unset CUDA_CACHE_DISABLE
-    3. In a container, mount a volume there.
+    1. Name a folder that this user can write and that outlives the process (in a container: on a volume)
+       $ export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"
+    2. Remove the switch
+       $ unset CUDA_CACHE_DISABLE
 Verify:
     The second start is faster than the first, and the folder has files.
 Unless:

@@ -7,8 +7,10 @@ Cause:
     This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
     keeps it in a cache, so later starts are fast until TensorFlow or the driver changes.
 Fix:
-    1. Let it finish once, and keep the cache: export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
-    2. Or install a TensorFlow with native code for this GPU: python -m pip install --upgrade "tensorflow[and-cuda]"
+    1. Let it finish once, and keep what it compiled
+       $ export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
+    2. Or install a TensorFlow with native code for this GPU
+       $ python -m pip install --upgrade "tensorflow[and-cuda]"
 Verify:
     A second gpucheck shows a first step of a few seconds.
 Unless:

@@ -7,9 +7,10 @@ Cause:
     A card or riser that is not seated well, a dirty or damaged contact, a slot whose lanes are shared with another card, or a
     setting of the firmware. The link then trains with fewer lanes.
 Fix:
-    1. Look at what the bus says: sudo lspci -vv -s <address> | grep -E "LnkCap|LnkSta"
-    2. Switch the machine off, reseat the card and the riser; try another slot.
-    3. On a cloud, give the machine back and take another one.
+    1. See what card and slot can do (LnkCap) and what they agreed on (LnkSta)
+       $ sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
+    2. Switch the machine off, reseat the card and the riser; try another slot
+    3. On a cloud, give the machine back and take another one
 Verify:
     nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv under load
 Unless:

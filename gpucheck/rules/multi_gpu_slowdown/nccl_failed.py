@@ -10,8 +10,10 @@ Cause:
     machines. Too little /dev/shm, PCIe access control (ACS) in the firmware, a broken link, or NCCL_* variables that name the
     wrong interface end here.
 Fix:
-    1. See what it says itself: export NCCL_DEBUG=INFO
-    2. Find the broken path: NCCL_P2P_DISABLE=1, then NCCL_SHM_DISABLE=1, then NCCL_IB_DISABLE=1; what helps names the culprit.
+    1. See what it says itself
+       $ export NCCL_DEBUG=INFO
+    2. Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink). Then without NCCL_SHM, NCCL_IB
+       $ export NCCL_P2P_DISABLE=1
     3. Meanwhile train without it: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
 Verify:
     gpucheck --strategy mirrored

@@ -8,8 +8,9 @@ Cause:
     A link failed in the GPU, in the bridge or in an NVSwitch, or did not come up when the machine started. Transfers then take
     the remaining links, or PCIe, and every step of a multi-GPU job waits for the slowest GPU.
 Fix:
-    1. Look at the links: nvidia-smi nvlink --status
-    2. Take the machine out of service and restart it; links that stay down need the board or the bridge replaced.
+    1. Look at the links
+       $ nvidia-smi nvlink --status
+    2. Take the machine out of service and restart it; links that stay down need the board or the bridge replaced
     3. Meanwhile, leave the GPU out: export CUDA_VISIBLE_DEVICES=...
 Verify:
     nvidia-smi nvlink --status: no link is inactive.

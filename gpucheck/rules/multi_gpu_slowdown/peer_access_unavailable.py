@@ -8,9 +8,11 @@ Cause:
     Peer access needs a path between the GPUs that hardware, firmware and driver all allow: NVLink, or PCIe without access
     control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
 Fix:
-    1. See which GPUs have it: nvidia-smi topo -p2p r
-    2. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access.
-    3. Tell NCCL to do without: export NCCL_P2P_DISABLE=1; if it still fails, export NCCL_SHM_DISABLE=1 too.
+    1. See which GPUs have it
+       $ nvidia-smi topo -p2p r
+    2. Tell NCCL to do without; if it still fails, export NCCL_SHM_DISABLE=1 too
+       $ export NCCL_P2P_DISABLE=1
+    3. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access
 Verify:
     nvidia-smi topo -p2p r shows OK for every pair, or NCCL trains with NCCL_P2P_DISABLE=1.
 Unless:
@@ -29,7 +31,6 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._log import cite, stated
 from gpucheck.rules._scaling import lost, milliseconds, short_runs
 from gpucheck.rules._training import failure, label, standing
 
@@ -55,19 +56,6 @@ def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: 
             fix=FIX,
             affects=seen.affects,
             severity=Severity.ERROR if stopped else None,
-        )
-    unused = [place for place, event in enumerate(log.events if log is not None else ()) if event.kind == "peer-access-disabled"]
-    if log is not None and training is None and cuda is None and unused and not standing(log, "nccl-failed"):
-        return Finding(
-            summary="NCCL does not let connected GPUs read each other's memory, so gradients take the way through main memory.",
-            evidence=saw(log, f"events[{unused[0]}].text"),
-            fix=(FIX[0], FIX[2]),
-        )
-    if log is not None and training is None and cuda is None and (said := stated(log, "peer-access-unavailable")):
-        return Finding(
-            summary="Training is said to work with NCCL_P2P_DISABLE=1: these GPUs fail to read each other's memory.",
-            evidence=cite(*said),
-            fix=FIX,
         )
     if cuda is None or cuda.peers_missing is None:
         if seen is not None or (cuda is not None and (cuda.device_count or 0) > 1):

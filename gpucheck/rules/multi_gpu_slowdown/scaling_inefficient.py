@@ -9,10 +9,11 @@ Cause:
     starting them costs more than computing them. gpucheck --full measures each of them alone: the sum of gradients like the
     network's, steps on a batch that is repeated, and the step of one GPU.
 Fix:
-    1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data.
-    2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other. nvidia-smi topo -m tells
-       (NV: NVLink; PIX, PXB: one PCIe switch; SYS: across processors), CUDA_VISIBLE_DEVICES chooses.
-    3. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed.
+    1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data
+    2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other (NV: NVLink; PIX, PXB: one PCIe
+       switch; SYS: across processors); CUDA_VISIBLE_DEVICES chooses
+       $ nvidia-smi topo -m
+    3. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
 Verify:
     gpucheck --full: scaling_efficiency is above 0.8.
 Unless:

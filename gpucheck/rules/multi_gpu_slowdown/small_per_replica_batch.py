@@ -8,7 +8,7 @@ Cause:
     gradients, that does not shrink with the batch; with too few samples per replica it outweighs the computing.
 Fix:
     1. Scale the global batch with the replicas: batch_size = per_replica * strategy.num_replicas_in_sync
-    2. Scale the learning rate with it, and warm it up; then compare the accuracy.
+    2. Scale the learning rate with it, and warm it up; then compare the accuracy
     3. Run several steps per call: model.compile(..., steps_per_execution=10)
 Verify:
     gpucheck --full: with the larger batch, scaling_efficiency is above 0.8.

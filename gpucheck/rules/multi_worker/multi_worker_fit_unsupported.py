@@ -9,8 +9,9 @@ Cause:
     of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
 Fix:
     1. Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce
-    2. Or keep fit with Keras 2: python -m pip install tf_keras, and TF_USE_LEGACY_KERAS=1 before the first import
-    3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works.
+    2. Or keep fit with Keras 2, set before TensorFlow is imported
+       $ python -m pip install tf_keras && export TF_USE_LEGACY_KERAS=1
+    3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works
 Verify:
     gpucheck --full trains multi_worker_mirrored, with such a loop, and tells what fit says there (fit_verified in the report).
 Unless:

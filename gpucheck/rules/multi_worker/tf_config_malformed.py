@@ -9,9 +9,13 @@ Cause:
     The variable holds JSON: the same cluster on every worker, and a task that differs. Quotes that a shell swallowed, a task that
     the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
 Fix:
-    1. Look at it as JSON: printf %s "$TF_CONFIG" | python3 -m json.tool
-    2. Write it so: export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
-    3. Several workers are not meant: unset TF_CONFIG
+    1. Look at it as JSON
+       $ printf %s "$TF_CONFIG" | python3 -m json.tool
+    2. Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two
+       $ export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
+    3. If this machine trains alone, remove it
+       $ unset TF_CONFIG
+    4. Where the program builds the server itself: give tf.train.Server a job_name and a task_index (from 0 on) of its ClusterSpec
 Verify:
     gpucheck --quick names it no more, on every worker.
 Unless:

@@ -14,12 +14,14 @@ Cause:
     --strategy multi_worker_mirrored, typed on each worker, the workers that TF_CONFIG, Slurm or Kubernetes names train together,
     and whoever does not come before --timeout is named.
 Fix:
-    1. Ask from this machine: nc -zv HOST PORT, with the address that TF_CONFIG gives the task
+    1. Ask from this machine, with the address that TF_CONFIG gives the task
+       $ nc -zv HOST PORT
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
-    3. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
-       NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names.
-    4. Start the program on every worker, and look at what the silent one printed.
-    5. Another program answers on its address: sudo ss -ltnp | grep PORT, on that machine, names it
+    3. Start the program on every worker, and look at what the silent one printed
+    4. Another program answers on its address, or an earlier run holds it: find it on that machine
+       $ sudo ss -ltnp | grep PORT
+    5. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
+       NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
 Unless:

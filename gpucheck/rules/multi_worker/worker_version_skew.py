@@ -10,7 +10,8 @@ Cause:
 Fix:
     1. Start every worker from one image, named by its digest: docker pull NAME@sha256:...
     2. Without containers, install the same list everywhere: python -m pip freeze > lock.txt; python -m pip install -r lock.txt
-    3. Compare drivers: srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
+    3. Compare the drivers of a Slurm job's machines
+       $ srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
 Verify:
     gpucheck --format json shows the same versions on every worker.
 Unless:

@@ -8,8 +8,10 @@ Cause:
     cuDNN takes memory beside TensorFlow's own. Where TensorFlow, or another process, has taken all of it, cuDNN can't start.
     A cuDNN of another version than TensorFlow asks for ends the same way, and has its own code.
 Fix:
-    1. Leave cuDNN some memory: export TF_FORCE_GPU_ALLOW_GROWTH=true
-    2. Look for another process on the GPU: nvidia-smi
+    1. Leave cuDNN some memory
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. See whether another process holds the GPU's memory
+       $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
 Verify:
     gpucheck trains its convolutional network: one_device on GPU:0 passed.
 Unless:

@@ -10,8 +10,9 @@ Cause:
 Fix:
     1. Halve the batch size until it fits; gradient accumulation keeps the effective batch: Adam(gradient_accumulation_steps=2)
     2. Halve the activations: keras.mixed_precision.set_global_policy("mixed_float16") ("mixed_bfloat16" from Ampere on)
-    3. Against fragmentation: export TF_GPU_ALLOCATOR=cuda_malloc_async
-    4. A GPU with more memory, or the model spread over several.
+    3. If it fails although the sum would fit, let CUDA's own allocator fight fragmentation
+       $ export TF_GPU_ALLOCATOR=cuda_malloc_async
+    4. A GPU with more memory, or the model spread over several
 Verify:
     tf.config.experimental.get_memory_info("GPU:0")["peak"] stays below the memory of the GPU.
 Unless:

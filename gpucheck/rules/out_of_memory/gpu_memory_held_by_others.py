@@ -10,9 +10,14 @@ Cause:
     TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel still
     runs, a job that did not die, or a neighbour on a shared machine is enough to leave nothing for the next one.
 Fix:
-    1. See whose process it is: ps -o pid,user,etime,args -p PID. End it if it is yours (a notebook: shut down its kernel).
-    2. Train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid> (nvidia-smi -L lists them)
-    3. Where processes share a GPU on purpose, let each take only what it needs: export TF_FORCE_GPU_ALLOW_GROWTH=true
+    1. See which processes hold it, and end those that are yours (a notebook: shut down its kernel)
+       $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+    2. See whose process it is
+       $ ps -o pid,user,etime,args -p PID
+    3. Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid>
+       $ nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
+    4. Where processes share a GPU on purpose, let each take only what it needs
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
     nvidia-smi --query-gpu=index,memory.free --format=csv
 Unless:

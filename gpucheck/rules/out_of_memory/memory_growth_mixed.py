@@ -5,10 +5,12 @@ Symptom:
 Cause:
     TensorFlow has one setting for all GPUs that it uses. The program set it for gpus[0] only, although TensorFlow sees several.
 Fix:
-    1. Set it for every GPU, right after the import:
-       for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)
-    2. Or for all at once, outside the program: export TF_FORCE_GPU_ALLOW_GROWTH=true
-    3. Or show the program the one GPU that it means: export CUDA_VISIBLE_DEVICES=0
+    1. Set it for all GPUs at once, outside the program
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. Or for every GPU, right after the import: for gpu in tf.config.list_physical_devices("GPU"):
+       tf.config.experimental.set_memory_growth(gpu, True)
+    3. Or show the program the one GPU that it means
+       $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     All values of [tf.config.experimental.get_memory_growth(g) for g in tf.config.list_physical_devices("GPU")] are equal.
 Unless:

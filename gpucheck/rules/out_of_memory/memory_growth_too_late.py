@@ -7,10 +7,11 @@ Cause:
     tf.distribute strategy touches the GPU. Something ran earlier: an import that builds a model, an earlier notebook cell, a
     start-up file of Python.
 Fix:
-    1. Make it the first thing after the import, before any model, dataset or strategy:
+    1. Say it outside the program, where it can't be too late
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. Or make it the first thing after the import, before any model, dataset or strategy:
        for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)
-    2. In a notebook, restart the kernel and run that cell first.
-    3. Or say it outside the program: export TF_FORCE_GPU_ALLOW_GROWTH=true
+    3. In a notebook, restart the kernel and run that cell first
 Verify:
     The call returns without an exception, and nvidia-smi shows memory that grows with the model.
 Unless:

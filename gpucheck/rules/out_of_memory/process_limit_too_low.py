@@ -12,10 +12,11 @@ Cause:
     pids limit. NCCL and data pipelines hold many files open. At the end of ulimit -t the kernel ends the process (SIGXCPU, then
     SIGKILL), and past ulimit -f it refuses to write a checkpoint any longer.
 Fix:
-    1. ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -u 65535; ulimit -n 65535 in the shell or job
-       script that starts training
-    2. docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration; systemd: TasksMax=
-    3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system.
+    1. Raise it in the shell or job script that starts training
+       $ ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -l unlimited; ulimit -u 65535; ulimit -n 65535
+    2. Containers: docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration;
+       systemd: TasksMax=
+    3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system
 Verify:
     ulimit -v -u -n -t -f
 Unless:

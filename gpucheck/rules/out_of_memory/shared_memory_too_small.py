@@ -8,8 +8,11 @@ Cause:
     Docker gives a container 64 MB of shared memory unless told otherwise, Kubernetes likewise. NCCL puts its buffers between
     GPUs there, and data workers in processes of their own hand their batches over through it. A write past its end is SIGBUS.
 Fix:
-    1. docker run --shm-size=1g ... (or --ipc=host, which shares the host's)
-    2. Kubernetes: an emptyDir volume with medium: Memory, mounted at /dev/shm
+    1. Docker: start the container with more (or with --ipc=host, which shares the host's)
+       $ docker run --shm-size=1g IMAGE
+    2. Kubernetes: mount an emptyDir volume with medium: Memory at /dev/shm
+    3. Look at it afterwards
+       $ df -h /dev/shm
 Verify:
     df -h /dev/shm
 Unless:

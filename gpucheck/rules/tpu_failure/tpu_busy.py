@@ -7,8 +7,9 @@ Cause:
     libtpu gives a chip to one process at a time and marks that in /tmp/libtpu_lockfile. A notebook, a job whose parent died, or
     another user's run still holds it; or the mark was left behind by another user, whose file you can't remove.
 Fix:
-    1. See who holds it: sudo lsof -w /dev/accel* /dev/vfio/*; end it if it is yours.
-    2. If nobody does, let the file's owner or an administrator remove /tmp/libtpu_lockfile.
+    1. See who has the TPU open; end it if it is yours
+       $ sudo lsof -w /dev/accel* /dev/vfio/*
+    2. If nobody has, let the file's owner or an administrator remove the lock file /tmp/libtpu_lockfile
 Verify:
     gpucheck --strategy tpu
 Unless:

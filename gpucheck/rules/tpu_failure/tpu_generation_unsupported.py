@@ -5,8 +5,9 @@ Symptom:
 Cause:
     Google's runtime for TPU7x serves JAX (and PyTorch); TensorFlow is not supported there.
 Fix:
-    1. Train with Keras on JAX: python -m pip install "jax[tpu]" and export KERAS_BACKEND=jax
-    2. Or use a generation that TensorFlow supports: v2 to v5p.
+    1. Train with Keras on JAX
+       $ python -m pip install "jax[tpu]" && export KERAS_BACKEND=jax
+    2. Or use a TPU generation that TensorFlow supports: v2 to v5p
 Verify:
     python -c "import jax; print(jax.devices())"
 Unless:

@@ -9,9 +9,13 @@ Cause:
     exists: the machine has none, the runtime type is a CPU or GPU, or a container was started without the devices. Or the
     program builds a TPUClusterResolver without a name where none is set. Or gpucheck was asked for it, with --strategy tpu.
 Fix:
-    1. Colab: Runtime, Change runtime type, TPU. Google Cloud: create a TPU VM.
+    1. Use a machine with a TPU: a TPU VM on Google Cloud, or in Colab the TPU runtime type (Runtime, Change runtime type)
     2. Container on a TPU VM: docker run --privileged --net=host ...; Kubernetes: resources.limits["google.com/tpu"]
-    3. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+    3. Look for the device nodes, one per chip
+       $ ls -l /dev/accel* /dev/vfio/
+    4. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
+    5. If no TPU is meant, remove what announces one
+       $ unset TPU_NAME
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:

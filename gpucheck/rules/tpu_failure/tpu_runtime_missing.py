@@ -7,7 +7,8 @@ Cause:
     The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
     is the library that talks to the chip. One of them is not installed.
 Fix:
-    1. python -m pip uninstall tensorflow, then python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
+    1. Replace TensorFlow by the one for TPUs, with the libtpu that fits it
+       $ python -m pip uninstall -y tensorflow; python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
 Verify:
     gpucheck --quick shows tensorflow-tpu and libtpu.
 Unless:

@@ -8,9 +8,10 @@ Cause:
     The name in TPU_NAME leads nowhere, the TPU is being repaired or was preempted, a firewall or another zone is in between, or
     the runtime waits for the other workers of a slice.
 Fix:
-    1. On a TPU VM: export TPU_NAME=local
-    2. Look at its state: gcloud compute tpus tpu-vm list --zone=ZONE
-    3. On one host of a larger slice, start the program on all of them.
+    1. On a TPU VM, say that the TPU is this machine's own
+       $ export TPU_NAME=local
+    2. Look at its state and zone: gcloud compute tpus tpu-vm list --zone=ZONE
+    3. On one host of a larger slice, start the program on all of them
 Verify:
     gpucheck --strategy tpu
 Unless:

@@ -9,8 +9,10 @@ Cause:
     functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs
     replaces it.
 Fix:
-    1. tensorflow-tpu 2.20: python -m pip install "libtpu==0.0.43.2"
-    2. Up to 2.18: python -m pip install "libtpu==2.18.0" -f https://storage.googleapis.com/libtpu-tf-releases/index.html
+    1. Install a pair that fits; for tensorflow-tpu 2.20
+       $ python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
+    2. Up to 2.18
+       $ python -m pip install "libtpu==2.18.0" -f https://storage.googleapis.com/libtpu-tf-releases/index.html
 Verify:
     python -c "import tensorflow" ends without an abort.
 Unless:

@@ -8,10 +8,13 @@ Cause:
     A crash in native code: a library of another version than TensorFlow was built for, a truncated file (SIGBUS), a processor
     without the instructions that the wheel uses (SIGILL), or a defect of a driver or library.
 Fix:
-    1. Of "Check failed: num_threads >= 1": unset TF_NUM_INTRAOP_THREADS
-    2. See in which call your own program dies: PYTHONFAULTHANDLER=1 python train.py
-    3. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD.
-    4. Look at the kernel's words: sudo dmesg | tail
+    1. See in which call your own program dies
+       $ PYTHONFAULTHANDLER=1 python train.py
+    2. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD
+    3. Of "Check failed: num_threads >= 1"
+       $ unset TF_NUM_INTRAOP_THREADS
+    4. Look at the kernel's words
+       $ sudo dmesg | tail
 Verify:
     gpucheck: all runs passed.
 Unless:

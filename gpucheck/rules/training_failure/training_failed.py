@@ -11,9 +11,17 @@ Cause:
     does not work as documented (memory does not come back, an out-of-memory can't be caught, replicas compute another loss).
     In a log it stands for a program that calls what TensorFlow 2 has removed: Session, ConfigProto, placeholder, contrib.
 Fix:
-    1. See the whole log of the job: gpucheck -v (of an experiment: gpucheck --full -v, while nothing else uses the machine)
-    2. Try a fresh environment: python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
-    3. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
+    1. See the whole log of the job (of an experiment: gpucheck --full -v, while nothing else uses the machine)
+       $ gpucheck -v
+    2. Let an error of the GPU be told where it happens, and look for labels and indices out of range: the CPU names the line
+       $ export CUDA_LAUNCH_BLOCKING=1
+    3. Code of TensorFlow 1: rewrite it, or let it run as it is: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
+       $ tf_upgrade_v2 --infile old.py --outfile new.py
+    4. Try a fresh environment
+       $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
+    5. If it follows one GPU through different programs, test that GPU, as an administrator
+       $ dcgmi diag -r 3
+    6. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
 Unless:

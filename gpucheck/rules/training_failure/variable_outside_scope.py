@@ -10,8 +10,9 @@ Cause:
     of a second strategy has variables of another kind, and TensorFlow refuses to train the two together.
 Fix:
     1. Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():
-    2. Make one strategy per program, and hand it on: every tf.distribute.MirroredStrategy() is another one.
-    3. Let gpucheck show the lines: gpucheck lint TRAIN.py
+    2. Let gpucheck show the lines of the program
+       $ gpucheck lint TRAIN.py
+    3. Make one strategy per program, and hand it on: every tf.distribute.MirroredStrategy() is another one
 Verify:
     gpucheck lint TRAIN.py reports nothing, and the first step of training is done.
 Unless:

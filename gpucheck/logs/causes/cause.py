@@ -1,0 +1,98 @@
+"""A cause that a log names, and the rows of the table of simple causes.
+
+A row says which events name a cause, what happens later where they mean nothing, and the sentence. In a sentence
+
+    {field}         is that field of the first event that has it; {text} is the event's line
+    {one/other}     is the first of these fields that is there
+    {field|words}   has words for events without it
+    {field*}        lists the values of all events
+    [with {field}|without]  is the part before the bar if the field is there, else the part behind it, or nothing
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from gpucheck.advice.wording import listing, short
+from gpucheck.compat.xid import Xid
+from gpucheck.logs.causes.events import Events, Later
+from gpucheck.model import Severity
+from gpucheck.probes.log import Event
+
+
+class Cause(NamedTuple):
+    """What a log says went wrong."""
+
+    summary: str
+    events: Sequence[Event]  # the lines it rests on, the most telling first
+    severity: Severity | None = None  # None: the rule's own
+    affects: tuple[str, ...] = ()  # devices
+    xids: tuple[Xid, ...] = ()  # messages of the kernel, each of which asks for something of its own
+
+
+Judge = Callable[[Events], Cause | None]
+
+
+class Match:
+    """Events of a kind whose fields match: ``Match("cuda-error", code="700|716")``; "" matches a field that is not there."""
+
+    def __init__(self, kind: str, text: str = "", **fields: str) -> None:
+        self.kind, self._text, self._fields = kind, text, fields
+
+    def __call__(self, event: Event) -> bool:
+        """Whether the event is one of these. ``text`` is searched for in its line, a field's pattern is for all of it."""
+        return (
+            event.kind == self.kind
+            and re.search(self._text, event.text) is not None
+            and all(re.fullmatch(pattern, event.fields.get(name, "")) for name, pattern in self._fields.items())
+        )
+
+
+class Row(NamedTuple):
+    """A cause that single lines name."""
+
+    matches: tuple[Match, ...]  # any of them
+    later: Later  # what may follow that shows them to mean nothing
+    summary: str
+    severity: Severity | None = None
+    beside: str = ""  # a kind of events that are cited with them, and have fields for the sentence
+
+    def __call__(self, events: Events) -> Cause | None:
+        """The cause, if the log has such events."""
+        named = [event for event in events.standing(self.later) if any(match(event) for match in self.matches)]
+        if not named:
+            return None
+        named += events.of(self.beside)[:1]
+        return Cause(sentence(self.summary, named), named, self.severity)
+
+
+def refused(codes: str) -> tuple[Match, ...]:
+    """CUDA's refusals to start, and calls that failed later, with one of these results ("34|46")."""
+    return Match("cuinit-failed", code=codes), Match("cuda-error", code=codes)
+
+
+_OPTIONAL = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]]*))?\]")
+_FIELD = re.compile(r"\{([\w/]+)(\*?)(?:\|([^{}]*))?\}")
+
+
+def sentence(template: str, events: Sequence[Event]) -> str:
+    """The template with the events' fields. Raises KeyError for a field that no event has."""
+
+    def value(found: re.Match[str]) -> str:
+        names, every, words = found.groups()
+        values = [value for name in names.split("/") for event in events if (value := _field(event, name))]
+        if not values and words is None:
+            raise KeyError(names)
+        return listing(list(dict.fromkeys(values))) if every and values else short(values[0]) if values else words
+
+    def optional(found: re.Match[str]) -> str:
+        try:
+            return _FIELD.sub(value, found[1])
+        except KeyError:
+            return found[2] or ""
+
+    return _FIELD.sub(value, _OPTIONAL.sub(optional, template))
+
+
+def _field(event: Event, name: str) -> str:
+    return event.text if name == "text" else event.fields.get(name, "")

@@ -1,0 +1,127 @@
+"""Causes at a GPU's generation: a program has no kernels for it, because the GPU is too old for it or too new."""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.compat import gpus as tables
+from gpucheck.logs.causes.cause import Cause
+from gpucheck.logs.causes.events import Events, in_order, uses_gpu
+from gpucheck.model import Severity
+from gpucheck.probes.log import Event
+
+Capability = tuple[int, int]
+
+_BLACKWELL = (10, 0)
+_OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
+_DROPPED = (7, 5)  # what CUDA 13 compiles for at least
+_FAILED = ("ptx-unsupported", "ptxas-too-old", "kernel-image-missing", "traceback", "killed", "ptxas-failed")
+
+
+class UnsupportedGpu(NamedTuple):
+    """A GPU that a program has no kernels for."""
+
+    old: bool  # older than all kernels; else newer
+    events: list[Event]
+    name: str | None
+    capability: Capability | None
+    lowest: str | None = None  # the lowest compute capability that there are kernels for
+    failed: bool = False  # a program ended by it
+
+
+def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
+    """What the program says, and where it only says that a kernel is missing, what is known of the GPU."""
+    ignored = [event for event in events.of("gpu-ignored") if event.fields.get("reason") == "capability"]
+    if ignored:
+        fields = ignored[0].fields
+        failed = not any(uses_gpu(event) for event in events.log.events)
+        return UnsupportedGpu(
+            True, ignored, fields.get("name"), capability_in(fields.get("capability")), fields.get("minimum"), failed
+        )
+    bare = events.unresolved("kernel-image-missing")
+    rejected = [event for event in events.unresolved("ptx-unsupported") if event.fields.get("code") == "218"]  # invalid PTX
+    outdated = [event for event in events.unresolved("ptxas-too-old") if event.fields.get("target")]
+    compiled = events.unresolved("kernels-jit-compiled")
+    capability, name = _gpu(events)
+    worded = all("worded" in event.fields for event in bare)  # by a person
+    lines = in_order(*bare, *rejected, *outdated)
+    if not lines:
+        prose = events.in_prose("gpu-too-old", "gpu-too-new", "gpu-unfit")
+        sure = [event for event in prose if event.fields["cause"] != "gpu-unfit"]
+        if sure:
+            return UnsupportedGpu(sure[0].fields["cause"] == "gpu-too-old", prose, name, capability)
+        lines = prose if capability is not None else []
+    if not lines:
+        return _compiled_in_vain(events, compiled, name, capability)
+    supported = [capability_in(entry) for event in bare for entry in event.fields.get("supported", "").split()]
+    floor = min((entry for entry in supported if entry), default=None)
+    if capability is None:
+        by_pytorch = any(re.search(r"(?i)torch|CUDA error:", event.text) for event in bare)
+        old = not (rejected or outdated or by_pytorch)
+    elif floor is not None:
+        old = capability < floor
+    else:  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
+        old = capability < (_DROPPED if outdated and worded else _OLDEST_KEPT)
+    failed = bool(rejected) or not worded or bool(events.without_later_gpu_use("traceback", "killed", "autotuner-failed"))
+    lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
+    return UnsupportedGpu(old, in_order(*lines, *compiled), name, capability, lowest, failed)
+
+
+def _compiled_in_vain(
+    events: Events, compiled: list[Event], name: str | None, capability: Capability | None
+) -> UnsupportedGpu | None:
+    """Kernels that the driver compiled for a GPU of the newest generations, before something failed."""
+    new = [event for event in compiled if (capability_in(event.fields.get("capability")) or (0, 0)) >= _BLACKWELL]
+    wrong = [event for event in events.unresolved(*_FAILED) if new and event.line > new[0].line]
+    return UnsupportedGpu(False, [*new, *wrong[:1]], name, capability, None, True) if wrong else None
+
+
+def capability_in(text: str | None) -> Capability | None:
+    """(12, 0) for '12.0', '12.0a', 'sm_120' and 'compute_120'."""
+    match = re.search(r"(\d+)\.(\d)|_(\d+)(\d)", text or "")
+    return (int(match[1] or match[3]), int(match[2] or match[4])) if match else None
+
+
+def _gpu(events: Events) -> tuple[Capability | None, str | None]:
+    """Compute capability and name of the GPU that the log is about, by its own words or by its name."""
+    capability, name = None, None
+    for event in events.log.events:
+        fields = event.fields
+        if event.kind == "gpu-named":
+            continue
+        if event.kind == "gpu-found" and fields.get("major"):
+            capability = capability or (int(fields["major"]), int(fields.get("minor", 0)))
+        if event.kind in ("gpu-created", "gpu-found", "xla-device"):
+            name = name or fields.get("name")
+        name = name or fields.get("gpu")
+        capability = capability or capability_in(fields.get("capability") or fields.get("target"))
+    if capability is None and name is not None:
+        return tables.named(name), name
+    mentioned = events.of("gpu-named")
+    if capability is None and mentioned:
+        known = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
+        if len(known) == 1 and None not in known:  # a text that names several GPUs does not tell which one it is about
+            return known.pop(), mentioned[0].fields["gpu"]
+    return capability, name
+
+
+def gpu_too_old(events: Events) -> Cause | None:
+    """TensorFlow's or PyTorch's word that they pass the GPU over, or a missing kernel on a GPU of an old generation."""
+    gpu = events.infer(infer_unsupported_gpu)
+    if gpu is None or not gpu.old:
+        return None
+    why = f"the lowest that it has code for is {gpu.lowest}" if gpu.lowest else "it has no code for one so old"
+    return Cause(f"{_title(gpu)} is too old for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+
+
+def gpu_too_new(events: Events) -> Cause | None:
+    """A missing kernel or rejected PTX on a GPU that is newer than the program; where training went on, nothing."""
+    gpu = events.infer(infer_unsupported_gpu)
+    if gpu is None or gpu.old:
+        return None
+    why = "it has no code for it, and what is compiled in its place is rejected"
+    return Cause(f"{_title(gpu)} is too new for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+
+
+def _title(gpu: UnsupportedGpu) -> str:
+    has = f" (compute capability {gpu.capability[0]}.{gpu.capability[1]})" if gpu.capability else ""
+    return f"{gpu.name or 'This GPU'}{has}"

@@ -1,0 +1,123 @@
+"""Causes at an import: a package of another version, a file of the user's own, or a backend that Keras can't take."""
+
+import re
+
+from gpucheck.logs.causes.cause import Cause
+from gpucheck.logs.causes.events import Events, in_order, values
+from gpucheck.logs.causes.libraries import clash, is_conflict
+from gpucheck.logs.causes.packages import infer_bypassed_backend
+from gpucheck.model import Severity
+from gpucheck.probes.log import Event
+
+_KERAS = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
+_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
+_OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
+_BELOW = r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb"
+_LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
+
+
+def tensorflow_import_failed(events: Events) -> Cause | None:
+    """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
+    if own := events.infer(infer_hiding_file):
+        return own
+    elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
+    failed = [event for event in events.unresolved("import-failed") if _is_ours(event) and event.line not in elsewhere]
+    failed += [event for event in events.unresolved("module-missing") if event.fields["module"].startswith("tensorflow.")]
+    symbols = [event for event in events.unresolved("symbol-missing") if not is_conflict(event)]
+    failed += [event for event in symbols if re.search(_OURS, event.text)]
+    lacking = events.unresolved("cpu-instructions-missing")
+    illegal = [event for event in events.unresolved("killed") if event.fields.get("signal") == "SIGILL"]
+    lines = in_order(*failed, *lacking, *illegal)
+    if lacking or illegal:
+        named = next((f" ({names})" for names in values(lacking, "instructions")), "")
+        summary = f"TensorFlow ended: this processor lacks instructions that it was built to use{named}."
+        return Cause(summary, lines)
+    if lines:
+        module = lines[0].fields.get("module", "")
+        package = _PACKAGES.get(module, module.partition(".")[0])
+        because = f" because of {package}" if package not in ("", "tensorflow") else ""
+        reason = _without_path(lines[0].fields.get("message") or lines[0].text)
+        return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
+    clashes = [event for event in events.unresolved("pip-conflict") if re.match(_OURS, event.fields.get("package", ""))]
+    clashes = [event for event in clashes if re.match(_BELOW, event.fields.get("needs", ""))]
+    return Cause(f"{clash(clashes[0])}.", clashes, Severity.WARNING) if clashes else None
+
+
+def infer_hiding_file(events: Events) -> Cause | None:
+    """A file of one's own that hides an installed module."""
+    frames = events.unresolved("own-file")
+    bare = [event for event in events.unresolved("import-failed") if "has no attribute" in event.text]
+    for event in (*events.unresolved("module-hidden"), *bare):
+        module = event.fields.get("module", "")
+        of_module = [frame for frame in frames if frame.fields["module"] == module]
+        file = next(iter(values([event, *of_module], "file")), None)
+        certain = event.kind == "module-hidden" and (module == "tensorflow" or "is not a package" in event.text)
+        if file or certain:
+            name = file or f"a file named {module}.py, most likely beside the program,"
+            summary = f"The import fails: {name} hides the installed module {module}."
+            return Cause(summary, [*of_module[:1], event])
+    return None
+
+
+def _is_ours(event: Event) -> bool:
+    """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
+    module = event.fields.get("module") or ""
+    if re.search(_LOADED, event.text) or module.startswith("torch"):
+        return False
+    if re.search(_OURS, f"{module} {event.text}"):
+        return True
+    return "DLL load failed" in event.text and "while importing" not in event.text  # of a module that it does not name
+
+
+def _without_path(error: str) -> str:
+    """One line without the path of the file that was looked into, cut at a readable length."""
+    return _cut(re.sub(r"\s+\(/[^)]*\)?$", "", error).rstrip(". "))
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= 160 else line[:157] + "..."
+
+
+def keras_version_conflict(events: Events) -> Cause | None:
+    """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
+    if events.infer(infer_hiding_file):
+        return None  # what is looked into is no package
+    failed = events.unresolved("keras-version-conflict")
+    failed += [event for event in events.unresolved("module-missing") if event.fields["module"] in _KERAS]
+    packages = [
+        event for event in events.unresolved("pip-conflict") if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))
+    ]
+    lines = in_order(*failed, *packages)
+    if not lines:
+        return None
+    first = lines[0]
+    if first.kind == "pip-conflict":
+        summary = f"{clash(first)}."
+    elif first.kind == "module-missing":
+        summary = f"{first.fields['module']} is not installed for the Python that ran this."
+    else:
+        summary = f"Versions of Keras and of what uses it do not fit together: {_cut(first.text).rstrip('.')}."
+    return Cause(summary, lines, None if failed else Severity.WARNING)
+
+
+def keras_backend_mismatch(events: Events) -> Cause | None:
+    """Keras names its backend, or does not know the one that it was told to take."""
+    unknown = events.unresolved("keras-backend-invalid")
+    others = [event for event in events.of("keras-backend") if event.fields["name"] != "tensorflow"]
+    absent = [
+        event for event in events.unresolved("module-missing") if others and event.fields["module"] == others[0].fields["name"]
+    ]
+    lines = [*unknown, *absent, *others]
+    if not lines:
+        bypassed = events.infer(infer_bypassed_backend)
+        name = bypassed[-1].fields["name"] if bypassed else ""
+        summary = f"Keras takes TensorFlow, which is not installed, and not {name}."
+        return Cause(summary, bypassed, Severity.ERROR) if bypassed else None
+    name = next(iter(values(lines, "name")), "another one")
+    if absent:
+        summary = f"Keras was told to run on {name}, which is not installed."
+    elif unknown:
+        summary = f"Keras can't run on {name}: it has no such backend."
+    else:
+        summary = f"Keras runs on {name} here, not on TensorFlow."
+    return Cause(summary, lines, Severity.ERROR if unknown or absent else None)

@@ -1,0 +1,273 @@
+"""Causes at CUDA's libraries: absent, where nobody looks, of another CUDA, or in several copies.
+
+A loader says no more than that a file could not be opened. Which of these it is follows from what else was opened, searched
+and installed.
+"""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.advice.wording import listing
+from gpucheck.logs.causes.cause import Cause, sentence
+from gpucheck.logs.causes.events import Events, values
+from gpucheck.logs.causes.startup import infer_startup_failure
+from gpucheck.model import Severity
+from gpucheck.probes.log import Event
+
+_OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)"
+_CUDNN = r"(?i)^(?:lib)?cudnn"
+_NUMBERED_AS_CUDA = r"(?i)^(?:lib)?(cudart|cublas(?:Lt)?|cusparse|nvrtc)(?:\.so\.|64_)(\d+)"
+_TOOLKIT = r"(?i:/cuda[-/])(\d+)\.\d"
+_ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$|\.dll not found"
+_OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
+_SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
+_BELOW = ("google.protobuf", "numpy")
+_CUDNN_MISFIT = ("VERSION_MISMATCH", "ARCH_MISMATCH")  # how cuDNN's status for it ends
+
+
+class LibraryFailure(NamedTuple):
+    """Why CUDA's libraries could not be used."""
+
+    code: str  # of the rule that is about it
+    events: list[Event]  # the lines it follows from
+    names: list[str]  # the libraries or packages they name
+    failed: bool  # a program failed on account of it, or TensorFlow gave its GPUs up
+    majors: tuple[int, int] | None = None  # the CUDA that was looked for, and the one that is there
+
+
+class _Signs:
+    """What a log says about CUDA's libraries."""
+
+    def __init__(self, events: Events) -> None:
+        self.given_up = events.without_later_gpu_use("gpu-libraries-missing")
+        self.no_runtime = events.without_later_gpu_use("cuda-runtime-unavailable")
+        self.missing = [event for event in events.without_later_gpu_use("library-missing") if _is_absent(event)]
+        self.conflicts = [event for event in events.without_later_gpu_use("symbol-missing") if is_conflict(event)]
+        if self.missing:  # a symbol that is asked of nothing follows from it
+            self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
+        lines = [event.line for event in (*self.missing, *self.conflicts)]
+        raised = events.of("traceback", "import-failed", "killed", "autotuner-failed")
+        self.failed = bool(self.given_up or (lines and any(event.line >= lines[0] for event in raised)))
+
+    @property
+    def unused(self) -> bool:
+        """Whether a library is missed, or the GPUs were given up for want of one."""
+        return bool(self.missing or self.given_up or self.no_runtime)
+
+
+def infer_library_failure(events: Events) -> LibraryFailure | None:
+    """The one case that the log shows; None if no library is missed, or CUDA has no GPU to offer anyway."""
+    signs = _Signs(events)
+    if signs.conflicts:
+        return LibraryFailure("library-path-conflict", signs.conflicts, [], True)
+    below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use("import-failed"))
+    if below and not signs.given_up:
+        return None  # what TensorFlow itself stands on ended it
+    if not signs.unused:
+        return _named_in_python(events)
+    if events.infer(infer_startup_failure) is not None and not signs.failed:
+        return None
+    return _code_of_missing(events, signs)
+
+
+def _named_in_python(events: Events) -> LibraryFailure | None:
+    """A framework's own word for it, where no loader missed a file."""
+    tried = events.without_later_gpu_use(
+        "cudnn-failed", "cudnn-version-mismatch", "out-of-memory"
+    )  # it failed for a reason of its own
+    if not tried and (absent := events.without_later_gpu_use("cudnn-absent")):
+        return LibraryFailure("cudnn-missing", absent, [], True)
+    if packages := events.without_later_gpu_use("cuda-package-missing"):
+        return LibraryFailure("cuda-libraries-missing", packages, values(packages, "package"), True)
+    return None
+
+
+def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
+    # whether pip said that it laid down CUDA's libraries beside TensorFlow
+    installed = any(event.fields.get("cuda") == "yes" for event in events.of("package-installed"))
+    code = "cuda-libraries-unreachable" if installed else "cuda-libraries-missing"
+    if not signs.missing:
+        return LibraryFailure(code, [*signs.given_up[:1], *signs.no_runtime[:1]], [], signs.failed)
+    names = values(signs.missing, "soname")
+    lines = [*signs.missing[:3], *signs.given_up[:1]]
+    if (majors := _majors(events, signs.missing)) is not None:
+        return LibraryFailure("cuda-version-mismatch", lines, names, signs.failed, majors)
+    if all(re.match(_CUDNN, name) for name in names):
+        return LibraryFailure("cudnn-missing", lines, names, signs.failed)
+    opened = values(events.of("library-opened"), "soname")
+    if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not look into its folder
+        code = "cuda-libraries-unreachable"
+    return LibraryFailure(code, lines, names, signs.failed)
+
+
+def is_conflict(event: Event) -> bool:
+    """Whether the copy of a CUDA library that was found is not the one that its caller was built with."""
+    parts = [event.fields.get(name, "") for name in ("file", "library", "version")]
+    if any(re.match(_OF_CUDA, part) for part in parts):
+        return True
+    symbol = event.fields.get("symbol", "")
+    return bool(re.match(_SYMBOL_OF_CUDA, symbol)) and (not parts[0] or bool(re.search(_OF_A_FRAMEWORK, parts[0])))
+
+
+def _is_absent(event: Event) -> bool:
+    """A library of CUDA, not the driver's own, that is not there; a damaged one is."""
+    error = event.fields.get("error", "")
+    return bool(re.match(_OF_CUDA, event.fields.get("soname", ""))) and (not error or bool(re.search(_ABSENT, error)))
+
+
+def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
+    """The CUDA major of the missing libraries and the one of what is there, where these differ throughout."""
+    wanted = {number for name in values(missing, "soname") if (number := _major(name))}
+    there = {number for name in values(events.of("library-opened"), "soname") if (number := _major(name))}
+    there |= {int(version.partition(".")[0]) for version in values(events.of("cuda-toolkit"), "version")}
+    searched = values(list(events.log.events), "searched")
+    there |= {int(number) for folders in searched for number in re.findall(_TOOLKIT, folders)}
+    if len(wanted) != 1 or not there or wanted & there:
+        return None
+    return max(wanted), max(there)
+
+
+def _major(soname: str) -> int | None:
+    """12 for libcublas.so.12 and cudart64_12.dll, 11 for cudart64_110.dll; None where the number is another one's."""
+    match = re.match(_NUMBERED_AS_CUDA, soname)
+    if match is None:
+        return None
+    number = int(match[2])
+    return number // 10 if number >= 70 else number
+
+
+def _failure(events: Events, code: str) -> LibraryFailure | None:
+    failure = events.infer(infer_library_failure)
+    return failure if failure is not None and failure.code == code else None
+
+
+def cuda_libraries_missing(events: Events) -> Cause | None:
+    """The loader's or TensorFlow's word for it. The CUDA runtime alone is missed on every machine without a GPU, too."""
+    failure = _failure(events, "cuda-libraries-missing")
+    if failure is None:
+        return None
+    named = f": {listing(failure.names)}" if failure.names else ""
+    severity = None if failure.failed or len(failure.names) > 1 else Severity.WARNING
+    return Cause(f"CUDA libraries that this program opens are not found{named}.", failure.events, severity)
+
+
+def cuda_libraries_unreachable(events: Events) -> Cause | None:
+    """pip laid the libraries down, or opened their neighbours, and the loader does not find them."""
+    failure = _failure(events, "cuda-libraries-unreachable")
+    if failure is None:
+        return None
+    names = f"{listing(failure.names)} {'is' if len(failure.names) == 1 else 'are'}" if failure.names else "CUDA's libraries are"
+    return Cause(f"{names} installed beside the other CUDA libraries, but not found where TensorFlow looks.", failure.events)
+
+
+def cuda_version_mismatch(events: Events) -> Cause | None:
+    """A program looks for the libraries of one CUDA where those of another are."""
+    failure = _failure(events, "cuda-version-mismatch")
+    if failure is None or failure.majors is None:
+        return None
+    wanted, there = failure.majors
+    summary = f"The program needs the libraries of CUDA {wanted} ({listing(failure.names)}), and only those of CUDA {there} are in sight."
+    return Cause(summary, failure.events, None if failure.failed else Severity.WARNING)
+
+
+def library_path_conflict(events: Events) -> Cause | None:
+    """A symbol or a version that the caller was built with is not in the copy that was loaded."""
+    failure = _failure(events, "library-path-conflict")
+    if failure is None:
+        return None
+    template = (
+        "{file|A library} does not find {symbol/version|what it was built with} in {library|the copy of the CUDA library that is"
+        " loaded}: another copy is put before the one that belongs to it."
+    )
+    return Cause(sentence(template, failure.events[:1]), failure.events, Severity.ERROR)
+
+
+def cudnn_missing(events: Events) -> Cause | None:
+    """cuDNN, or a part of it, is all that the loader misses, or TensorFlow found none that it could use."""
+    failure = _failure(events, "cudnn-missing")
+    if failure is None:
+        return None
+    name = failure.names[0] if failure.names else ""
+    part = "_" in name.partition(".so")[0].partition("64_")[0]
+    if part:
+        what = f"cuDNN is incomplete: {name} is not found"
+    elif name:
+        what = f"cuDNN is not found ({name})"
+    else:
+        what = "No cuDNN that could be used was found: none, or one of another version"
+    severity = None if failure.failed or part else Severity.WARNING
+    return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity)
+
+
+def cudnn_version_mismatch(events: Events) -> Cause | None:
+    """The program's own comparison, cuDNN's status word for it, or pip's."""
+    compared = events.unresolved("cudnn-version-mismatch")
+    failed = [event for event in events.unresolved("cudnn-failed") if event.fields.get("status", "").endswith(_CUDNN_MISFIT)]
+    packages = [event for event in events.unresolved("pip-conflict") if "cudnn" in event.fields.get("needs", "")]
+    if compared:
+        fields = compared[0].fields
+        summary = f"cuDNN {fields['loaded']} is loaded, and the program was built with {fields['compiled']}."
+    elif failed:
+        summary = f"The cuDNN that is loaded does not fit this program or this GPU ({failed[0].fields['status']})."
+    elif packages:
+        summary = f"{clash(packages[0])}."
+    else:
+        return None
+    severity = None if compared or failed else Severity.WARNING
+    return Cause(summary, [*compared, *failed, *packages], severity)
+
+
+def clash(event: Event) -> str:
+    """What pip says of two packages that do not fit: 'tensorflow 2.10.0 needs protobuf<3.20, and pip installed protobuf 4.25.3'."""
+    fields = event.fields
+    package = " ".join(fields[name] for name in ("package", "version") if name in fields)
+    return f"{package} needs {fields['needs']}, and pip installed {fields['found']}"
+
+
+def library_corrupt(events: Events) -> Cause | None:
+    """The loader's words for a file that is cut off, or made for another machine."""
+    damaged = events.without_later_gpu_use("library-corrupt")
+    if not damaged:
+        return None
+    state = damaged[0].fields.get("error", "").rpartition(": ")[2] or "damaged"
+    names = list(dict.fromkeys(event.fields.get("soname", "a library") for event in damaged))
+    return Cause(f"{listing(names)} can't be loaded: {state}.", damaged)
+
+
+def libdevice_missing(events: Events) -> Cause | None:
+    """XLA's word for it; its first one is only a warning, after which much still works."""
+    ptxas = {event.line + 1 for event in events.of("ptxas-missing")}
+    missing = [event for event in events.unresolved("libdevice-missing") if not _searched_for_ptxas(event, ptxas)]
+    if not missing:
+        return None
+    summary = "libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found."
+    fatal = any(event.fields.get("fatal") == "yes" for event in missing)
+    return Cause(summary, missing, None if fatal else Severity.WARNING)
+
+
+def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
+    """Whether the folders that a line goes through were searched for ptxas: its file, or the line before it, says so."""
+    if "Searched for CUDA" not in event.text or "libdevice" in event.text:
+        return False
+    return event.line in lines or re.search(r"\b(?:nvptx|asm)_compiler\.cc\b", event.text) is not None
+
+
+def ptxas_missing(events: Events) -> Cause | None:
+    """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
+    missing = events.of("ptxas-missing")
+    old = [event for event in events.unresolved("ptxas-too-old") if event.fields.get("needed")]
+    libdevice = any(event.fields.get("fatal") == "yes" for event in events.unresolved("libdevice-missing"))
+    if libdevice or not (missing or old):
+        return None  # the same tools, and it is libdevice that ended the program
+    lines = missing or old
+    later = events.unresolved("traceback", "autotuner-failed", "killed")
+    fatal = [event for event in later if event.line >= lines[0].line]
+    if not missing:
+        reads = old[0].fields
+        end = f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
+    elif fatal or events.unresolved("ptxas-missing"):
+        end = " can't be run: it is not found"
+    else:
+        end = " can't be run; the driver compiled in its place"
+    summary = f"ptxas, with which XLA compiles for the GPU,{end}."
+    return Cause(summary, [*lines[:2], *fatal[:1]], None if fatal else Severity.WARNING)
