@@ -2,9 +2,9 @@
 
 import pytest
 from installed import PYTHON
-from one_rule import QUICK, RULES, changed, found, roots, status
+from one_rule import QUICK, changed, found, roots, status
 
-from gpucheck.engine.pipeline import judge_log
+from gpucheck.logs import causes
 from gpucheck.logs.reading import parse
 from gpucheck.model import Severity, Status
 
@@ -81,5 +81,4 @@ def test_folders_are_searched_for_the_tool_of_the_line_before(tool, codes):
         "Searched for CUDA in the following directories:",
         ".",
     ]
-    judgements = judge_log(parse(lines, "train.log"), RULES.values())
-    assert [item.outcome.code for item in judgements if item.finding is not None] == codes
+    assert list(causes.judge(parse(lines, "train.log"))) == codes

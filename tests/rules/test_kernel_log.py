@@ -4,8 +4,7 @@ import pytest
 from fakes import facts
 from one_rule import RULES, changed, found, only_log, outcome, roots, severity, status
 
-from gpucheck.engine.pipeline import fold, judge_log
-from gpucheck.engine.plugin import load_rows
+from gpucheck.logs import causes
 from gpucheck.model import Severity, Status
 from gpucheck.probes.log import Log
 
@@ -165,13 +164,16 @@ def test_the_same_lines_pasted_by_a_user():
     def pasted(code, text="NVRM: Xid"):
         return only_log(("xid", text, {"code": str(code), "device": "PCI:0000:3b:00"}))
 
-    assert log_roots(pasted(79)) == [LOST]
-    assert log_roots(pasted(48)) == [ECC]
-    assert log_roots(pasted(149, "NETIR_LINK_EVT Fatal XC0")) == [LINK]
+    def names(plain):
+        return list(causes.judge(facts(plain).get(Log)))
+
+    assert names(pasted(79)) == [LOST]
+    assert names(pasted(48)) == [ECC]
+    assert names(pasted(149, "NETIR_LINK_EVT Fatal XC0")) == [LINK]
     for own in (13, 31, 43):
-        assert log_roots(pasted(own)) == ["training-failed"]
-    assert log_roots(pasted(45)) == []
-    assert log_roots(pasted(149, "NETIR_LINK_EVT Nonfatal XC0")) == []
+        assert names(pasted(own)) == ["training-failed"]
+    assert names(pasted(45)) == []
+    assert names(pasted(149, "NETIR_LINK_EVT Nonfatal XC0")) == []
     assert severity(ECC, pasted(63)) is Severity.WARNING
     assert found(ECC, pasted(48)).fix[0].text.startswith("Xid 48 means")
     assert found(LINK, pasted(74)).fix[0].text.startswith("Xid 74 means")
@@ -190,13 +192,5 @@ def test_the_same_lines_pasted_by_a_user():
     ],
 )
 def test_a_lost_gpu_in_a_log(event, words):
-    (judgement,) = judge_log(facts(only_log(event)).get(Log), [RULES[LOST]])
-    assert (judgement.finding is not None) is (words is not None)
-    if words:
-        assert words in judgement.finding.summary
-        assert any("dmesg" in (fix.command or "") for fix in judgement.finding.fix)
-
-
-def log_roots(plain):
-    folded = fold(judge_log(facts(plain).get(Log), RULES.values()), load_rows())
-    return [item.code for item in folded if not item.explained_by]
+    cause = causes.judge(facts(only_log(event)).get(Log)).get(LOST)
+    assert words in cause.summary if words else cause is None

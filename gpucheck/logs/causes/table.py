@@ -194,7 +194,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row((Match("cpu-fallback"),), Later.NOTHING, "Work ran on the CPU that a GPU could have done: {text}.", Severity.WARNING),
     ),
     "input-pipeline-bound": (
-        Row((Match("input-bound"),), Later.NOTHING, "The profiler found that training waits for its input pipeline: {message}."),
+        Row((Match("input-bound"),), Later.NOTHING, "The profiler found that training waits for its input pipeline: {text}."),
     ),
     # -- several GPUs and workers --
     "nccl-failed": (Row((Match("nccl-failed"),), Later.TRAINING, "NCCL failed: {text}."),),

@@ -11,10 +11,12 @@ Cause:
     The card lost its connection or its firmware hangs: heat, a power cable or supply that fails, a bad slot or riser, a fault
     of the board, or an uncorrectable memory error that waits for a reset.
 Fix:
-    1. If a reset is asked for, with every program on that GPU ended
+    1. Read what the kernel says about it
+       $ sudo dmesg | grep -i -E "nvrm|xid" | tail
+    2. If a reset is asked for, with every program on that GPU ended
        $ sudo nvidia-smi --gpu-reset -i 0
-    2. If the GPU is lost: switch the machine off and on again; a warm restart is often not enough
-    3. If it comes back: check power, seating and temperature, and have the board replaced
+    3. If the GPU is lost: switch the machine off and on again; a warm restart is often not enough
+    4. If it comes back: check power, seating and temperature, and have the board replaced
 Verify:
     nvidia-smi lists as many GPUs as lspci -d 10de: does, without ERR!.
 Unless:

@@ -14,7 +14,8 @@ Fix:
        $ uv venv --python 3.12 ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow
     3. Or with conda
        $ conda create -n tensorflow python=3.12
-    4. For an old release: 2.15 and 2.14 want Python 3.9 to 3.11, 2.10 and 2.12 want 3.8 to 3.10 or 3.11
+    4. For an old release, name an older Python: TensorFlow 2.16 to 2.19 are for Python up to 3.12, 2.12 to 2.15 up to 3.11, 2.10 and
+       2.11 up to 3.10
 Verify:
     python --version is within the range of the table in TensorFlow's installation guide.
 Unless:

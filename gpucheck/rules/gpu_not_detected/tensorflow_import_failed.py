@@ -16,6 +16,7 @@ Cause:
     Python looks into the program's folder first; and a keras.json that holds a value which Keras does not know ends its import.
 Fix:
     1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
+       $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
     2. See which packages do not fit together
        $ python -m pip check
     3. Install the package that the error names in the version that TensorFlow asks for; of NumPy and protobuf, mostly
@@ -25,7 +26,8 @@ Fix:
     5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
        $ grep -o -m1 -w avx /proc/cpuinfo
     6. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
-    7. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
+    7. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
+    8. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
 Verify:
     python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:

@@ -15,13 +15,15 @@ Fix:
        $ gpucheck -v
     2. Let an error of the GPU be told where it happens, and look for labels and indices out of range: the CPU names the line
        $ export CUDA_LAUNCH_BLOCKING=1
-    3. Code of TensorFlow 1: rewrite it, or let it run as it is: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
+    3. Code of TensorFlow 1: write tf.random.set_seed for set_random_seed, tf.io.gfile for gfile, tf_keras or tf-slim for contrib,
+       set_memory_growth for ConfigProto, MirroredStrategy for multi_gpu_model, tf.compat.v1.NAME for others; or rewrite it all
        $ tf_upgrade_v2 --infile old.py --outfile new.py
-    4. Try a fresh environment
+    4. Or let it run as it is: import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()
+    5. Try a fresh environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
-    5. If it follows one GPU through different programs, test that GPU, as an administrator
+    6. If it follows one GPU through different programs, test that GPU, as an administrator
        $ dcgmi diag -r 3
-    6. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
+    7. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
 Unless:

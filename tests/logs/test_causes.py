@@ -1,0 +1,133 @@
+"""How causes are named: rows of the table, what comes later, what follows from several lines, and what a text only states."""
+
+import pytest
+
+from gpucheck.engine.plugin import load_rules
+from gpucheck.logs import causes
+from gpucheck.logs.causes.cause import Match, Row, sentence
+from gpucheck.logs.causes.events import Events, Later
+from gpucheck.logs.causes.startup import infer_startup_failure
+from gpucheck.logs.reading import parse
+from gpucheck.model import Severity
+from gpucheck.probes.log import Event, Log
+
+NO_DEVICE = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
+
+
+def event(kind, line=1, text="a line", **fields):
+    return Event(kind=kind, line=line, text=text, fields=fields)
+
+
+def log(*events):
+    return Log(source="test", events=events, lines=len(events))
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("{process} hung", "python hung"),
+        ("{name|a program} hung", "a program hung"),
+        ("{name/process} hung", "python hung"),
+        ("{text}.", "It hung."),
+        ("the files {path*}", "the files a and b"),
+        ("a cache[ {path}] is full[ of {bytes}|, too]", "a cache a is full, too"),
+    ],
+)
+def test_a_sentence_has_the_fields_of_the_events(template, words):
+    events = [event("x", text="It hung.", process="python", path="a"), event("x", path="b"), event("x", path="a")]
+    assert sentence(template, events) == words
+
+
+def test_a_sentence_needs_its_fields():
+    with pytest.raises(KeyError):
+        sentence("{name} hung", [event("x")])
+
+
+@pytest.mark.parametrize(
+    ("match", "is_one"),
+    [
+        (Match("xid", code="79"), True),
+        (Match("xid", code="7"), False),
+        (Match("xid", code="31|79", device=""), True),
+        (Match("xid", code=".+", device=".+"), False),
+        (Match("xid", "fallen"), True),
+        (Match("xid", "row remapper"), False),
+        (Match("nvlink-down"), False),
+    ],
+)
+def test_a_match_asks_for_the_kind_the_fields_and_the_line(match, is_one):
+    assert match(event("xid", text="GPU has fallen off the bus", code="79")) is is_one
+
+
+@pytest.mark.parametrize(
+    ("later", "after", "stands"),
+    [
+        (Later.NOTHING, event("training-progress", 2), True),
+        (Later.TRAINING, event("training-progress", 2), False),
+        (Later.TRAINING, event("gpu-created", 2), True),
+        (Later.GPU_USE, event("gpu-created", 2), False),
+        (Later.GPU_USE, event("training-progress", 2), True),
+    ],
+)
+def test_what_comes_later_withdraws_an_alarm(later, after, stands):
+    row = Row((Match("driver-hung"),), later, "It hung.")
+    assert (row(Events(log(event("driver-hung"), after))) is not None) is stands
+
+
+def test_a_row_cites_what_stands_beside_its_events():
+    row = Row((Match("cuinit-failed"),), Later.NOTHING, "Refused in mode {mode}.", beside="compute-mode")
+    cause = row(Events(log(event("compute-mode", 1, mode="Prohibited"), event("cuinit-failed", 2))))
+    assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
+
+
+def test_of_several_rows_of_a_cause_the_first_event_counts():
+    first, second = event("file-size-limit", 3), event("thread-limit", 9)
+    (cause,) = causes.judge(log(first, second)).values()
+    assert "size of a file" in cause.summary
+
+
+def test_a_cause_cites_each_line_once_and_four_at_most():
+    events = [event("replicas-diverged", line) for line in (1, 1, 2, 3, 4, 5)]
+    assert [cited.line for cited in causes.judge(log(*events))["replicas-diverged"].events] == [1, 2, 3, 4]
+
+
+def test_what_a_text_only_states_is_a_warning_and_needs_a_text_without_messages():
+    stated = event("stated", 2, cause="driver-missing")
+    assert causes.judge(log(stated))["driver-missing"].severity is Severity.WARNING
+    assert "driver-missing" not in causes.judge(log(event("driver-hung"), stated))
+
+
+def test_a_crash_is_a_cause_where_nothing_else_is():
+    crash = event("killed", 2, "Segmentation fault", signal="SIGSEGV")
+    assert list(causes.judge(log(crash))) == ["training-crashed"]
+    assert list(causes.judge(log(event("nccl-failed"), crash))) == ["nccl-failed"]
+
+
+def test_an_inference_is_made_once():
+    calls = []
+
+    def infer(events):
+        calls.append(events)
+
+    events = Events(log())
+    assert (events.infer(infer), events.infer(infer), len(calls)) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        ([NO_DEVICE], "devices-hidden"),
+        (["kernel driver does not appear to be running on this host (9f8e7d6c5b4a): absent", NO_DEVICE], "container-without-gpu"),
+        (["kernel driver does not appear to be running on this host (workstation-1): absent", NO_DEVICE], "no-nvidia-gpu"),
+        (["failed call to cuInit: UNKNOWN ERROR (303)", "kernel reported version is: 535.161.8"], "driver-library-missing"),
+        (["nvidia-smi: command not found"], "driver-missing"),
+        (["NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.", NO_DEVICE], None),
+    ],
+)
+def test_the_start_of_cuda_is_told_apart_by_other_lines(lines, code):
+    failure = infer_startup_failure(Events(parse(lines, "test")))
+    assert (failure and failure.code) == code
+
+
+def test_every_cause_is_a_rule():
+    assert causes.CODES - {rule.code for rule in load_rules()} == set()
