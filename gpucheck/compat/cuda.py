@@ -31,6 +31,9 @@ _BRANCHES = (
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 
+# Values of CUDA_VISIBLE_DEVICES; NoDevFiles is Slurm's, for a job without a GPU.
+HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
+
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
 CU_RESULTS: dict[int, CuResult] = {

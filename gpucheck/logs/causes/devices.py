@@ -3,6 +3,7 @@
 import re
 
 from gpucheck.advice.wording import listing, short
+from gpucheck.compat.cuda import HIDES_ALL
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, in_order, uses_gpu, values
 from gpucheck.logs.causes.health import reported
@@ -32,7 +33,6 @@ _MISSED = (
     "library-missing",
     "nvml-failed",
 )  # what a job says without its GPU
-HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")  # NoDevFiles: Slurm, for a job without a GPU
 _INVALID_DEVICE = "101"
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # GPU 0 is what a program asks for on any machine

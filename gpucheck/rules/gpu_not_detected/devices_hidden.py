@@ -32,8 +32,8 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from gpucheck.compat.cuda import HIDES_ALL
 from gpucheck.engine.plugin import rule
-from gpucheck.logs.causes.devices import HIDES_ALL
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
