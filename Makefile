@@ -1,12 +1,18 @@
 # make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
 # make smoke-test   the recurring check: the training jobs only
+# make quick        the tests that one runs all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
+# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, one fault of tests/lab per code
+# make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
 # make lab          inject every fault of tests/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
-# make test, make lint, make docs, make bench
+# make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
 ARGS ?=
 BIN := $(VENV)/bin
+WORKERS ?= auto
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
+QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/repair tests/test_*.py
 
 # TensorFlow has wheels for these; the first interpreter found among them makes the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -17,7 +23,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test test lab lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all lab lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -25,11 +31,18 @@ check: compiled
 smoke-test: compiled
 	$(BIN)/gpucheck --allow-cpu --strategy one_device --strategy mirrored $(ARGS)
 
-test: $(VENV)/.$(EXTRA) $(VENV)/.test $(VENV)/legacy/tf_keras
-	$(BIN)/python -m pytest $(ARGS)
+quick: $(VENV)/.test
+	$(PYTEST) -m "not tensorflow and not slow" $(QUICK) $(ARGS)
+
+test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
+	$(PYTEST) -rs -m "not slow" $(ARGS)
+
+test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras
+	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
+	$(BIN)/nox
 
 lab: compiled $(VENV)/.test
-	$(BIN)/python -m pytest tests/lab -q -s --tb=short $(ARGS)
+	$(PYTEST) tests/lab --tb=short $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .
@@ -37,7 +50,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 goldens: $(VENV)/.test
-	$(BIN)/python -m pytest -q tests/golden --update-goldens
+	$(PYTEST) tests/golden --update-goldens
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py

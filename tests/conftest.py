@@ -1,8 +1,10 @@
 """Fixtures for the whole suite."""
 
+import os
 import pathlib
 import signal
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from lab import fake_driver
@@ -19,6 +21,29 @@ if hasattr(signal, "SIGHUP"):
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register the option that rewrites tests/golden."""
     parser.addoption("--update-goldens", action="store_true", help="rewrite the files under tests/golden")
+
+
+# The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(pathlib.Path(__file__).parent / "imports_noted"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
+os.environ["TEST_IMPORTS_OF_TENSORFLOW"] = tempfile.mkstemp(prefix="imports-of-tensorflow-")[1]
+
+
+def pytest_unconfigure() -> None:
+    """Remove the notes."""
+    pathlib.Path(os.environ["TEST_IMPORTS_OF_TENSORFLOW"]).unlink(missing_ok=True)
+
+
+@pytest.fixture(autouse=True)
+def _tensorflow_only_where_marked(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that lets a child import the real TensorFlow without the mark `tensorflow`."""
+    yield
+    notes = pathlib.Path(os.environ["TEST_IMPORTS_OF_TENSORFLOW"])
+    imported = notes.exists() and notes.stat().st_size > 0
+    notes.write_text("")
+    marked = request.node.get_closest_marker("tensorflow") is not None
+    assert marked or not imported, "a child of this test imported TensorFlow: mark it `tensorflow`"
 
 
 @pytest.fixture(scope="session")

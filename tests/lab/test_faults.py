@@ -4,19 +4,31 @@ import importlib
 import pathlib
 
 import pytest
-from lab.bench import QUICK
+from lab.bench import LEVELS, QUICK
 
 FILES = sorted(path.stem for path in (pathlib.Path(__file__).parent / "faults").glob("*.py") if path.stem != "__init__")
 FAULTS = [fault for name in FILES for fault in importlib.import_module(f"lab.faults.{name}").FAULTS]
 
 
 def cases():
+    """Every fault; the cheapest one of each code stands for it in `make test`, the others wait for `make test-all`."""
+    chosen = {}
+    for fault in sorted(FAULTS, key=lambda fault: LEVELS.index(fault.level)):
+        chosen.setdefault(fault.expected, fault.name)
     for fault in FAULTS:
-        yield pytest.param(fault, id=fault.name, marks=() if fault.level == QUICK else pytest.mark.tensorflow)
+        marks = [] if fault.level == QUICK else [pytest.mark.tensorflow]
+        if fault.name not in chosen.values():
+            marks.append(pytest.mark.slow)
+        yield pytest.param(fault, id=fault.name, marks=marks)
 
 
 @pytest.mark.parametrize("fault", list(cases()))
-def test_the_root_cause_is_named(fault, result):
+def test_the_root_cause_is_named(fault, bench, record_property):
+    result = bench.run(fault)
+    expected = fault.expected if isinstance(fault.expected, str) else " | ".join(fault.expected) or "(no error)"
+    outcome = "skipped" if result.skipped else "WRONG" if result.problems else ""
+    code = "-" if result.exit is None else result.exit
+    record_property("fault", (fault.name, expected[:34], result.named, code, f"{result.seconds:.2f}", outcome))
     if result.skipped:
         pytest.skip(result.skipped)
     if result.problems:

@@ -194,11 +194,19 @@ FRAME = """<!DOCTYPE html><title>nothing</title><script>addEventListener("messag
 <iframe src="page.html" style="width:{width}px;height:800px;border:0"></iframe>"""  # a window is at least 500 pixels wide
 
 
+LIGHT, DARK = "rgb(251, 250, 247)", "rgb(20, 23, 28)"
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
 @pytest.mark.parametrize(
-    ("width", "scheme", "paper"), [(1100, 1, "rgb(251, 250, 247)"), (1100, 0, "rgb(20, 23, 28)"), (360, 1, "rgb(251, 250, 247)")]
+    ("case", "width", "scheme", "paper"),
+    [
+        ("fail-gpu-3", 1100, 1, LIGHT),
+        pytest.param("fail-gpu-3", 360, 1, LIGHT, marks=pytest.mark.slow),
+        pytest.param("dirty", 1100, 0, DARK, marks=pytest.mark.slow),
+        pytest.param("dirty", 360, 1, LIGHT, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("case", ["fail-gpu-3", "dirty"])
 def test_in_a_browser(tmp_path, case, width, scheme, paper):
     (tmp_path / "page.html").write_text(page.render(ALL[case]()).replace("</body>", TRY), encoding="utf-8")
     path = tmp_path / "frame.html"

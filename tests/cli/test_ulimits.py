@@ -11,7 +11,7 @@ import pytest
 resource = pytest.importorskip("resource", reason="limits of POSIX")
 from gpucheck import ulimits  # noqa: E402
 
-ROOT = str(pathlib.Path(__file__).parents[1])
+ROOT = str(pathlib.Path(__file__).parents[2])
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 LOW = "process-limit-too-low"
 needs_room = pytest.mark.skipif(0 <= HARD < ulimits.WANTED, reason="the hard limit on open files is low here")

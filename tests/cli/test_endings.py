@@ -10,7 +10,7 @@ import time
 import pytest
 from leftovers import VARIABLE, leftovers, leftovers_after
 
-ROOT = str(pathlib.Path(__file__).parents[1])
+ROOT = str(pathlib.Path(__file__).parents[2])
 GPUCHECK = [sys.executable, "-m", "gpucheck"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and shells of POSIX")
 needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")

@@ -14,7 +14,6 @@ import jsonschema
 import pytest
 from leftovers import VARIABLE, leftovers, leftovers_after
 
-needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 REPORT_FIELDS = {
     "schema_version", "tool", "started_at", "seconds", "verdict", "exit_code", "unknown_because", "findings", "training",
     "experiments", "probes", "outcomes", "facts",
@@ -140,7 +139,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
 def test_a_shell_that_lacks_something(tmp_path, line):
     """Service managers close standard error; a working folder may have been deleted since."""
     args = ["sh", "-c", f'{line}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu"]
-    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[1])}
+    env = {**os.environ, "PYTHONPATH": str(pathlib.Path(__file__).parents[2])}
     done = subprocess.run([*args, "--python", sys.executable], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert "No fault" in done.stdout
@@ -249,7 +248,7 @@ def test_nothing_is_left_when_gpucheck_itself_is_ended(tmp_path, number):
     assert leftovers_after(str(tmp_path), 5) == []
 
 
-@needs_tensorflow
+@pytest.mark.tensorflow
 def test_the_whole_run_trains_and_conforms_to_its_schema(schema):
     got = report("--allow-cpu")
     jsonschema.Draft202012Validator(schema).validate(got)
@@ -257,7 +256,7 @@ def test_the_whole_run_trains_and_conforms_to_its_schema(schema):
     assert [(run["strategy"], run["status"]) for run in got["training"]] == [("one_device", "passed"), ("mirrored", "passed")]
 
 
-@needs_tensorflow
+@pytest.mark.tensorflow
 def test_several_workers():
     got = report("--allow-cpu", "--strategy", "multi_worker_mirrored")
     (run,) = got["training"]

@@ -116,7 +116,7 @@ def test_an_ignored_signal_stays_ignored():
 
 @posix
 def test_no_child_of_the_check_is_left(tmp_path):
-    text = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r}); import leftovers; print(leftovers.leftovers({str(tmp_path)!r}))"
+    text = f"import sys; sys.path.insert(0, {str(pathlib.Path(__file__).parents[1])!r}); import leftovers; print(leftovers.leftovers({str(tmp_path)!r}))"
     process = subprocess.Popen(
         [*PASSING, *python(text)], stdout=subprocess.PIPE, text=True, env={**os.environ, VARIABLE: str(tmp_path)}
     )

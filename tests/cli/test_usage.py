@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-ROOT = str(pathlib.Path(__file__).parents[1])
+ROOT = str(pathlib.Path(__file__).parents[2])
 
 
 def gpucheck(*args, cwd=None, **env):
