@@ -7,6 +7,7 @@ import msgspec
 from gpucheck.engine.pipeline import diagnose
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Report, Request, Verdict
+from gpucheck.probes.cuda import Cuda
 
 LEVELS = ("quick", "default", "full")
 
@@ -117,13 +118,14 @@ def unready(report: Report, gpus: int, memory_gib: float) -> str | None:
         return f"{report.findings[0].summary} [{report.findings[0].code}]"
     if report.verdict is Verdict.UNKNOWN:
         return f"no verdict: {'; '.join(report.unknown_because)}"
-    devices = (report.facts.get("cuda") or {}).get("devices") or ()
+    cuda = report.fact(Cuda)
+    devices = cuda.devices if cuda else ()
     if len(devices) < gpus:
         return f"{gpus} GPUs are required, and CUDA offers this process {len(devices)}"
     for device in devices[:gpus]:
-        has = (device["memory_total_bytes"] or 0) / 2**30
+        has = (device.memory_total_bytes or 0) / 2**30
         if has < memory_gib:
-            return f"{memory_gib:g} GiB per GPU are required, and {device['name']} has {has:.1f}"
+            return f"{memory_gib:g} GiB per GPU are required, and {device.name} has {has:.1f}"
     return None
 
 

@@ -7,10 +7,8 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
+from gpucheck.engine import recorded
 from gpucheck.engine.facts import Facts
-from gpucheck.engine.plugin import load_probes
 from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
 from gpucheck.model import ProbeStatus, Reading, Request
 
@@ -223,18 +221,15 @@ def machine(name: str) -> dict[str, Any]:
 
 def readings(plain: dict[str, Any], request: Request | None = None) -> list[Reading]:
     """Typed readings of a machine's plain facts; a probe set to None could not look."""
-    kinds = {probe.name: probe.fact for probe in load_probes()}
-    unknown = plain.keys() - kinds.keys() - {"request"}
+    unknown = plain.keys() - recorded.fact_types().keys()
     assert not unknown, f"no such probe: {sorted(unknown)}"
-    result = [
-        Reading(probe=name, status=ProbeStatus.FAILED, problem="unreadable in this example")
-        if fact is None
-        else Reading(probe=name, status=ProbeStatus.OK, fact=msgspec.convert(fact, kinds[name], strict=True))
-        for name, fact in plain.items()
-        if name != "request"
+    facts = {"request": request or Request(), **recorded.typed(plain)}
+    return [
+        Reading(probe=name, status=ProbeStatus.OK, fact=facts[name])
+        if name in facts
+        else Reading(probe=name, status=ProbeStatus.FAILED, problem="unreadable in this example")
+        for name in [*(name for name in plain if name != "request"), "request"]
     ]
-    wanted = msgspec.convert(plain["request"], Request) if "request" in plain else request or Request()
-    return [*result, Reading(probe="request", status=ProbeStatus.OK, fact=wanted)]
 
 
 def facts(plain: dict[str, Any]) -> Facts:

@@ -27,7 +27,7 @@ def recorded(*changes):
 def test_check_returns_the_report():
     report = gpucheck.check(level="quick", allow_cpu=True)
     assert (report.verdict, report.exit_code) == (Verdict.PASS, 0)
-    assert report.facts["system"]["platform"] == sys.platform
+    assert report.facts["system"].platform == sys.platform
 
 
 def test_require_names_the_root_cause():

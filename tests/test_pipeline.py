@@ -301,8 +301,8 @@ def test_a_quick_run_needs_no_tensorflow():
 
 def test_the_report_carries_the_facts_and_the_request():
     got = report()
-    assert got.facts["request"]["allow_cpu"] is True
-    assert got.facts["keras"]["version"] == "3.15.1"
+    assert got.facts["request"].allow_cpu is True
+    assert got.facts["keras"].version == "3.15.1"
     assert "request" not in [run.name for run in got.probes]
 
 

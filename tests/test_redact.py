@@ -16,7 +16,7 @@ def log(*lines, hosts=(), users=(), changes=()):
     """Log lines after redaction."""
     events = [{"kind": "xid", "line": number, "text": line, "fields": {}} for number, line in enumerate(lines)]
     made = redact(report("h200", [("log.events", events), *changes]), hosts=hosts, users=users)
-    return [event["text"] for event in made.facts["log"]["events"]]
+    return [event.text for event in made.facts["log"].events]
 
 
 def test_nothing_secret_is_left_anywhere():
@@ -32,13 +32,13 @@ def test_the_report_alone_teaches_what_is_secret(name):
 
 def test_the_same_thing_has_the_same_alias_everywhere():
     made = redacted()
-    event = [event["text"] for event in made.facts["log"]["events"]]
+    event = [event.text for event in made.facts["log"].events]
     host = re.search(r"05 (host-\d+) kernel", event[0])[1]
     assert event[1].startswith(f"{host}:1234:1250 [0] NCCL")
     assert event[2] == f"hostname: {host}"
-    uuid = made.facts["gpus"]["gpus"][0]["uuid"]
+    uuid = made.facts["gpus"].gpus[0].uuid
     assert re.fullmatch(r"GPU-uuid-\d+", uuid)
-    assert made.facts["environment"]["variables"]["CUDA_VISIBLE_DEVICES"] == uuid  # CUDA takes a prefix
+    assert made.facts["environment"].variables["CUDA_VISIBLE_DEVICES"] == uuid  # CUDA takes a prefix
     assert uuid in event[3]
     serial = re.search(r"serial-\d+", event[0])[0]
     finding = made.findings[0]
@@ -50,7 +50,7 @@ def test_the_same_thing_has_the_same_alias_everywhere():
     )
     assert [item.value for item in finding.evidence[: len(LINES)]] == event
     ip = re.search(r"eth0:(ip-\d+)<0>", event[1])[1]
-    assert f'"{ip}:2222"' in made.facts["environment"]["variables"]["TF_CONFIG"]
+    assert f'"{ip}:2222"' in made.facts["environment"].variables["TF_CONFIG"]
 
 
 def test_different_things_have_different_aliases():

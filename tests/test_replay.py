@@ -37,8 +37,8 @@ def test_the_same_rules_say_the_same(changes):
 
 
 def test_options_add_to_what_the_run_was_asked():
-    assert replay(written(), allow_cpu=True).facts["request"]["allow_cpu"] is True
-    assert replay(written(allow_cpu=True)).facts["request"]["allow_cpu"] is True
+    assert replay(written(), allow_cpu=True).facts["request"].allow_cpu is True
+    assert replay(written(allow_cpu=True)).facts["request"].allow_cpu is True
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_time_that_no_run_takes_is_refused(where, seconds):
 def test_json_is_read_as_powershell_writes_it(encoding):
     text = written().decode().replace("NVIDIA H200", "NVIDIA H200 ü")
     again = replay(text.replace("\n", "\r\n").encode(encoding))
-    assert again.facts["gpus"]["gpus"][0]["name"] == "NVIDIA H200 ü"
+    assert again.facts["gpus"].gpus[0].name == "NVIDIA H200 ü"
 
 
 @pytest.mark.parametrize("probe", ["training", "tensorflow", "pci"])

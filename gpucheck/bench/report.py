@@ -66,44 +66,44 @@ def _joined(values: Any) -> str:
 
 def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
     """What a person reads: a paragraph per configuration, then what follows."""
-    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
-    from gpucheck.reports._words import plural
+    from gpucheck.reports.shared.terminal_text import TerminalText  # rich is for terminals only
+    from gpucheck.reports.shared.words import plural
 
-    sheet = Sheet(width=width, color=color, ascii=ascii)
+    out = TerminalText(width=width, color=color, ascii=ascii)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-    sheet.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
+    out.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
     ask = result.ask
-    sheet.add(
+    out.add(
         (f"{result.model}; data: {ask.data}; median (least to most) of {plural(ask.repeats, 'run')} after a warm-up", "quiet"),
         hang=2,
     )
     for one in result.measurements:
-        sheet.blank()
+        out.blank()
         on = f" on {devices(one.devices)}" if one.devices else ""
         title = f"{one.strategy}{on}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
-        sheet.add((title, "title"), hang=2)
+        out.add((title, "title"), hang=2)
         if one.status != "measured":
-            sheet.add(
+            out.add(
                 (one.status.replace("-", " "), "fail" if one.status == "failed" else "warn"), f": {one.reason}", indent=2, hang=4
             )
             continue
         for label, words in _figures(one):
-            sheet.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
+            out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
     notes = [*result.notes, *_hints(result)]
     if result.ended != "finished":
         done = sum(one.status == "measured" for one in result.measurements)
-        sheet.blank()
-        sheet.add((result.ended, "fail"), f" after {done} of {plural(len(result.measurements), 'configuration')}", hang=2)
+        out.blank()
+        out.add((result.ended, "fail"), f" after {done} of {plural(len(result.measurements), 'configuration')}", hang=2)
     if notes:
-        sheet.blank()
+        out.blank()
     for note in notes:
-        sheet.add(note, indent=0, label="·", hang=2)
-    return str(sheet)
+        out.add(note, indent=0, label="·", hang=2)
+    return str(out)
 
 
 def _figures(one: Measurement) -> list[tuple[str, str]]:
     """Label and words of each line."""
-    from gpucheck.reports._words import duration, plural, size
+    from gpucheck.reports.shared.words import duration, plural, size
 
     if one.samples_per_second is None or one.step_seconds is None or one.epoch_seconds is None:
         return []
@@ -150,7 +150,7 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
 
 def _load(gpu: GpuLoad) -> str:
     """What NVML said of a GPU."""
-    from gpucheck.reports._words import plural, significant
+    from gpucheck.reports.shared.words import plural, significant
 
     values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
     known = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
@@ -160,7 +160,7 @@ def _load(gpu: GpuLoad) -> str:
 
 def _parts(traced: Traced) -> str:
     """Where a traced step's time went."""
-    from gpucheck.reports._words import plural
+    from gpucheck.reports.shared.words import plural
 
     parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
     shares = ", ".join(
@@ -171,7 +171,7 @@ def _parts(traced: Traced) -> str:
 
 def _hints(result: Result) -> list[str]:
     """What the figures say by themselves."""
-    from gpucheck.reports._words import significant
+    from gpucheck.reports.shared.words import significant
 
     measured = [one for one in result.measurements if one.samples_per_second is not None]
     hints = []
@@ -199,12 +199,12 @@ def _hints(result: Result) -> list[str]:
 
 
 def _spread(values: Spread) -> str:
-    from gpucheck.reports._words import significant
+    from gpucheck.reports.shared.words import significant
 
     return f"{significant(values.median)} ({significant(values.minimum)} to {significant(values.maximum)})"
 
 
 def _time(seconds: float) -> str:
-    from gpucheck.reports._words import duration, significant
+    from gpucheck.reports.shared.words import duration, significant
 
     return duration(seconds) if seconds >= 1 else f"{significant(seconds * 1000)} ms"

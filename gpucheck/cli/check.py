@@ -95,7 +95,7 @@ def check(
 def _exit_code(report: Report, exit_style: str) -> int:
     if exit_style == "default":
         return report.exit_code
-    from gpucheck.reports._headline import exit_code
+    from gpucheck.model.exit_styles import exit_code
 
     return exit_code(report, exit_style)
 

@@ -1,13 +1,16 @@
 """The command ``compare``: what is different between two looks at a machine."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from gpucheck.cli.parameters import Command
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, say, show
-from gpucheck.model import Level, Report, Request
+from gpucheck.model import Expectations, Level, Report, Request
+
+if TYPE_CHECKING:
+    from gpucheck.expectations.drift import Drift
 
 EXAMPLES = """\b
 Examples:
@@ -48,13 +51,12 @@ def compare(
     if baseline == current == "-":
         raise click.UsageError("only one of the two can come from standard input")
     text = _read(baseline)
-    wanted = None if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
-    old = _report(text, baseline) if wanted is None else None
-    if old is not None and not drift.PROBES.keys() & old.facts.keys():
+    old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
+    if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is no baseline")
     new = _report(_read(current), current) if current is not None else diagnose_here(request, started)
     names = (baseline, current or "this machine")
-    found = drift.between(old, new, *names) if old else drift.from_expectations(drift.seen_of(new, wanted), *names)
+    found = drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
     code = 1 if found.changes else 0
     show(_render(found, style, color, verbose), code)
     if found.not_compared and style != "json" and not verbose:
@@ -62,7 +64,7 @@ def compare(
     raise SystemExit(code)
 
 
-def _render(found: Any, style: str, color: str, verbose: bool) -> str:
+def _render(found: "Drift", style: str, color: str, verbose: bool) -> str:
     from gpucheck.reports import drift
 
     if style == "json":
@@ -88,7 +90,7 @@ def _report(text: bytes, name: str) -> Report:
         raise click.UsageError(f"{name}: {error}") from None
 
 
-def _expectations(text: bytes, name: str) -> Any:
+def _expectations(text: bytes, name: str) -> Expectations:
     from gpucheck.expectations.read import Problem, baseline
 
     try:

@@ -69,10 +69,11 @@ def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) ->
 
 
 def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
+    from gpucheck.probes.interpreter import Interpreter
     from gpucheck.repair import install
 
-    interpreter = report.facts.get("interpreter") or {}
-    prefix, kind = str(interpreter.get("prefix")), interpreter.get("environment")
+    interpreter = report.fact(Interpreter)
+    prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that gave no answer", None)
     wanted = install.lasting(assignments)
     for one in assignments:
         if one not in wanted:
@@ -118,7 +119,8 @@ class _Refusals:
 
 
 def _complain(report: Report, printed: bool) -> None:
-    from gpucheck.reports._headline import headline, roots
+    from gpucheck.reports.shared.findings import roots
+    from gpucheck.reports.shared.headline import headline
 
     first = next(iter(roots(report)), None)
     code = f"{first.code}: " if first is not None and report.exit_code == ExitCode.FAULT else ""

@@ -130,7 +130,7 @@ def _show_error(error: click.ClickException) -> None:
 
 def exit_code_of(state: str, exit_style: str) -> int:
     """The exit code of a state ("usage", "unknown") in a style."""
-    from gpucheck.reports._headline import EXIT_STYLES
+    from gpucheck.model.exit_styles import EXIT_STYLES
 
     return EXIT_STYLES[exit_style][state]
 
@@ -138,7 +138,7 @@ def exit_code_of(state: str, exit_style: str) -> int:
 def _style(context: click.Context) -> str:
     """The exit style of arguments and settings that may both be wrong."""
     from gpucheck.cli.settings import exit_style
-    from gpucheck.reports._headline import EXIT_STYLES
+    from gpucheck.model.exit_styles import EXIT_STYLES
 
     if context.invoked_subcommand not in (None, "check"):
         return "default"

@@ -127,7 +127,8 @@ def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict
 
 
 def _tell(report: Report, on_fail: str, color: str, verbose: bool) -> None:
-    from gpucheck.reports._headline import headline, roots
+    from gpucheck.reports.shared.findings import roots
+    from gpucheck.reports.shared.headline import headline
 
     if verbose:
         from gpucheck.reports import terminal

@@ -39,11 +39,8 @@ def snapshot(started: float, request: Request, file: str, force: bool, color: st
 
 def _render(report: Report) -> str:
     from gpucheck.expectations import snapshot
-    from gpucheck.expectations.drift import seen_of
-    from gpucheck.model import Expectations
 
-    seen = seen_of(report, Expectations())
-    return snapshot.render(snapshot.expectations(seen, report), report, seen)
+    return snapshot.render(snapshot.expectations(report), report)
 
 
 def _refuse(report: Report, color: str) -> None:

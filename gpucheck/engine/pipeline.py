@@ -5,8 +5,6 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from gpucheck import __version__, ulimits
 from gpucheck.engine.derivation import Missing, arguments, derive
 from gpucheck.engine.facts import Facts
@@ -153,7 +151,7 @@ def assemble(
             for reading in readings
         ),
         outcomes=outcomes,
-        facts={reading.probe: msgspec.to_builtins(reading.fact) for reading in facts if reading.fact is not None},
+        facts={reading.probe: reading.fact for reading in facts if reading.fact is not None},
     )
 
 

@@ -23,6 +23,7 @@ def schema() -> dict[str, Any]:
             component["required"] = list(component["properties"])
     name = report["$ref"].rpartition("/")[2]
     whole = components.pop(name)
+    del components["Fact"]  # the base of all facts, which are named below
     whole["properties"]["facts"] = {
         "type": "object",
         "description": "What each probe saw, by the probe's name. A probe without a fact is left out: see probes[].problem.",

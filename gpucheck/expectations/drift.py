@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from gpucheck.engine.facts import Facts
 from gpucheck.expectations import SPEED_TOLERANCE, steady
 from gpucheck.expectations.gpus import gpu_count, gpu_models
-from gpucheck.expectations.items import Item, Seen
+from gpucheck.expectations.items import Item, Machine
 from gpucheck.expectations.tracked import Tracked, tracked
 from gpucheck.expectations.training import training
 from gpucheck.expectations.versions import version
-from gpucheck.model import Expectations, Report
+from gpucheck.model import Expectations, Report, Request
 
 TRAINING = "training speed"
 GROUPS = {
@@ -64,7 +63,7 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
                 left.append(f"{probe}: {reason}")
         elif probe in new.facts and probe not in old.facts:
             left.append(f"{probe}: not in {baseline}")
-    theirs, ours = tracked(old.facts), tracked(new.facts)
+    theirs, ours = tracked(old), tracked(new)
     for key in dict.fromkeys([*theirs, *ours]):
         was, now = theirs.get(key), ours.get(key)
         known = was or now
@@ -82,33 +81,18 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
     return _drift(changes, left, baseline, current)
 
 
-def from_expectations(seen: Seen, baseline: str, current: str) -> Drift:
+def from_expectations(wanted: Expectations, report: Report, baseline: str, current: str) -> Drift:
     """Hold a run against an expectations file: every expectation that is not met is a change."""
+    request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=wanted)
+    machine = Machine(request, *report.facts.values())
     changes, left = [], []
     for look, group in _LOOKS:
-        items = list(look(seen))
-        for item in items:
+        for item in look(machine):
             if item.met is None:
                 left.append(f"{item.what} ({item.expected}): {item.seen}")
             elif not item.met:
-                place = group(item)
-                changes.append(_change(place, item.what, item.expected, item.seen))
+                changes.append(_change(group(item), item.what, item.expected, item.seen))
     return _drift(changes, left, baseline, current)
-
-
-def seen_of(report: Report, wanted: Expectations | None) -> Seen:
-    """A report's facts, to be held against expectations."""
-    from gpucheck.engine.plugin import load_probes
-    from gpucheck.model import ProbeStatus, Reading, Request
-
-    kinds = {probe.name: probe.fact for probe in load_probes()}
-    readings = [
-        Reading(probe=name, status=ProbeStatus.OK, fact=msgspec.convert(fact, kinds[name]))
-        for name, fact in report.facts.items()
-        if name in kinds
-    ]
-    request = msgspec.convert(report.facts.get("request", {}), Request)
-    return Seen.all(msgspec.structs.replace(request, expectations=wanted), Facts(readings))
 
 
 PROBES = {
@@ -135,7 +119,7 @@ def _version_group(item: Item) -> str:
     return {"Python": "Python and packages", "cuDNN": "libraries"}.get(item.what, "driver and CUDA")
 
 
-_LOOKS: tuple[tuple[Callable[[Seen], Iterator[Item]], Callable[[Item], str]], ...] = (
+_LOOKS: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str]], ...] = (
     (gpu_count, lambda item: "hardware"),
     (gpu_models, lambda item: "hardware"),
     (version, _version_group),
@@ -164,10 +148,7 @@ def _direction(was: Tracked | None, now: Tracked | None) -> str | None:
 
 def _on_cpu(report: Report) -> bool:
     """Whether it has a speed that is not compared."""
-    return any(
-        run.get("samples_per_second") is not None and not steady(run["devices"])
-        for run in (report.facts.get("training") or {}).get("runs") or ()
-    )
+    return any(run.samples_per_second is not None and not steady(run.devices) for run in report.training)
 
 
 def _change(group: str, what: str, old: str | None, new: str | None, note: str | None = None) -> Change:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
-from gpucheck.expectations.items import Item, Seen
+from gpucheck.expectations.items import Item, Machine
 from gpucheck.model import Evidence, Expectations, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -14,19 +14,19 @@ from gpucheck.probes.gpus import Gpus
 GIB = 1 << 30
 
 
-def gpu_count(seen: Seen) -> Iterator[Item]:
+def gpu_count(machine: Machine) -> Iterator[Item]:
     """How many GPUs this process can use."""
-    wanted = seen.expected.gpu.count
+    wanted = machine.expected.gpu.count
     if wanted is None:
         return
-    count, evidence = usable_gpus(seen)
-    words = seen.why_not(Cuda) if count is None else str(count)
+    count, evidence = usable_gpus(machine)
+    words = machine.why_not(Cuda) if count is None else str(count)
     yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
 
 
-def usable_gpus(seen: Seen) -> tuple[int | None, tuple[Evidence, ...]]:
-    """How many GPUs this process can use (None: could not be seen), and what says so."""
-    cuda, gpus = seen.get(Cuda), seen.get(Gpus)
+def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
+    """How many GPUs this process can use (None: could not be observed), and what says so."""
+    cuda, gpus = machine.get(Cuda), machine.get(Gpus)
     if cuda is not None and cuda.device_count is not None:
         return cuda.device_count, saw(cuda, "device_count")
     if cuda is not None and (cuda.status == "library-not-found" or cuda.result == CUDA_ERROR_NO_DEVICE):
@@ -36,20 +36,20 @@ def usable_gpus(seen: Seen) -> tuple[int | None, tuple[Evidence, ...]]:
     return None, ()
 
 
-def gpu_models(seen: Seen) -> Iterator[Item]:
+def gpu_models(machine: Machine) -> Iterator[Item]:
     """Name, memory and compute capability of every GPU; nothing where there is none, which is the count's matter."""
-    wanted, gpus, cuda = seen.expected.gpu, seen.get(Gpus), seen.get(Cuda)
+    wanted, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
     if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
         return
     source, items = (gpus, gpus.gpus) if gpus is not None and gpus.gpus else (cuda, cuda.devices if cuda is not None else ())
     field = "gpus" if source is gpus else "devices"
     if source is None or not items:
-        if usable_gpus(seen)[0] != 0:
-            yield Item("GPUs", "of a certain kind", seen.why_not(Gpus), None)
+        if usable_gpus(machine)[0] != 0:
+            yield Item("GPUs", "of a certain kind", machine.why_not(Gpus), None)
         return
     for place, gpu in enumerate(items):
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
-        for name, expected, is_met, words in _gpu_wishes(seen.expected):
+        for name, expected, is_met, words in _gpu_wishes(machine.expected):
             value = getattr(gpu, name)
             told = f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
             evidence = saw(source, f"{field}[{place}].{name}")

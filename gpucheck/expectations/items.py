@@ -2,15 +2,9 @@
 
 from typing import NamedTuple
 
-from gpucheck.engine.facts import Facts, FactType
-from gpucheck.model import Evidence, Expectations, Fact, Level, Request
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.interpreter import Interpreter
+from gpucheck.engine.facts import FactType
+from gpucheck.model import Evidence, Expectations, Fact, Level, Report, Request, probe_of
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 
@@ -26,23 +20,18 @@ class Item(NamedTuple):
     affects: tuple[str, ...] = ()
 
 
-class Seen:
+class Machine:
     """The facts that expectations are held against, and why one of them is not there."""
 
-    def __init__(self, request: Request, facts: dict[type[Fact], Fact | None]) -> None:
+    def __init__(self, request: Request, *facts: Fact | None) -> None:
+        """``request`` has the expectations; a fact that is None was not observed."""
         self.request = request
-        self._facts = facts
+        self._facts = {type(fact): fact for fact in facts}
 
     @classmethod
-    def of(cls, request: Request, *facts: Fact | None) -> "Seen":
-        """Of the facts that a rule was handed."""
-        return cls(request, {type(fact): fact for fact in facts if fact is not None})
-
-    @classmethod
-    def all(cls, request: Request, facts: Facts) -> "Seen":
-        """Of a whole run."""
-        kinds = (Cuda, Driver, Gpus, Interpreter, Keras, Libraries, Packages, TensorFlow, Training)
-        return cls(request, {kind: facts.get(kind) for kind in kinds})
+    def of(cls, report: Report) -> "Machine":
+        """The machine that a report is about."""
+        return cls(report.fact(Request) or Request(), *report.facts.values())
 
     def get(self, kind: type[FactType]) -> FactType | None:
         """The fact of that type, if there is one."""
@@ -55,7 +44,7 @@ class Seen:
             return "not looked at with --quick"
         if kind is Training and not self.request.smoke:
             return "not looked at with --no-smoke"
-        return f"the probe {kind.__module__.rpartition('.')[2]} gave no answer"
+        return f"the probe {probe_of(kind)} gave no answer"
 
     @property
     def expected(self) -> Expectations:

@@ -7,12 +7,13 @@ import msgspec
 
 from gpucheck.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
 from gpucheck.expectations.gpus import GIB, usable_gpus
-from gpucheck.expectations.items import Seen
+from gpucheck.expectations.items import Machine
 from gpucheck.expectations.training import as_usual
 from gpucheck.expectations.versions import ABSENT, versions_seen
 from gpucheck.model import (
     Expectations,
     GpuExpectations,
+    Level,
     Report,
     Request,
     Severity,
@@ -30,24 +31,20 @@ START_FACTOR = 5
 START_SECONDS_MIN = 30.0
 
 
-def expectations(seen: Seen, report: Report) -> Expectations:
-    """What that machine is, as expectations that it meets itself.
-
-    Args:
-        seen: the facts of the run.
-        report: the run; its passed training jobs and its warnings count.
-    """
-    count, _ = usable_gpus(seen)
+def expectations(report: Report) -> Expectations:
+    """What a machine is, as expectations that it meets itself; its passed training jobs and its warnings count."""
+    machine = Machine.of(report)
+    count, _ = usable_gpus(machine)
     return Expectations(
-        gpu=_gpus(seen, count),
-        versions=VersionExpectations(**{name: f"=={found}" for name, found in _versions(seen).items()}),
+        gpu=_gpus(machine, count),
+        versions=VersionExpectations(**{name: f"=={found}" for name, found in _versions(machine).items()}),
         training=_training(report),
         allowed_warnings=tuple(sorted({one.code for one in report.findings if one.severity is Severity.WARNING})),
     )
 
 
-def _gpus(seen: Seen, count: int | None) -> GpuExpectations:
-    gpus, cuda = seen.get(Gpus), seen.get(Cuda)
+def _gpus(machine: Machine, count: int | None) -> GpuExpectations:
+    gpus, cuda = machine.get(Gpus), machine.get(Cuda)
     items: tuple[Any, ...] = (gpus.gpus if gpus is not None else ()) or (cuda.devices if cuda is not None else ())
     sizes = [item.memory_total_bytes for item in items if item.memory_total_bytes]
     capabilities = [item.compute_capability for item in items if item.compute_capability]
@@ -59,12 +56,12 @@ def _gpus(seen: Seen, count: int | None) -> GpuExpectations:
     )
 
 
-def _versions(seen: Seen) -> dict[str, str]:
+def _versions(machine: Machine) -> dict[str, str]:
     """The versions that a specifier can name."""
     from packaging.version import InvalidVersion, Version
 
     found = {}
-    for name, text in versions_seen(seen).items():
+    for name, text in versions_seen(machine).items():
         if text is None or text == ABSENT:
             continue
         try:
@@ -103,9 +100,8 @@ def _significant(number: float) -> float:
     return float(f"{number:.3g}")
 
 
-def render(wanted: Expectations, report: Report, seen: Seen) -> str:
+def render(wanted: Expectations, report: Report) -> str:
     """The file: every value with what was measured; what was not looked at is left as a comment."""
-    request = seen.request
     lines = [
         f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
         "# Check it, or another machine that should be like it: gpucheck --expect THIS-FILE",
@@ -129,7 +125,7 @@ def render(wanted: Expectations, report: Report, seen: Seen) -> str:
         '# PEP 440 specifiers; loosen what may change: "==2.21.*", ">=580,<581".',
         *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
         "",
-        *_training_lines(wanted.training, report, request),
+        *_training_lines(wanted.training, report),
         "# A known finding that shall not count until a day is over:",
         "# [[mute]]",
         '# code = "pcie-link-degraded"',
@@ -154,10 +150,11 @@ def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:
             yield f"{field.name} = {toml.value(value)}{note}"
 
 
-def _training_lines(wanted: TrainingExpectations, report: Report, request: Request) -> Iterable[str]:
+def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[str]:
     yield "[training]"
     if not wanted.strategies:
-        yield f"# Nothing was trained in this run{' (--quick)' if request.level == 0 else ''}."
+        request = report.fact(Request)
+        yield f"# Nothing was trained in this run{' (--quick)' if request and request.level == Level.QUICK else ''}."
         yield ""
         return
     yield f"strategies = {toml.value(wanted.strategies)}  # must pass"

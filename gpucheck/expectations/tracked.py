@@ -4,12 +4,26 @@ Left out is what differs from one run, or one job, to the next without meaning a
 process ids, folders, ranks.
 """
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from gpucheck.expectations import steady
 from gpucheck.expectations.gpus import GIB
+from gpucheck.model import Fact, Report, probe_of
 from gpucheck.model.naming import devices
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.environment import Environment
+from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.probes.interpreter import Interpreter
+from gpucheck.probes.keras import Keras
+from gpucheck.probes.kernel_module import KernelModule
+from gpucheck.probes.libraries import Libraries, Library, Tool
+from gpucheck.probes.limits import Limits
+from gpucheck.probes.packages import Distribution, Packages
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.probes.tensorflow import TensorFlow
 
 
 class Tracked(NamedTuple):
@@ -27,7 +41,6 @@ class Tracked(NamedTuple):
 
 
 Entry = tuple[str, str, Tracked]  # group, what, value
-Plain = dict[str, Any]  # a fact as plain JSON, or all of them by probe
 
 # One job, one rank or one worker each: different by design.
 _PER_JOB = frozenset(
@@ -50,114 +63,114 @@ _PER_JOB = frozenset(
 )
 
 
-def tracked(facts: Plain) -> dict[tuple[str, str], Tracked]:
+def tracked(report: Report) -> dict[tuple[str, str], Tracked]:
     """Every value that is there, by group and name. A value that is None is unknown and left out."""
-    return {(group, what): value for look in _LOOKS for group, what, value in look(facts)}
+    return {(group, what): value for look in _LOOKS for group, what, value in look(report)}
 
 
-def _driver(facts: Plain) -> Iterator[Entry]:
-    driver, module, cuda = (facts.get(name) or {} for name in ("driver", "kernel_module", "cuda"))
-    yield from _fields("driver and CUDA", "driver", driver, {"status": "NVML", "version": "NVIDIA driver"})
-    yield from _fields(
-        "driver and CUDA", "kernel_module", module, {"version": "kernel module", "open_source": "open kernel module"}
-    )
-    yield from _fields("driver and CUDA", "cuda", cuda, {"status": "libcuda", "driver_version": "the driver's CUDA"})
+def _driver(report: Report) -> Iterator[Entry]:
+    group = "driver and CUDA"
+    yield from _fields(group, report.fact(Driver), {"status": "NVML", "version": "NVIDIA driver"})
+    yield from _fields(group, report.fact(KernelModule), {"version": "kernel module", "open_source": "open kernel module"})
+    yield from _fields(group, report.fact(Cuda), {"status": "libcuda", "driver_version": "the driver's CUDA"})
 
 
-def _frameworks(facts: Plain) -> Iterator[Entry]:
-    group, packages = "TensorFlow and Keras", facts.get("packages") or {}
+def _frameworks(report: Report) -> Iterator[Entry]:
+    group, packages, tensorflow = "TensorFlow and Keras", report.fact(Packages), report.fact(TensorFlow)
     for name, label in (("tensorflow", "TensorFlow"), ("keras", "Keras"), ("tf_keras", "tf-keras"), ("libtpu", "libtpu")):
-        if installed := packages.get(name):
-            plain = installed["name"] in (name, name.replace("_", "-"))
-            yield group, label, Tracked(installed["version"] + ("" if plain else f" ({installed['name']})"), ("packages",))
-    tensorflow, keras = facts.get("tensorflow") or {}, facts.get("keras") or {}
-    yield from _fields(
-        group, "tensorflow", tensorflow, {"imported": "import tensorflow works", "built_with_cuda": "built with CUDA"}
-    )
-    if (listed := tensorflow.get("devices")) is not None:
-        kinds = [device["kind"] for device in listed]
+        installed: Distribution | None = getattr(packages, name, None)
+        if installed:
+            other_name = "" if installed.name.replace("-", "_") == name else f" ({installed.name})"
+            yield group, label, Tracked(installed.version + other_name, ("packages",))
+    yield from _fields(group, tensorflow, {"imported": "import tensorflow works", "built_with_cuda": "built with CUDA"})
+    if tensorflow and tensorflow.devices is not None:
+        kinds = [device.kind for device in tensorflow.devices]
         words = ", ".join(f"{kinds.count(kind)} × {kind}" for kind in sorted(set(kinds))) or "none"
         yield group, "devices that TensorFlow lists", Tracked(words, ("tensorflow",))
-    yield from _fields(
-        group, "keras", keras, {"imported": "import keras works", "backend": "Keras backend", "legacy": "tf.keras is Keras 2"}
-    )
+    labels = {"imported": "import keras works", "backend": "Keras backend", "legacy": "tf.keras is Keras 2"}
+    yield from _fields(group, report.fact(Keras), labels)
 
 
-def _libraries(facts: Plain) -> Iterator[Entry]:
-    group, fact = "libraries", facts.get("libraries") or {}
-    for library in fact.get("libraries") or ():
-        source = f" from {library['source']}" if library.get("source") else ""
-        yield group, library["soname"], _found(library, source)
-    for name in ("ptxas", "libdevice"):
-        tool = fact.get(name) or {}
-        if fact.get("tensorflow"):
-            yield group, name, _found(tool)
-    for wheel in (facts.get("packages") or {}).get("nvidia") or ():
-        yield group, wheel["name"], Tracked(wheel["version"], ("packages",))
+def _libraries(report: Report) -> Iterator[Entry]:
+    group, fact, packages = "libraries", report.fact(Libraries), report.fact(Packages)
+    if fact:
+        for library in fact.libraries:
+            yield group, library.soname, _file(library, f" from {library.source}" if library.source else "")
+        if fact.tensorflow:
+            yield group, "ptxas", _file(fact.ptxas)
+            yield group, "libdevice", _file(fact.libdevice)
+    yield from _installed(group, packages.nvidia if packages else ())
 
 
-def _found(file: Plain, source: str = "") -> Tracked:
-    if not file.get("path"):
+def _file(file: Library | Tool, source: str = "") -> Tracked:
+    if not file.path:
         return Tracked("not found", ("libraries",))
-    return Tracked(f"{file.get('version') or 'found'}{source}", ("libraries",), coarse=f"found{source}")
+    return Tracked(f"{file.version or 'found'}{source}", ("libraries",), coarse=f"found{source}")
 
 
-def _python(facts: Plain) -> Iterator[Entry]:
-    group, system = "Python and packages", facts.get("system") or {}
-    labels = {"version": "Python", "implementation": "Python implementation"}
-    yield from _fields(group, "interpreter", facts.get("interpreter") or {}, labels)
-    for one in (facts.get("packages") or {}).get("others") or ():
-        yield group, one["name"], Tracked(one["version"], ("packages",))
+def _installed(group: str, distributions: Sequence[Distribution]) -> Iterator[Entry]:
+    for distribution in distributions:
+        yield group, distribution.name, Tracked(distribution.version, ("packages",))
+
+
+def _python(report: Report) -> Iterator[Entry]:
+    group, packages = "Python and packages", report.fact(Packages)
+    yield from _fields(group, report.fact(Interpreter), {"version": "Python", "implementation": "Python implementation"})
+    yield from _installed(group, packages.others if packages else ())
     labels = {"os_name": "operating system", "kernel": "kernel", "glibc": "glibc", "architecture": "architecture"}
-    yield from _fields(group, "system", system, labels)
+    yield from _fields(group, report.fact(System), labels)
 
 
-def _hardware(facts: Plain) -> Iterator[Entry]:
-    group = "hardware"
-    for probe, field, label in (("pci", "gpus", "NVIDIA GPUs on the PCI bus"), ("gpus", "gpus", "GPUs that the driver counts")):
-        if (fact := facts.get(probe)) is not None:
-            count = sum(probe != "pci" or gpu.get("vendor_id") == "0x10de" for gpu in fact.get(field) or ())
+def _hardware(report: Report) -> Iterator[Entry]:
+    group, pci, gpus, cuda, limits = "hardware", report.fact(Pci), report.fact(Gpus), report.fact(Cuda), report.fact(Limits)
+    counts = {
+        "pci": ("NVIDIA GPUs on the PCI bus", len(pci.gpus) if pci else None),
+        "gpus": ("GPUs that the driver counts", len(gpus.gpus) if gpus else None),
+        "cuda": ("GPUs that CUDA offers", cuda.device_count if cuda else None),
+    }
+    for probe, (label, count) in counts.items():
+        if count is not None:
             yield group, label, Tracked(str(count), (probe,))
-    if ((facts.get("cuda") or {}).get("device_count")) is not None:
-        yield group, "GPUs that CUDA offers", Tracked(str(facts["cuda"]["device_count"]), ("cuda",))
-    for gpu in (facts.get("gpus") or {}).get("gpus") or ():
-        label = f"GPU {gpu['index']}"
-        fields = {
-            "name": "",
-            "problem": " problem",
-            "ecc_enabled": " ECC",
-            "compute_mode": " compute mode",
-            "mig_enabled": " MIG",
-            "mig_devices": " MIG devices",
-            "pcie_width_max": " PCIe lanes",
-            "pcie_generation_max": " PCIe generation",
-            "power_limit_watts": " power limit in W",
-            "fabric_state": " NVSwitch fabric",
-        }
-        yield from _fields(group, "gpus", gpu, {name: label + words for name, words in fields.items()})
-        if size := gpu.get("memory_total_bytes"):
-            yield group, f"{label} memory", Tracked(f"{size / GIB:.1f} GiB", ("gpus",))
-        if capability := gpu.get("compute_capability"):
-            yield group, f"{label} compute capability", Tracked(".".join(map(str, capability)), ("gpus",))
-        if links := gpu.get("nvlinks"):
-            active = sum(bool(link.get("active")) for link in links)
-            yield group, f"{label} NVLinks", Tracked(f"{active} of {len(links)} active", ("gpus",))
-    limits = facts.get("limits") or {}
-    yield from _fields(group, "limits", limits, {"cpu_count": "processors"})
-    if size := limits.get("memory_total_bytes"):
-        yield group, "memory", Tracked(f"{size / GIB:.0f} GiB", ("limits",))
+    for gpu in gpus.gpus if gpus else ():
+        yield from _gpu(group, gpu)
+    yield from _fields(group, limits, {"cpu_count": "processors"})
+    if limits and limits.memory_total_bytes:
+        yield group, "memory", Tracked(f"{limits.memory_total_bytes / GIB:.0f} GiB", ("limits",))
 
 
-def _environment(facts: Plain) -> Iterator[Entry]:
-    for name, value in ((facts.get("environment") or {}).get("variables") or {}).items():
+def _gpu(group: str, gpu: Gpu) -> Iterator[Entry]:
+    label = f"GPU {gpu.index}"
+    fields = {
+        "name": "",
+        "problem": " problem",
+        "ecc_enabled": " ECC",
+        "compute_mode": " compute mode",
+        "mig_enabled": " MIG",
+        "mig_devices": " MIG devices",
+        "pcie_width_max": " PCIe lanes",
+        "pcie_generation_max": " PCIe generation",
+        "power_limit_watts": " power limit in W",
+        "fabric_state": " NVSwitch fabric",
+    }
+    yield from _fields(group, gpu, {name: label + words for name, words in fields.items()})
+    if gpu.memory_total_bytes:
+        yield group, f"{label} memory", Tracked(f"{gpu.memory_total_bytes / GIB:.1f} GiB", ("gpus",))
+    if gpu.compute_capability:
+        yield group, f"{label} compute capability", Tracked(".".join(map(str, gpu.compute_capability)), ("gpus",))
+    if gpu.nvlinks:
+        active = sum(link.active for link in gpu.nvlinks)
+        yield group, f"{label} NVLinks", Tracked(f"{active} of {len(gpu.nvlinks)} active", ("gpus",))
+
+
+def _environment(report: Report) -> Iterator[Entry]:
+    environment = report.fact(Environment)
+    for name, value in (environment.variables if environment else {}).items():
         if name not in _PER_JOB:
             yield "environment variables", name, Tracked(f'"{value}"', ("environment",))
 
 
-def _limits(facts: Plain) -> Iterator[Entry]:
-    group, limits = "limits", facts.get("limits")
-    if limits is None:
-        return
+def _limits(report: Report) -> Iterator[Entry]:
+    group, limits = "limits", report.fact(Limits)
     counts = {
         "cpu_affinity_count": "processors this process may use",
         "cpu_quota": "processors granted by the control group",
@@ -167,35 +180,36 @@ def _limits(facts: Plain) -> Iterator[Entry]:
         "home_writable": "home can be written to",
         "kernel_cache_writable": "cache of compiled kernels can be written to",
     }
-    yield from _fields(group, "limits", limits, counts)
+    yield from _fields(group, limits, counts)
     sizes = {
         "memory_limit_bytes": "memory granted by the control group",
         "shared_memory_total_bytes": "/dev/shm",  # noqa: S108 - a name
         "address_space_bytes": "address space",
     }
     for name, label in sizes.items():
-        if (size := limits.get(name)) is not None:
+        if (size := getattr(limits, name, None)) is not None:
             yield group, label, Tracked(f"{size / GIB:.3g} GiB", ("limits",))
 
 
-def _training(facts: Plain) -> Iterator[Entry]:
+def _training(report: Report) -> Iterator[Entry]:
     group = "training speed"
-    for run in (facts.get("training") or {}).get("runs") or ():
-        place = devices(run.get("devices") or ()) or "no device"
-        if run.get("cross_device"):
+    for run in report.training:
+        if run.cross_device:
             continue  # only tried to find out why another failed
-        label = f"{run['strategy']} on {place} in {run['precision']}{', compiled by XLA' if run.get('compiled') else ''}"
-        yield group, label, Tracked(run["status"].replace("_", " "), ("training",))
-        if (speed := run.get("samples_per_second")) is not None and steady(run.get("devices") or ()):
+        place = devices(run.devices) or "no device"
+        label = f"{run.strategy} on {place} in {run.precision}{', compiled by XLA' if run.compiled else ''}"
+        yield group, label, Tracked(run.status.replace("_", " "), ("training",))
+        if (speed := run.samples_per_second) is not None and steady(run.devices):
             yield group, f"{label}, samples/s", Tracked(f"{speed:,.4g}", ("training",), speed)
 
 
-def _fields(group: str, probe: str, fact: Plain, labels: dict[str, str]) -> Iterator[Entry]:
+def _fields(group: str, fact: Fact | None, labels: dict[str, str]) -> Iterator[Entry]:
+    """The fields of a fact that are known."""
     for name, label in labels.items():
-        value = fact.get(name)
-        if value is not None:
+        value = getattr(fact, name, None)
+        if fact is not None and value is not None:
             words = str(value) if not isinstance(value, bool) else "yes" if value else "no"
-            yield group, label, Tracked(words, (probe,))
+            yield group, label, Tracked(words, (probe_of(type(fact)),))
 
 
 _LOOKS = (_driver, _frameworks, _libraries, _python, _hardware, _environment, _limits, _training)

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
-from gpucheck.expectations.items import Item, Seen
+from gpucheck.expectations.items import Item, Machine
 from gpucheck.model import TrainingRun, saw
 from gpucheck.probes.training import Training
 
 
-def training(seen: Seen) -> Iterator[Item]:
+def training(machine: Machine) -> Iterator[Item]:
     """Strategies that must pass, speeds and first steps."""
-    wanted, fact = seen.expected.training, seen.get(Training)
-    absent = seen.why_not(Training)
+    wanted, fact = machine.expected.training, machine.get(Training)
+    absent = machine.why_not(Training)
     for strategy in wanted.strategies:
         yield _passes(strategy, fact, absent)
     for strategy, speeds in wanted.min_samples_per_second.items():

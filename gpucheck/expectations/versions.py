@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from gpucheck.compat import versions
-from gpucheck.expectations.items import Item, Seen
+from gpucheck.expectations.items import Item, Machine
 from gpucheck.model import Evidence, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -16,14 +16,14 @@ from gpucheck.probes.tensorflow import TensorFlow
 ABSENT = "absent"  # looked for, and not there: what was expected is not met
 
 
-def version(seen: Seen) -> Iterator[Item]:
+def version(machine: Machine) -> Iterator[Item]:
     """Versions of what is installed."""
-    wanted = seen.expected.versions
+    wanted = machine.expected.versions
     for name, (what, look) in _VERSIONS.items():
         specifier = getattr(wanted, name)
         if specifier is None:
             continue
-        found, evidence = look(seen)
+        found, evidence = look(machine)
         if found is None or found == ABSENT:
             met = None if found is None else False
             yield Item(what, specifier, found or "its version could not be seen", met, evidence)
@@ -36,8 +36,8 @@ def version(seen: Seen) -> Iterator[Item]:
 Version = tuple[str | None, tuple[Evidence, ...]]  # None: could not be seen
 
 
-def _driver(seen: Seen) -> Version:
-    driver = seen.get(Driver)
+def _driver(machine: Machine) -> Version:
+    driver = machine.get(Driver)
     if driver is None:
         return None, ()
     if driver.status == "library-not-found":
@@ -45,8 +45,8 @@ def _driver(seen: Seen) -> Version:
     return driver.version, saw(driver, "version")
 
 
-def _cuda(seen: Seen) -> Version:
-    cuda, driver = seen.get(Cuda), seen.get(Driver)
+def _cuda(machine: Machine) -> Version:
+    cuda, driver = machine.get(Cuda), machine.get(Driver)
     if cuda is not None and cuda.driver_version:
         return cuda.driver_version, saw(cuda, "driver_version")
     if driver is not None and driver.cuda_version:
@@ -56,8 +56,8 @@ def _cuda(seen: Seen) -> Version:
     return None, ()
 
 
-def _cudnn(seen: Seen) -> Version:
-    libraries, packages = seen.get(Libraries), seen.get(Packages)
+def _cudnn(machine: Machine) -> Version:
+    libraries, packages = machine.get(Libraries), machine.get(Packages)
     place, library = (
         next(((index, one) for index, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.so")), (0, None))
         if libraries is not None
@@ -75,8 +75,8 @@ def _cudnn(seen: Seen) -> Version:
     return None, ()
 
 
-def _tensorflow(seen: Seen) -> Version:
-    tensorflow, packages = seen.get(TensorFlow), seen.get(Packages)
+def _tensorflow(machine: Machine) -> Version:
+    tensorflow, packages = machine.get(TensorFlow), machine.get(Packages)
     if tensorflow is not None and tensorflow.version:
         return tensorflow.version, saw(tensorflow, "version")
     if packages is None:
@@ -86,8 +86,8 @@ def _tensorflow(seen: Seen) -> Version:
     return packages.tensorflow.version, saw(packages, "tensorflow.version")
 
 
-def _keras(seen: Seen) -> Version:
-    keras, packages = seen.get(Keras), seen.get(Packages)
+def _keras(machine: Machine) -> Version:
+    keras, packages = machine.get(Keras), machine.get(Packages)
     if keras is not None and keras.version:
         return keras.version, saw(keras, "version")
     if packages is None:
@@ -95,12 +95,12 @@ def _keras(seen: Seen) -> Version:
     return (packages.keras.version if packages.keras else ABSENT), saw(packages, "keras.version" if packages.keras else "keras")
 
 
-def _python(seen: Seen) -> Version:
-    interpreter = seen.get(Interpreter)
+def _python(machine: Machine) -> Version:
+    interpreter = machine.get(Interpreter)
     return (None, ()) if interpreter is None else (interpreter.version, saw(interpreter, "version"))
 
 
-_VERSIONS: dict[str, tuple[str, Callable[[Seen], Version]]] = {
+_VERSIONS: dict[str, tuple[str, Callable[[Machine], Version]]] = {
     "driver": ("the NVIDIA driver", _driver),
     "cuda": ("the driver's CUDA", _cuda),
     "cudnn": ("cuDNN", _cudnn),
@@ -110,6 +110,6 @@ _VERSIONS: dict[str, tuple[str, Callable[[Seen], Version]]] = {
 }
 
 
-def versions_seen(seen: Seen) -> dict[str, str | None]:
-    """Every version by its name in the file: None where it could not be seen, ``ABSENT`` where it is not there."""
-    return {name: look(seen)[0] for name, (_, look) in _VERSIONS.items()}
+def versions_seen(machine: Machine) -> dict[str, str | None]:
+    """Every version by its name in the file: None where it could not be observed, ``ABSENT`` where it is not there."""
+    return {name: look(machine)[0] for name, (_, look) in _VERSIONS.items()}

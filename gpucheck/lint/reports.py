@@ -18,17 +18,17 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
 
 def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
     """One line for each finding, what to do below it; the last line counts."""
-    from gpucheck.reports._sheet import Sheet
+    from gpucheck.reports.shared.terminal_text import TerminalText
 
-    sheet = Sheet(width=UNWRAPPED, color=color, ascii=ascii)
+    out = TerminalText(width=UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
-        sheet.add((position(problem), "title"), ": ", (problem.code, style), f": {problem.message}")
-        sheet.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
+        out.add((position(problem), "title"), ": ", (problem.code, style), f": {problem.message}")
+        out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
     for failure in result.failures:
-        sheet.add((position(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
-    sheet.add(_count(result))
-    return str(sheet)
+        out.add((position(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
+    out.add(_count(result))
+    return str(out)
 
 
 def position(place: Problem | Failure) -> str:

@@ -13,7 +13,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     fact: str  # the probe's name
     field: str  # path inside the fact, such as ``gpus[3].memory_total_bytes``
-    value: Any  # JSON-serialisable
+    value: Any  # as it stands in the fact
 
 
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,4 +83,4 @@ def _follow(value: Any, path: str) -> Any:
             value = value[part]
         else:
             value = getattr(value, part)
-    return msgspec.to_builtins(value)
+    return value

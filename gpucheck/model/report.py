@@ -1,14 +1,16 @@
 """One run, whole: the one model that every format renders."""
 
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
+from gpucheck.model.fact import Fact, probe_of
 from gpucheck.model.findings import Diagnosis, Outcome
 from gpucheck.model.kinds import ProbeStatus, Verdict
 from gpucheck.model.training import Experiment, TrainingRun
 
 SCHEMA_VERSION = "1.0"
+FactType = TypeVar("FactType", bound=Fact)
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,4 +44,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     experiments: tuple[Experiment, ...] = ()
     probes: tuple[ProbeRun, ...]
     outcomes: tuple[Outcome, ...]
-    facts: dict[str, Any]  # probe name -> fact
+    facts: dict[str, Fact]  # by the probe's name; a probe without a fact is left out
+
+    def fact(self, kind: type[FactType]) -> FactType | None:
+        """The fact of that type; None where its probe gave none."""
+        fact = self.facts.get(probe_of(kind))
+        return fact if isinstance(fact, kind) else None

@@ -5,6 +5,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from gpucheck.model import Report
+from gpucheck.probes.environment import KNOWN, Environment
+from gpucheck.probes.limits import Limits
 from gpucheck.redact.hosts import in_text, known, spoken
 from gpucheck.redact.patterns import (
     ASSIGNMENT,
@@ -43,8 +45,6 @@ class Aliases:
     """What is secret here, and the name that stands for it."""
 
     def __init__(self) -> None:
-        from gpucheck.probes.environment import KNOWN
-
         self._known = KNOWN
         self._names: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
@@ -62,19 +62,19 @@ class Aliases:
             self._host(name, least=2)
         for name in users:
             self._user(name, least=2)
-        facts = report.facts
-        home = str((facts.get("limits") or {}).get("home") or "").rstrip("/\\")
+        limits, environment = report.fact(Limits), report.fact(Environment)
+        home = ((limits and limits.home) or "").rstrip("/\\")
         if len(home) > 1:
             self._homes[home] = "~"
             self._user(re.split(r"[/\\]", home)[-1])
         for key, value in strings(report):
             self._learn(key, value)
-        for name, value in ((facts.get("environment") or {}).get("variables") or {}).items():
+        for name, value in (environment.variables if environment else {}).items():
             if HOST_VARIABLES.search(name):
-                for host in _expand(str(value)):
+                for host in _expand(value):
                     self._host(host)
             if name == "TF_CONFIG":
-                self._tf_config(str(value))
+                self._tf_config(value)
         self._prepare()
 
     def text(self, key: str, text: str) -> str:

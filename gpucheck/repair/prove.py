@@ -5,11 +5,8 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import msgspec
-
 from gpucheck.engine.facts import Facts
-from gpucheck.engine.plugin import load_probes
-from gpucheck.model import ProbeStatus, Reading, Report, Request
+from gpucheck.model import ProbeStatus, Reading, Report
 from gpucheck.repair.plan import Assignment, applied, plan
 
 ROUNDS_MAX = 3  # one fault can hide the next: a variable that keeps CUDA from starting hides the one that hides the GPUs
@@ -52,10 +49,5 @@ def prepare(assignments: list[Assignment]) -> None:
 
 
 def typed(report: Report) -> Facts:
-    """The facts of a report in their types."""
-    kinds = {probe.name: probe.fact for probe in load_probes()}
-    readings = [
-        Reading(probe=name, status=ProbeStatus.OK, fact=msgspec.convert(fact, Request if name == "request" else kinds[name]))
-        for name, fact in report.facts.items()
-    ]
-    return Facts(readings)
+    """The facts of a report by their type."""
+    return Facts(Reading(probe=name, status=ProbeStatus.OK, fact=fact) for name, fact in report.facts.items())

@@ -3,27 +3,28 @@
 import msgspec
 
 from gpucheck.expectations.drift import Change, Drift
-from gpucheck.reports._sheet import Sheet
-from gpucheck.reports._words import LONG_TEXT, clean, plural
+from gpucheck.reports.shared.evidence import LONG_TEXT
+from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.reports.shared.words import clean, plural
 
 
 def render(drift: Drift, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
     """Group by group, old and new; nothing where nothing is different. ``verbose``: also what was not compared."""
-    sheet = Sheet(width=width, color=color, ascii=ascii)
+    out = TerminalText(width=width, color=color, ascii=ascii)
     for group, changes in groups(drift).items():
-        sheet.add((group, "title"))
-        sheet.add((changes[0].why, "quiet"), indent=2)
+        out.add((group, "title"))
+        out.add((changes[0].why, "quiet"), indent=2)
         for change in changes:
-            sheet.add(f"{change.what}: {_old(change)} {'->' if ascii else '→'} {_new(change)}", indent=2, hang=4)
-        sheet.blank()
+            out.add(f"{change.what}: {_old(change)} {'->' if ascii else '→'} {_new(change)}", indent=2, hang=4)
+        out.blank()
     if verbose and drift.not_compared:
-        sheet.add(("not compared", "title"))
+        out.add(("not compared", "title"))
         for words in drift.not_compared:
-            sheet.add(words, indent=2, hang=4)
-        sheet.blank()
+            out.add(words, indent=2, hang=4)
+        out.blank()
     if drift.changes:
-        sheet.add(f"{plural(len(drift.changes), 'difference')} between {drift.baseline} and {drift.current}.")
-    return str(sheet) if drift.changes or (verbose and drift.not_compared) else ""
+        out.add(f"{plural(len(drift.changes), 'difference')} between {drift.baseline} and {drift.current}.")
+    return str(out) if drift.changes or (verbose and drift.not_compared) else ""
 
 
 def render_json(drift: Drift) -> str:

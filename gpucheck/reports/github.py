@@ -7,8 +7,9 @@ itself (a GPU's name, a log line) can begin a command of its own.
 
 from gpucheck.model import Diagnosis, Report, Severity, Verdict
 from gpucheck.reports import markdown
-from gpucheck.reports._headline import followers, headline, roots, warnings_fail
-from gpucheck.reports._text import cut, plain
+from gpucheck.reports.shared.findings import first_steps, followers, roots, warnings_fail
+from gpucheck.reports.shared.headline import headline
+from gpucheck.reports.shared.limited_text import cut, plain
 
 MOST_PER_TYPE = 10
 MESSAGE_BYTES = 4000
@@ -18,11 +19,11 @@ SUMMARY_BYTES = 1 << 20
 def render(report: Report) -> str:
     """One ``::error``, ``::warning`` or ``::notice`` command per line."""
     strict = warnings_fail(report)
-    errors = [_finding(report, root) for root in roots(report) if root.severity is Severity.ERROR or strict]
-    warnings = [_finding(report, root) for root in roots(report) if root.severity is not Severity.ERROR and not strict]
-    if report.verdict is Verdict.UNKNOWN:
-        errors = [("no verdict", "\n".join(report.unknown_because or ("no reason given",))), *errors]
-    lines = [*_commands("error", errors), *_commands("warning", warnings)]
+    errors = [root for root in roots(report) if root.severity is Severity.ERROR or strict]
+    warnings = [root for root in roots(report) if root not in errors]
+    no_verdict = [("no verdict", "\n".join(report.unknown_because or ("no reason given",)))] * (report.verdict is Verdict.UNKNOWN)
+    lines = _commands("error", [*no_verdict, *(_finding(report, root) for root in errors)])
+    lines += _commands("warning", [_finding(report, root) for root in warnings])
     return "".join(lines or _commands("notice", [("gpucheck", headline(report))]))
 
 
@@ -37,7 +38,7 @@ def summary(report: Report, room_bytes: int = SUMMARY_BYTES) -> str:
 
 def _finding(report: Report, root: Diagnosis) -> tuple[str, str]:
     lines = [root.summary]
-    lines += [f"do: {fix.command or fix.text}" for fix in root.fix[:1]]
+    lines += [f"do: {step}" for step in first_steps(root)]
     lines += [f"also: {follower.code}" for follower in followers(report, root)]
     return root.code, "\n".join(lines)
 

@@ -8,9 +8,11 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 
 from gpucheck.model import Diagnosis, Outcome, Report, Severity, Status, TrainingRun
-from gpucheck.reports._headline import outcomes, warnings_fail
-from gpucheck.reports._text import line, plain
-from gpucheck.reports._words import evidence, training_run
+from gpucheck.reports.shared.evidence import evidence
+from gpucheck.reports.shared.findings import outcomes, warnings_fail
+from gpucheck.reports.shared.limited_text import line, plain
+from gpucheck.reports.shared.training import why_not
+from gpucheck.reports.shared.words import training_run
 
 HOST = "localhost"  # the value for a host that is not told
 
@@ -50,12 +52,12 @@ def _suite(name: str, cases: list[ElementTree.Element], seconds: float, report: 
 
 
 def _rules(report: Report) -> Iterator[ElementTree.Element]:
-    found = {finding.code: finding for finding in report.findings}
+    findings = {finding.code: finding for finding in report.findings}
     strict = warnings_fail(report)
     for outcome in outcomes(report):
         case = _case("gpucheck.rules", outcome.code)
-        if outcome.status is Status.FOUND and outcome.code in found:
-            _tell(case, found[outcome.code], report, strict)
+        if outcome.status is Status.FOUND and outcome.code in findings:
+            _add_finding(case, findings[outcome.code], report, strict)
         elif outcome.status is Status.SKIPPED:
             _add(case, "skipped", "skipped", outcome.reason or "no reason given")
         elif outcome.status is not Status.CLEAR:
@@ -63,8 +65,8 @@ def _rules(report: Report) -> Iterator[ElementTree.Element]:
         yield case
 
 
-def _tell(case: ElementTree.Element, finding: Diagnosis, report: Report, strict: bool) -> None:
-    lines = [finding.summary, *(evidence(item, report.facts) for item in finding.evidence)]
+def _add_finding(case: ElementTree.Element, finding: Diagnosis, report: Report, strict: bool) -> None:
+    lines = [finding.summary, *(evidence(item, report) for item in finding.evidence)]
     if finding.explained_by:
         lines.append(f"explained by {finding.explained_by}")
     for fix in finding.fix:
@@ -87,13 +89,9 @@ def _training(report: Report) -> Iterator[ElementTree.Element]:
         name = training_run(run) + (" XLA" if run.compiled else "")
         names[name] = names.get(name, 0) + 1
         case = _case("gpucheck.training", name if names[name] == 1 else f"{name} #{names[name]}", _seconds(run))
-        reason = f"at {run.stage}: " * bool(run.stage) + (run.reason or "no reason given")
-        if run.status == "skipped":
-            _add(case, "skipped", "skipped", reason)
-        elif run.status == "failed":
-            _add(case, "failure", "failed", reason)
-        elif run.status != "passed":
-            _add(case, "error", run.status, reason)
+        if run.status != "passed":
+            tag = {"skipped": "skipped", "failed": "failure"}.get(run.status, "error")
+            _add(case, tag, run.status, why_not(run))
         yield case
 
 

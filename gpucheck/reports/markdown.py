@@ -5,15 +5,20 @@ What a machine says about itself stands in code spans and fences, where nothing 
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 
-from gpucheck.model import Diagnosis, Experiment, Report, Severity, Status, TrainingRun, Verdict
+import msgspec
+
+from gpucheck.model import Diagnosis, Experiment, Report, Severity, TrainingRun, Verdict
 from gpucheck.model.naming import devices
-from gpucheck.reports import _decision, _experiments
-from gpucheck.reports._areas import areas
-from gpucheck.reports._headline import followers, gaps, headline, muted, roots, unchecked
-from gpucheck.reports._text import line, plain
-from gpucheck.reports._training import beside
-from gpucheck.reports._words import duration, evidence, plural, significant, size, strategy
+from gpucheck.reports.shared import experiments, hardware_paths
+from gpucheck.reports.shared.areas import areas
+from gpucheck.reports.shared.evidence import evidence
+from gpucheck.reports.shared.findings import followers, gaps, muted, root_code, roots, ruled_out, unchecked
+from gpucheck.reports.shared.headline import headline
+from gpucheck.reports.shared.limited_text import line, plain
+from gpucheck.reports.shared.training import beside, row
+from gpucheck.reports.shared.words import duration, plural
 
 LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
 MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
@@ -21,8 +26,7 @@ MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an 
 
 def title(report: Report) -> str:
     """The heading: the verdict, and the root cause's code where there is one."""
-    code = f" {roots(report)[0].code}" if roots(report) and report.verdict is not Verdict.UNKNOWN else ""
-    return f"gpucheck: {report.verdict.value}{code}"
+    return " ".join(filter(None, ("gpucheck:", report.verdict.value, root_code(report))))
 
 
 def render(report: Report, *, facts: bool = True) -> str:
@@ -39,8 +43,8 @@ def render(report: Report, *, facts: bool = True) -> str:
     if report.training:
         lines += _training(report.training)
     if report.experiments:
-        lines += _tried(report.experiments)
-    lines += _paths(_decision.paths(report))
+        lines += _experiments(report.experiments)
+    lines += _paths(hardware_paths.paths(report))
     lines += ["## Machine", "", "| area | state | seen |", "| --- | --- | --- |"]
     lines += [f"| {area.name} | {area.state} | {_code(area.words, cell=True)} |" for area in areas(report)]
     lines += ["", *_rules(report)]
@@ -62,7 +66,7 @@ def _finding(report: Report, root: Diagnosis) -> list[str]:
     if root.affects:
         lines[-1] += f", on {escape(', '.join(root.affects))}"
     if root.evidence:
-        lines += ["", "Saw:", "", *(f"- {_code(evidence(item, report.facts, verbose=True))}" for item in root.evidence)]
+        lines += ["", "Saw:", "", *(f"- {_code(evidence(item, report, verbose=True))}" for item in root.evidence)]
     if root.fix:
         lines += ["", "Do:", ""]
         for number, fix in enumerate(root.fix, 1):
@@ -75,79 +79,64 @@ def _finding(report: Report, root: Diagnosis) -> list[str]:
 
 
 def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
-    lines = [
-        "## Training",
-        "",
-        "| strategy | devices | precision | samples/s | step | first step | peak memory | loss | result |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | --- |",
-    ]
+    headings = ("strategy", "devices", "precision", "samples/s", "step", "first step", "peak memory", "loss", "result")
+    rows = []
     for run in runs:
-        loss = (
-            "–" if run.loss.first is None and run.loss.last is None else " → ".join(map(_number, (run.loss.first, run.loss.last)))
-        )
-        cells = [
-            strategy(run),
-            devices(run.devices) or "–",
-            f"{run.precision} XLA" if run.compiled else run.precision,
-            _number(run.samples_per_second),
-            "–" if run.step_seconds is None else f"{significant(run.step_seconds * 1000)} ms",
-            "–" if run.first_step_seconds is None else duration(run.first_step_seconds),
-            "–" if run.peak_memory_bytes is None else size(run.peak_memory_bytes),
-            loss,
-            run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}",
-        ]
-        lines.append(f"| {' | '.join(escape(cell) for cell in cells)} |")
+        result = run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}"
+        rows.append((*row(run), result))
+    lines = ["## Training", "", *_table(headings, rows, numbers=range(3, 8))]
     if caveat := beside(runs):
         lines += ["", escape(caveat)]
     return [*lines, ""]
 
 
-def _tried(experiments: tuple[Experiment, ...]) -> list[str]:
-    lines = ["## Experiments", "", "| experiment | devices | result | measured |", "| --- | --- | --- | --- |"]
-    for experiment in experiments:
-        cells = [
-            _experiments.name(experiment),
+def _experiments(made: tuple[Experiment, ...]) -> list[str]:
+    rows = [
+        (
+            experiments.name(experiment),
             devices(experiment.devices) or "–",
             experiment.status + (f": {experiment.reason}" if experiment.reason else ""),
-            ", ".join(_experiments.figures(experiment)) or "–",
-        ]
-        lines.append(f"| {' | '.join(escape(cell) for cell in cells)} |")
-    return [*lines, ""]
+            ", ".join(experiments.figures(experiment)) or "–",
+        )
+        for experiment in made
+    ]
+    return ["## Experiments", "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
 
 
-def _paths(rows: tuple[_decision.Path, ...]) -> list[str]:
-    if not rows:
+def _paths(paths: tuple[hardware_paths.Path, ...]) -> list[str]:
+    if not paths:
         return []
-    lines = ["## Which path fits", "", "| path | best suited for | main limitation | first metric | here |"]
-    lines.append("| --- | --- | --- | --- | --- |")
-    for row in rows:
-        metric = f"{row.metric}: {row.measured or _decision.NOT_MEASURED}"
-        lines.append(f"| {' | '.join(map(escape, (row.option, row.suited, row.limitation, metric, row.fits)))} |")
-    return [*lines, ""]
+    headings = ("path", "best suited for", "main limitation", "first metric", "here")
+    rows = [
+        (path.option, path.suited, path.limitation, f"{path.metric}: {path.measured or hardware_paths.NOT_MEASURED}", path.fits)
+        for path in paths
+    ]
+    return ["## Which path fits", "", *_table(headings, rows), ""]
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else significant(value)
+def _table(headings: Sequence[str], rows: Iterable[Iterable[str]], numbers: Sequence[int] = ()) -> list[str]:
+    """A table; ``numbers`` are the columns that are set to the right."""
+    rules = ["---:" if place in numbers else "---" for place in range(len(headings))]
+    cells = [headings, rules, *([escape(cell) for cell in cells] for cells in rows)]
+    return [f"| {' | '.join(line)} |" for line in cells]
 
 
 def _rules(report: Report) -> list[str]:
-    clear = [outcome.code for outcome in report.outcomes if outcome.status is Status.CLEAR]
-    counts = ", ".join([f"{plural(len(clear), 'cause')} ruled out", *gaps(report)])
-    lines = ["<details>", f"<summary>{counts}</summary>", ""]
-    lines += [
+    clear = ruled_out(report)
+    reasons = [
         f"- `{outcome.code}` {outcome.status.value}: {escape(outcome.reason or 'no reason given')}"
         for outcome in unchecked(report)
     ]
-    lines += ["", f"Ruled out: {', '.join(f'`{code}`' for code in clear) or 'none'}", "", "</details>", ""]
-    return lines
+    codes = ", ".join(f"`{code}`" for code in clear) or "none"
+    return _folded(", ".join([f"{plural(len(clear), 'cause')} ruled out", *gaps(report)]), [*reasons, "", f"Ruled out: {codes}"])
 
 
 def _facts(report: Report, room: int) -> str:
     cited = {item.fact for finding in report.findings for item in finding.evidence}
     parts, left_out = [], []
     for probe in sorted(report.facts, key=lambda name: (name not in cited, name)):
-        fact = json.dumps(report.facts[probe], indent=1, ensure_ascii=False)
-        part = "\n".join(["<details>", f"<summary>{escape(probe)}</summary>", "", *_fence(fact, "json"), "", "</details>", ""])
+        fact = json.dumps(msgspec.to_builtins(report.facts[probe]), indent=1, ensure_ascii=False)
+        part = "\n".join(_folded(escape(probe), _fence(fact, "json")))
         if len(part) > room - 500:
             left_out.append(probe)
         else:
@@ -155,6 +144,10 @@ def _facts(report: Report, room: int) -> str:
             room -= len(part)
     more = f"\nLeft out, being too long: {', '.join(map(escape, left_out))}. `--format json` has them.\n" if left_out else ""
     return "\n## Facts\n\n" + "".join(parts) + more
+
+
+def _folded(summary: str, lines: list[str]) -> list[str]:
+    return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>", ""]
 
 
 def _fence(text: str, language: str) -> list[str]:

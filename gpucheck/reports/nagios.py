@@ -3,11 +3,14 @@
 Source: nagios-plugins.org, "Nagios Plugin Development Guidelines". Its exit code: ``--exit-style nagios``.
 """
 
-from gpucheck.model import Report, Severity, Status, Verdict
+from gpucheck.model import Report, Severity, Status
+from gpucheck.model.exit_styles import state
 from gpucheck.model.naming import devices
-from gpucheck.reports._areas import gpu_count
-from gpucheck.reports._headline import followers, headline, outcomes, roots, state
-from gpucheck.reports._text import cut, fit, line
+from gpucheck.reports.shared.findings import first_steps, followers, outcomes, root_code, roots
+from gpucheck.reports.shared.headline import headline
+from gpucheck.reports.shared.limited_text import cut, fit, line
+from gpucheck.reports.shared.machine import gpu_count, listed_gpus
+from gpucheck.reports.shared.training import precision
 
 STATES = {"pass": "OK", "warn": "WARNING", "fail": "CRITICAL", "unknown": "UNKNOWN"}
 LIMIT_BYTES = 4000
@@ -16,8 +19,7 @@ FIRST_BYTES, PERFORMANCE_BYTES = 400, 1600
 
 def render(report: Report) -> str:
     """``GPUCHECK CRITICAL - gpu-lost: text | 'label'=value...``, then one line per further finding and per command."""
-    found = roots(report)
-    code = f"{found[0].code}: " if found and report.verdict is not Verdict.UNKNOWN else ""
+    code = f"{root_code(report)}: " if root_code(report) else ""
     first = cut(_text(f"GPUCHECK {STATES[state(report)]} - {code}{headline(report)}"), FIRST_BYTES)
     performance = ""
     for datum in _performance(report):
@@ -30,7 +32,7 @@ def _long(report: Report) -> list[str]:
     lines = [f"no answer: {reason}" for reason in report.unknown_because]
     for root in roots(report):
         lines.append(f"{root.severity.value} {root.code}: {root.summary}")
-        lines += [f"do: {fix.command or fix.text}" for fix in root.fix[:1]]
+        lines += [f"do: {step}" for step in first_steps(root)]
         lines += [f"also {follower.code}: {follower.summary}" for follower in followers(report, root)]
     return lines
 
@@ -42,28 +44,26 @@ def _text(text: str) -> str:
 
 def _performance(report: Report) -> list[str]:
     """``'label'=value[UOM];warn;crit;min;max``, the most telling first: what doesn't fit is left out."""
-    found = roots(report)
-    errors = sum(finding.severity is Severity.ERROR for finding in found)
-    asked = outcomes(report)
-    skipped, crashed = (sum(outcome.status is status for outcome in asked) for status in (Status.SKIPPED, Status.CRASHED))
+    errors = sum(root.severity is Severity.ERROR for root in roots(report))
+    asked, skipped, crashed = (len(outcomes(report, *only)) for only in ((), (Status.SKIPPED,), (Status.CRASHED,)))
     data = [
         f"'time'={report.seconds:.3f}s;;;0",
         f"'errors'={errors};;0;0",
-        f"'warnings'={len(found) - errors};0;;0",
-        f"'not_checked'={skipped};;;0;{len(asked)}",
-        f"'crashed'={crashed};;;0;{len(asked)}",
-        f"'gpus'={gpu_count(report.facts)};;;0",
+        f"'warnings'={len(roots(report)) - errors};0;;0",
+        f"'not_checked'={skipped};;;0;{asked}",
+        f"'crashed'={crashed};;;0;{asked}",
+        f"'gpus'={gpu_count(report)};;;0",
     ]
-    for gpu in (report.facts.get("gpus") or {}).get("gpus") or ():
-        name, used, total = f"gpu{gpu.get('index')}", gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes")
-        if used is not None:
-            data.append(f"'{name}_memory_used'={used}B;;;0;{'' if total is None else total}")
-        if gpu.get("temperature_celsius") is not None:
-            data.append(f"'{name}_temperature'={gpu['temperature_celsius']}")
+    for gpu in listed_gpus(report):
+        if gpu.memory_used_bytes is not None:
+            total = "" if gpu.memory_total_bytes is None else gpu.memory_total_bytes
+            data.append(f"'gpu{gpu.index}_memory_used'={gpu.memory_used_bytes}B;;;0;{total}")
+        if gpu.temperature_celsius is not None:
+            data.append(f"'gpu{gpu.index}_temperature'={gpu.temperature_celsius}")
     labels: set[str] = set()
     for run in report.training:
         # A rate under the load of others that trained at the same time is not one to compare with theirs who trained alone.
-        how = f"{run.precision}{' XLA' if run.compiled else ''}{' together' if run.trained_with else ''}"
+        how = f"{precision(run)}{' together' if run.trained_with else ''}"
         label = _label(f"{run.strategy} {devices(run.devices, ascii=True)} {how} samples_per_second")
         if run.samples_per_second is not None and label not in labels:
             labels.add(label)

@@ -3,14 +3,15 @@
 Source: kubernetes/node-problem-detector, docs/custom_plugin_monitor.md (``max_output_length``).
 """
 
-from gpucheck.model import Report, Verdict
-from gpucheck.reports._headline import headline, roots
-from gpucheck.reports._text import cut, line
+from gpucheck.model import Report
+from gpucheck.reports.shared.findings import root_code
+from gpucheck.reports.shared.headline import headline
+from gpucheck.reports.shared.limited_text import cut, line
 
 LIMIT_BYTES = 80
 
 
 def render(report: Report) -> str:
     """At most 80 bytes of UTF-8, the newline included: "FAIL gpu-lost: GPU 3 has fallen off the bus.\\n"."""
-    code = f" {roots(report)[0].code}" if roots(report) and report.verdict is not Verdict.UNKNOWN else ""
-    return cut(line(f"{report.verdict.value.upper()}{code}: {headline(report)}"), LIMIT_BYTES - 1) + "\n"
+    verdict = " ".join(filter(None, (report.verdict.value.upper(), root_code(report))))
+    return cut(line(f"{verdict}: {headline(report)}"), LIMIT_BYTES - 1) + "\n"

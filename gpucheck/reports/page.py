@@ -26,35 +26,35 @@ ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
     """The page for a terminal; prose flows to ``width``, commands at the end of a line of it stand on their own line."""
-    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
+    from gpucheck.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
-    sheet = Sheet(width=width, color=color, ascii=ascii)
+    out = TerminalText(width=width, color=color, ascii=ascii)
     severity = (rule.severity.value, "fail" if rule.severity.value == "error" else "warn")
-    sheet.flow([(page.code, "title"), severity, f"scope: {rule.scope.value}", row.problem], " · ")
-    sheet.blank()
-    sheet.add((page.title, "title"))
+    out.flow([(page.code, "title"), severity, f"scope: {rule.scope.value}", row.problem], " · ")
+    out.blank()
+    out.add((page.title, "title"))
     for name in SECTIONS:
-        sheet.blank()
-        sheet.add((name, "title"))
+        out.blank()
+        out.add((name, "title"))
         column = 4  # what follows an item of a list stands below its text
         for prose, commands in blocks(page, name):
             marker = item[0] if (item := ITEM.match(prose)) else ""
             column = 4 + len(marker) if marker else column
             if marker and prose == marker:
-                sheet.command(commands.pop(0), column, indent=4, label=marker)
+                out.command(commands.pop(0), column, indent=4, label=marker)
             elif marker:
-                sheet.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
+                out.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
             elif name == "References":
-                sheet.command(prose, column)  # an address is copied too
+                out.command(prose, column)  # an address is copied too
             elif prose:
-                sheet.add(prose, indent=column)
+                out.add(prose, indent=column)
             for command in commands:
-                sheet.command(command, column)
+                out.command(command, column)
     if rule.explains:
-        sheet.blank()
-        sheet.add(("Explains", "title"))
-        sheet.add(", ".join(rule.explains), indent=4)
-    return str(sheet)
+        out.blank()
+        out.add(("Explains", "title"))
+        out.add(", ".join(rule.explains), indent=4)
+    return str(out)
 
 
 def render_json(page: Page, rule: Rule, row: Row) -> str:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from gpucheck.reports._words import clean, duration
+from gpucheck.reports.shared.words import clean, duration
 
 SILENT_SECONDS = 0.5  # a run that is done by then shows no progress
 LONG_SECONDS = 10.0  # without any change, that is unusual

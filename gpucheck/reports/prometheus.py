@@ -3,18 +3,20 @@
 Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming". Needs prometheus_client.
 """
 
+import datetime
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from gpucheck.model import ProbeStatus, Report, Severity, Status, Verdict
+from gpucheck.model import ProbeStatus, Report, Severity, Status, TrainingRun, Verdict
+from gpucheck.model.exit_styles import state
 from gpucheck.model.naming import devices
-from gpucheck.reports._answers import looked
-from gpucheck.reports._areas import gpu_count
-from gpucheck.reports._headline import outcomes, roots, state
-from gpucheck.reports._text import line
+from gpucheck.reports.shared.findings import outcomes, roots
+from gpucheck.reports.shared.limited_text import line
+from gpucheck.reports.shared.machine import gpu_count, listed_gpus
+from gpucheck.reports.shared.probe_answers import could_look
 
 GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like the field
     "memory_total_bytes": "Memory of the GPU",
@@ -44,8 +46,6 @@ def render(report: Report) -> str:
 class _Collector:
     """Hands one report's values over; of two samples with the same labels the first is kept."""
 
-    TRAINING: ClassVar[tuple[str, ...]] = ("strategy", "devices", "precision", "compiled")
-
     def __init__(self, report: Report) -> None:
         self._report = report
 
@@ -53,9 +53,8 @@ class _Collector:
         """Every metric, also where its value is zero: an absent metric can't be alerted on."""
         report = self._report
         yield _gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
-        yield _gauge(
-            "verdict", "1 for the verdict of the last run", _one_of([each.value for each in Verdict], report.verdict.value)
-        )
+        verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
+        yield _gauge("verdict", "1 for the verdict of the last run", verdicts)
         yield _gauge("healthy", "1: no fault was found and everything was looked at", [({}, state(report) in ("pass", "warn"))])
         yield _gauge("exit_code", "Exit code of the last run in the default style", [({}, report.exit_code)])
         yield _gauge("run_duration_seconds", "Duration of the last run", [({}, report.seconds)])
@@ -90,45 +89,42 @@ class _Collector:
         yield _gauge(
             "rules",
             "Rules by what became of them",
-            [({"status": each.value}, sum(outcome.status is each for outcome in outcomes(report))) for each in Status],
+            [({"status": each.value}, len(outcomes(report, each))) for each in Status],
         )
 
     def _probes(self) -> Iterator[GaugeMetricFamily]:
         ran = [run for run in self._report.probes if run.status is not ProbeStatus.SKIPPED and run.name != "request"]
-        ok = [({"probe": run.name}, looked(self._report, run)) for run in ran]
+        ok = [({"probe": run.name}, could_look(self._report, run)) for run in ran]
         yield _gauge("probe_success", "1: the probe could look", ok)
         yield _gauge("probe_duration_seconds", "Duration of the probe", [({"probe": run.name}, run.seconds) for run in ran])
 
     def _gpus(self) -> Iterator[GaugeMetricFamily]:
-        yield _gauge("gpus", "GPUs this process could use", [({}, gpu_count(self._report.facts))])
-        listed: list[dict[str, Any]] = list((self._report.facts.get("gpus") or {}).get("gpus") or ())
-        named = [({"gpu": str(gpu.get("index")), "name": gpu.get("name") or ""}, 1) for gpu in listed]
+        yield _gauge("gpus", "GPUs this process could use", [({}, gpu_count(self._report))])
+        listed = listed_gpus(self._report)
+        named = [({"gpu": str(gpu.index), "name": gpu.name or ""}, 1) for gpu in listed]
         yield _gauge("gpu_info", "Each GPU by its index and name", named)
-        answers = [({"gpu": str(gpu.get("index"))}, gpu.get("problem") is None) for gpu in listed]
+        answers = [({"gpu": str(gpu.index)}, gpu.problem is None) for gpu in listed]
         yield _gauge("gpu_success", "1: NVML could query the GPU", answers)
         for field, meaning in GPU_GAUGES.items():
-            values = [({"gpu": str(gpu.get("index"))}, gpu[field]) for gpu in listed if gpu.get(field) is not None]
+            values = [({"gpu": str(gpu.index)}, getattr(gpu, field)) for gpu in listed if getattr(gpu, field) is not None]
             yield _gauge(f"gpu_{field}", meaning, values)
 
     def _training(self) -> Iterator[GaugeMetricFamily]:
-        labelled = [
-            (
-                dict(
-                    zip(
-                        self.TRAINING,
-                        (run.strategy, devices(run.devices, ascii=True), run.precision, str(run.compiled).lower()),
-                        strict=True,
-                    )
-                ),
-                run,
-            )
-            for run in self._report.training
-        ]
+        labelled = [(_labels(run), run) for run in self._report.training]
         tried = [(labels, run.status == "passed") for labels, run in labelled if run.status != "skipped"]
         yield _gauge("training_success", "1: the training run passed", tried)
         for field, meaning in TRAINING_GAUGES.items():
             values = [(labels, getattr(run, field)) for labels, run in labelled if getattr(run, field) is not None]
             yield _gauge(f"training_{field}", meaning, values)
+
+
+def _labels(run: TrainingRun) -> Labels:
+    return {
+        "strategy": run.strategy,
+        "devices": devices(run.devices, ascii=True),
+        "precision": run.precision,
+        "compiled": str(run.compiled).lower(),
+    }
 
 
 def _gauge(name: str, meaning: str, samples: list[tuple[Labels, Any]]) -> GaugeMetricFamily:
@@ -143,13 +139,7 @@ def _gauge(name: str, meaning: str, samples: list[tuple[Labels, Any]]) -> GaugeM
     return family
 
 
-def _one_of(names: list[str], actual: str) -> list[tuple[Labels, Any]]:
-    return [({"verdict": name}, name == actual) for name in names]
-
-
 def _timestamp(text: str) -> float | None:
-    import datetime
-
     try:
         moment = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

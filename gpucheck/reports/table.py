@@ -20,25 +20,25 @@ def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal",
 
 
 def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bool, ascii: bool) -> str:
-    from gpucheck.reports._sheet import Sheet  # rich is for terminals only
+    from gpucheck.reports.shared.terminal_text import TerminalText  # rich is for terminals only
 
-    sheet = Sheet(width=width, color=color, ascii=ascii)
+    out = TerminalText(width=width, color=color, ascii=ascii)
     column = max((len(rule.code) for rule in rules), default=0) + 4
     for name, row in rows.items():
-        sheet.blank()
-        sheet.add((row.problem, "title"), f"  first check: {row.first_check}; then: {row.action}", hang=2)
+        out.blank()
+        out.add((row.problem, "title"), f"  first check: {row.first_check}; then: {row.action}", hang=2)
         for rule in rules:
             if rule.row != name:
                 continue
             error = rule.severity is Severity.ERROR
-            sheet.add(
+            out.add(
                 (rule.severity.value, "fail" if error else "warn"),
                 f" ({rule.scope.value}) {title(rule)}",
                 indent=2,
                 label=(rule.code, "title"),
                 hang=column if width >= column + 40 else 6,
             )
-    return str(sheet)
+    return str(out)
 
 
 def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:

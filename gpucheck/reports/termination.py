@@ -4,9 +4,10 @@ Source: kubernetes.io, "Determine the Reason for Pod Failure".
 """
 
 from gpucheck.model import Report, Verdict
-from gpucheck.reports._headline import followers, headline, roots
-from gpucheck.reports._text import cut, fit, line
-from gpucheck.reports._words import evidence
+from gpucheck.reports.shared.evidence import evidence
+from gpucheck.reports.shared.findings import first_steps, followers, roots
+from gpucheck.reports.shared.headline import headline
+from gpucheck.reports.shared.limited_text import cut, fit, line
 
 LIMIT_BYTES = 4096
 MOST_EVIDENCE, LINE_BYTES = 3, 1024
@@ -14,12 +15,12 @@ MOST_EVIDENCE, LINE_BYTES = 3, 1024
 
 def render(report: Report) -> str:
     """At most 4096 bytes of UTF-8, most severe first."""
-    found = roots(report)
-    lines = [] if found and report.verdict is not Verdict.UNKNOWN else [f"{report.verdict.value.upper()}: {headline(report)}"]
-    for root in found:
+    no_cause = report.verdict is Verdict.UNKNOWN or not roots(report)
+    lines = [f"{report.verdict.value.upper()}: {headline(report)}"] if no_cause else []
+    for root in roots(report):
         lines.append(f"{root.severity.value.upper()} {root.code} ({root.scope.value}): {root.summary}")
-        lines += [f"  do: {fix.command or fix.text}" for fix in root.fix[:1]]
-        lines += [f"  saw: {evidence(item, report.facts)}" for item in root.evidence[:MOST_EVIDENCE]]
+        lines += [f"  do: {step}" for step in first_steps(root)]
+        lines += [f"  saw: {evidence(item, report)}" for item in root.evidence[:MOST_EVIDENCE]]
         lines += [f"  also: {follower.code}" for follower in followers(report, root)]
     if report.verdict is Verdict.UNKNOWN:
         lines += [f"and: {reason}" for reason in report.unknown_because[1:]]

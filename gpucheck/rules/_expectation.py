@@ -31,7 +31,7 @@ def judge(
     if request.expectations is None:
         return Skip(NONE_GIVEN)
     from gpucheck.expectations import gpus, training, versions  # most runs have no use for them
-    from gpucheck.expectations.items import Seen
+    from gpucheck.expectations.items import Machine
 
     looks = {
         "gpu_count": gpus.gpu_count,
@@ -39,7 +39,7 @@ def judge(
         "version": versions.version,
         "training": training.training,
     }
-    items = list(looks[kind](Seen.of(request, *facts)))
+    items = list(looks[kind](Machine(request, *facts)))
     unmet = [item for item in items if item.met is False]
     unseen = [item for item in items if item.met is None]
     if not unmet:

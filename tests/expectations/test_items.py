@@ -11,7 +11,7 @@ from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import read
 from gpucheck.expectations.gpus import usable_gpus
-from gpucheck.expectations.items import Seen
+from gpucheck.expectations.items import Machine
 from gpucheck.expectations.versions import ABSENT, versions_seen
 from gpucheck.model import Expectations, Request, Verdict
 
@@ -167,9 +167,9 @@ def test_an_empty_table_changes_nothing():
 
 
 def test_without_a_driver_there_are_no_gpus_and_no_versions_of_it():
-    seen = Seen.all(Request(), facts(machine("laptop-cpu")))
-    assert usable_gpus(seen)[0] == 0
-    found = versions_seen(seen)
+    cpu = Machine.of(report("", name="laptop-cpu"))
+    assert usable_gpus(cpu)[0] == 0
+    found = versions_seen(cpu)
     assert (found["driver"], found["cuda"]) == (ABSENT, ABSENT)
 
 

@@ -10,7 +10,6 @@ from gpucheck.engine.facts import Facts
 from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import read, snapshot
-from gpucheck.expectations.drift import seen_of
 from gpucheck.model import Expectations, Request, Verdict
 
 RULES = load_rules()
@@ -27,8 +26,7 @@ def report(name, changes=None, expectations=None, **request):
 
 def written(name, changes=None):
     good = report(name, changes)
-    seen = seen_of(good, Expectations())
-    return snapshot.render(snapshot.expectations(seen, good), good, seen)
+    return snapshot.render(snapshot.expectations(good), good)
 
 
 @pytest.mark.parametrize("name", ["h200", "hgx-h200", "laptop-cpu"])
@@ -124,7 +122,6 @@ def test_a_quick_look_says_that_nothing_was_trained():
     given = readings(plain)
     own = [one for one in given if one.probe != "request"]
     good = assemble(Request(level=0), own, judge(facts(plain), RULES), load_rows(), time.monotonic())
-    seen = seen_of(good, None)
-    text = snapshot.render(snapshot.expectations(seen, good), good, seen)
+    text = snapshot.render(snapshot.expectations(good), good)
     assert "Nothing was trained in this run (--quick)." in text
     assert read.parse(text, "x").training == Expectations().training

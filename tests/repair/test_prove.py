@@ -3,12 +3,11 @@
 import os
 import stat
 
-import msgspec
-from fakes import facts
 from one_rule import changed
 
+from gpucheck.engine import recorded
 from gpucheck.model import Report, Tool, Verdict
-from gpucheck.repair.prove import ROUNDS_MAX, prove, typed
+from gpucheck.repair.prove import ROUNDS_MAX, prove
 
 REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
 HIDDEN = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
@@ -26,7 +25,7 @@ def report(plain):
         training=(),
         probes=(),
         outcomes=(),
-        facts=plain,
+        facts=recorded.typed(plain),
     )
 
 
@@ -64,7 +63,7 @@ def test_each_fault_is_repaired_and_looked_at_again():
         ("CUDA_VISIBLE_DEVICES", None),
     ]
     assert seen[-1] == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
-    assert proof.report.facts["cuda"]["status"] == "ok"
+    assert proof.report.facts["cuda"].status == "ok"
     assert env["CUDA_DEVICE_ORDER"] == "FOO"
 
 
@@ -87,9 +86,3 @@ def test_a_new_kernel_cache_is_made_for_this_user_alone(tmp_path):
     assert [(one.name, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]
     status = os.stat(folder)
     assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o700, os.geteuid())
-
-
-def test_a_reports_facts_have_their_types_again():
-    plain = changed(quick=True)
-    again = {reading.probe: msgspec.to_builtins(reading.fact) for reading in typed(report(plain))}
-    assert again == {reading.probe: msgspec.to_builtins(reading.fact) for reading in facts(plain)}

@@ -13,6 +13,8 @@ from gpucheck.model import (
     Severity,
     Status,
 )
+from gpucheck.probes.gpus import Gpu
+from gpucheck.probes.tensorflow import Device
 
 CUSOLVER = "/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib/libcusolver.so.11"
 
@@ -61,7 +63,7 @@ def cusolver():
                     Evidence(fact="libraries", field="libraries[4].path", value=None),
                     Evidence(fact="libraries", field="libraries[4].elsewhere", value=[CUSOLVER]),
                     Evidence(fact="libraries", field="runpath", value=machine("h200")["libraries"]["runpath"]),
-                    Evidence(fact="tensorflow", field="devices", value=[{"name": "CPU:0", "kind": "CPU"}]),
+                    Evidence(fact="tensorflow", field="devices", value=(Device(name="CPU:0", kind="CPU"),)),
                 ),
                 fix=(
                     Fix(
@@ -79,7 +81,7 @@ def cusolver():
             found(
                 rule("tensorflow-lists-no-gpu"),
                 summary="TensorFlow lists 0 of the 1 GPUs that CUDA sees.",
-                evidence=(Evidence(fact="tensorflow", field="devices", value=[{"name": "CPU:0", "kind": "CPU"}]),),
+                evidence=(Evidence(fact="tensorflow", field="devices", value=(Device(name="CPU:0", kind="CPU"),)),),
             ),
             found(
                 rule("kernel-cache-unwritable", Severity.WARNING, Scope.HOST, row="low-utilization"),
@@ -223,7 +225,7 @@ def garbage():
                     Evidence(fact="environment", field="variables.CUDA_VISIBLE_DEVICES", value="replaced below"),
                     Evidence(fact="environment", field="variables.TF_CONFIG", value=None),
                     Evidence(fact="driver", field="gpu_count", value=True),
-                    Evidence(fact="gpus", field="gpus", value=[{"index": 0, "memory_total_bytes": 5}] * 40),
+                    Evidence(fact="gpus", field="gpus", value=(Gpu(index=0, memory_total_bytes=5),) * 40),
                     Evidence(fact="driver", field="problem", value="x" * 500),
                 ),
                 fix=(Fix(text="Call it by another name: replaced below", command="echo replaced below"),),

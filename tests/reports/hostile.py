@@ -127,8 +127,8 @@ def secretive():
             )
         ],
     )
-    facts = {**made.facts, "environment": {**made.facts["environment"]}}
-    facts["environment"]["variables"] = {**facts["environment"]["variables"], "MY_OWN_VARIABLE": "open-sesame-9"}
+    variables = {**made.facts["environment"].variables, "MY_OWN_VARIABLE": "open-sesame-9"}
+    facts = {**made.facts, "environment": msgspec.structs.replace(made.facts["environment"], variables=variables)}
     return msgspec.structs.replace(made, facts=facts, unknown_because=(f"training on {HOST}: {home} is full",))
 
 

@@ -4,7 +4,7 @@ import pytest
 from reports.builders import PASSED, found, report, rule
 
 from gpucheck.model import Evidence, ProbeStatus, Severity
-from gpucheck.reports._areas import areas
+from gpucheck.reports.shared.areas import areas
 
 
 def told(made):

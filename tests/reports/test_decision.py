@@ -6,7 +6,8 @@ import pytest
 from reports.builders import PASSED, eight, found, report, rule
 
 from gpucheck.model import Level, Request, Severity, TrainingRun
-from gpucheck.reports import _decision, html, markdown, terminal
+from gpucheck.reports import html, markdown, terminal
+from gpucheck.reports.shared import hardware_paths
 
 EIGHT = [f"GPU:{ordinal}" for ordinal in range(8)]
 ONES = [{**PASSED, "devices": [device], "samples_per_second": 58600.0} for device in EIGHT]
@@ -14,11 +15,11 @@ MIRRORED = {**PASSED, "strategy": "mirrored", "devices": EIGHT, "replicas": 8, "
 
 
 def table(made):
-    return {path.option: (path.measured, path.fits) for path in _decision.paths(made)}
+    return {path.option: (path.measured, path.fits) for path in hardware_paths.paths(made)}
 
 
 def test_the_table_of_what_fits_where():
-    assert [path[:4] for path in _decision.paths(report("h200"))] == [
+    assert [path[:4] for path in hardware_paths.paths(report("h200"))] == [
         ("single GPU", "development and moderate training", "one device's memory and throughput", "peak memory"),
         ("multi-GPU", "throughput-limited training", "synchronization overhead", "scaling efficiency"),
         ("multi-worker", "workloads exceeding one host", "network and operational complexity", "worker utilization"),
@@ -138,7 +139,7 @@ def test_a_device_that_an_error_is_about_does_not_fit():
 
 def test_nothing_trained_decides_nothing():
     made = msgspec.structs.replace(report("h200"), training=())
-    assert _decision.paths(made) == ()
+    assert hardware_paths.paths(made) == ()
     assert "which path fits" not in terminal.render(made, width=120, color=False, ascii=False, verbose=True)
     assert "Which path fits" not in markdown.render(made) + html.render(made)
 

@@ -6,8 +6,9 @@ import pytest
 from reports.builders import report
 
 from gpucheck.model import Evidence, Experiment
-from gpucheck.reports import _experiments, html, markdown, terminal
-from gpucheck.reports._words import evidence
+from gpucheck.reports import html, markdown, terminal
+from gpucheck.reports.shared import experiments
+from gpucheck.reports.shared.evidence import evidence
 
 MADE = (
     Experiment(
@@ -28,8 +29,8 @@ MADE = (
 )  # fmt: skip
 
 
-def made(experiments=MADE):
-    return msgspec.structs.replace(report("h200"), experiments=experiments)
+def made(tried=MADE):
+    return msgspec.structs.replace(report("h200"), experiments=tried)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def made(experiments=MADE):
     ],
 )
 def test_a_figure_has_its_name_and_its_unit(name, value, words):
-    assert _experiments.figure(name, value) == words
+    assert experiments.figure(name, value) == words
 
 
 def test_in_the_terminal():
@@ -118,6 +119,6 @@ def test_what_an_experiment_says_is_no_markup():
 
 
 def test_a_figure_that_a_finding_rests_on():
-    facts = {"training": {"experiments": [msgspec.to_builtins(MADE[0])]}}
+    whole = report("h200", [("training.experiments", [msgspec.to_builtins(MADE[0])])])
     seen = Evidence(fact="training", field="experiments[0].figures.jpeg_decode_and_augment_seconds_per_sample", value=0.00042)
-    assert evidence(seen, facts).startswith("experiment input pipeline JPEG decode and augment seconds per sample: ")
+    assert evidence(seen, whole).startswith("experiment input pipeline JPEG decode and augment seconds per sample: ")

@@ -72,5 +72,5 @@ def test_nothing_is_added_to_what_is_known(text):
 
 
 def test_json_tells_what_each_line_looks_like():
-    suspects = explain([CUINIT, 'KeyError: "label"'], "train.log").facts["log"]["suspects"]
-    assert [(event["line"], event["fields"]["looks"]) for event in suspects] == [(2, "exception"), (1, "error")]
+    suspects = explain([CUINIT, 'KeyError: "label"'], "train.log").facts["log"].suspects
+    assert [(event.line, event.fields["looks"]) for event in suspects] == [(2, "exception"), (1, "error")]

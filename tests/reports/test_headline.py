@@ -11,8 +11,10 @@ from gpucheck.engine.pipeline import assemble
 from gpucheck.engine.plugin import load_rows
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Level, Request, Status, Verdict
+from gpucheck.model.exit_styles import EXIT_STYLES, exit_code, state
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
-from gpucheck.reports._headline import EXIT_STYLES, exit_code, headline, proved, roots, state
+from gpucheck.reports.shared.findings import roots
+from gpucheck.reports.shared.headline import headline, proved
 
 
 def judged(verdict, code):
@@ -46,7 +48,7 @@ def trained(plain, **request):
     """The sentence of a run without findings."""
     given = msgspec.convert({**plain["request"], **request}, Request)
     made = assemble(given, [one for one in readings(plain) if one.probe != "request"], [], load_rows(), 0.0)
-    return proved(msgspec.structs.replace(made, facts={**made.facts, "request": msgspec.to_builtins(given)}))
+    return proved(msgspec.structs.replace(made, facts={**made.facts, "request": given}))
 
 
 def test_a_backend_other_than_tensorflow_is_named():

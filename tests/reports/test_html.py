@@ -14,8 +14,8 @@ import pytest
 from reports.cases import CASES, cusolver, eight_one_lost, eight_passed
 from reports.hostile import CONTROL, INJECTION, SECRETS, dirty, leaks, long, named, redacted, secretive
 
-from gpucheck.reports import _charts
 from gpucheck.reports import html as page
+from gpucheck.reports.shared.charts import MISSING
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -142,7 +142,7 @@ def test_without_matplotlib_a_sentence_stands_for_the_charts(tmp_path):
         "from gpucheck.reports import html; print(html.render(msgspec.json.decode(open(sys.argv[1]).read(), type=Report)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(made)], capture_output=True, text=True, check=True)
-    assert html.escape(_charts.MISSING, quote=False) in html.unescape(done.stdout).replace("&quot;", '"')
+    assert html.escape(MISSING, quote=False) in html.unescape(done.stdout).replace("&quot;", '"')
     assert "<svg" not in done.stdout
 
 
@@ -214,7 +214,7 @@ def test_in_a_browser(tmp_path, case, width, scheme, paper):
     document, console = browse(path, "--window-size=1200,900", f"--blink-settings=preferredColorScheme={scheme}")
     assert console == []
     told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, flags=re.DOTALL)[1]))
-    gpus = len(ALL[case]().facts["gpus"]["gpus"])
+    gpus = len(ALL[case]().facts["gpus"].gpus)
     assert told["focused"]
     assert told["all"] == told["again"] > 100
     assert told["none"] == []

@@ -6,7 +6,7 @@ import msgspec
 from reports.builders import report
 from reports.cases import CASES
 
-from gpucheck.model import Report, TrainingRun
+from gpucheck.model import TrainingRun
 from gpucheck.reports import json as format_json
 
 
@@ -14,7 +14,7 @@ def test_is_the_report():
     made = CASES["fail-cusolver"]()
     text = format_json.render(made)
     assert json.loads(text) == json.loads(msgspec.json.encode(made))
-    assert msgspec.json.decode(text, type=Report).findings == made.findings
+    assert [finding["code"] for finding in json.loads(text)["findings"]] == [finding.code for finding in made.findings]
     assert text.startswith('{\n  "schema_version": "')
     assert text.endswith("}\n")
     assert not text.endswith("\n\n")

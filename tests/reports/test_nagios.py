@@ -5,8 +5,8 @@ import pytest
 from reports.cases import CASES, eight_one_lost, eight_passed
 from reports.hostile import dirty, long, named
 
+from gpucheck.model.exit_styles import exit_code
 from gpucheck.reports import nagios
-from gpucheck.reports._headline import exit_code
 
 # 'label'=value[UOM];[warn];[crit];[min];[max], as the plugin development guidelines have it
 DATUM = re.compile(r"'[^'=|]+'=-?\d+(?:\.\d+)?(?:e[+-]\d+)?(?:s|us|ms|%|B|KB|MB|TB|c)?(?:;[\d.:@~]*){0,4}")

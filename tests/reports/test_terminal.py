@@ -13,7 +13,7 @@ from reports.cases import CASES, cusolver
 
 from gpucheck.model import Level, ProbeStatus, Request, Status, TrainingRun
 from gpucheck.reports import terminal
-from gpucheck.reports._words import clean
+from gpucheck.reports.shared.words import clean
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LOOKS = [

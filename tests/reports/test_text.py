@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.reports._text import cut, fit, line, plain
+from gpucheck.reports.shared.limited_text import cut, fit, line, plain
 
 WIDE = "größe 显存 🔥"
 

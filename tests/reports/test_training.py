@@ -1,8 +1,8 @@
 """The training table."""
 
 from gpucheck.model import Loss, TrainingRun
-from gpucheck.reports import _training
-from gpucheck.reports._sheet import Sheet
+from gpucheck.reports.shared import terminal_training
+from gpucheck.reports.shared.terminal_text import TerminalText
 
 
 def run(*names, **fields):
@@ -13,9 +13,9 @@ def run(*names, **fields):
 
 
 def table(*runs, width=130, ascii=False):
-    sheet = Sheet(width=width, color=False, ascii=ascii)
-    _training.write(sheet, runs)
-    return str(sheet).rstrip("\n") + "\n"
+    out = TerminalText(width=width, color=False, ascii=ascii)
+    terminal_training.write(out, runs)
+    return str(out).rstrip("\n") + "\n"
 
 
 def test_values_stand_below_their_headings():

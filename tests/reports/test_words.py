@@ -3,14 +3,15 @@
 import re
 
 import pytest
-from fakes import machine
 from reports.builders import PASSED, report
 
 from gpucheck.model import Evidence, Request
+from gpucheck.probes.packages import Distribution
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
-from gpucheck.reports._words import clean, duration, evidence, significant, size
+from gpucheck.reports.shared.evidence import evidence
+from gpucheck.reports.shared.words import clean, duration, significant, size
 
-FACTS = machine("h200")
+MADE = report("h200")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_one_run_has_one_name_in_every_format():
         ("libraries", "libraries[4].path", None, "libcusolver.so.11 path: not found by the loader"),
         ("libraries", "cudnn_parts_missing", list("abcdefgh"), "libraries cuDNN parts missing: a, b, c, d, e, f, … (8 in all)"),
         ("packages", "and_cuda[0].installed", None, "nvidia-cublas-cu12 installed: not installed"),
-        ("packages", "flavours", [{"name": "tf", "version": "1"}], "packages flavours: tf"),
+        ("packages", "flavours", [Distribution(name="tf", version="1", folder="/x")], "packages flavours: tf"),
         ("environment", "variables.CUDA_VISIBLE_DEVICES", "", 'CUDA_VISIBLE_DEVICES=""'),
         ("environment", "variables.NVIDIA_VISIBLE_DEVICES", "0", 'NVIDIA_VISIBLE_DEVICES="0"'),
         ("training", "runs[0].first_step_seconds", 4.44, "one_device on GPU:0 (float32) first step: 4.44 s"),
@@ -84,14 +85,14 @@ def test_one_run_has_one_name_in_every_format():
     ],
 )
 def test_evidence(fact, field, value, text):
-    assert evidence(Evidence(fact=fact, field=field, value=value), FACTS) == text
+    assert evidence(Evidence(fact=fact, field=field, value=value), MADE) == text
 
 
 def test_evidence_leaves_out_site_packages_unless_verbose():
-    folder = FACTS["packages"]["tensorflow"]["folder"]
+    folder = MADE.facts["packages"].tensorflow.folder
     item = Evidence(fact="libraries", field="loader", value=f"{folder}/tensorflow/x.so")
-    assert evidence(item, FACTS) == "libraries loader: …/tensorflow/x.so"
-    assert evidence(item, FACTS, verbose=True) == f"libraries loader: {folder}/tensorflow/x.so"
+    assert evidence(item, MADE) == "libraries loader: …/tensorflow/x.so"
+    assert evidence(item, MADE, verbose=True) == f"libraries loader: {folder}/tensorflow/x.so"
 
 
 def test_clean():

@@ -193,7 +193,7 @@ def test_last_words_of_an_import_and_of_a_worker():
     fault = {"worker": "worker 1", "how": "ended", "reason": "killed by SIGABRT", "stage": "connect", "last_words": [CHECK]}
     finding = found("training-crashed", changed({"training.runs[0].worker_faults": [fault]}))
     assert finding.summary.endswith('killed by SIGABRT after "Check failed: num_threads >= 1 (-3 vs. 1)".')
-    assert list(finding.evidence[0].value[0]["last_words"]) == [CHECK]
+    assert list(finding.evidence[0].value[0].last_words) == [CHECK]
     assert finding.affects == ("worker 1",)
 
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from gpucheck.model import Report, TrainingRun
 from gpucheck.model.naming import devices
-from gpucheck.reports._text import line
-from gpucheck.reports._words import significant, strategy
+from gpucheck.reports.shared.limited_text import line
+from gpucheck.reports.shared.words import significant, strategy
 
 MISSING = 'Charts are left out: matplotlib is not installed. `pip install "keras-gpucheck[html]"` brings it.'
 MOST_BARS = 24

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from gpucheck.model import Experiment
 from gpucheck.model.naming import devices
-from gpucheck.reports._sheet import Part, Sheet
-from gpucheck.reports._training import STYLES, WORDS
-from gpucheck.reports._words import SPELLING, significant, size
+from gpucheck.reports.shared.terminal_text import Part, TerminalText
+from gpucheck.reports.shared.terminal_training import RESULTS, STYLES
+from gpucheck.reports.shared.words import significant, size, spelled
 
 # Endings of figures' names, longest first, and how their values are written.
 UNITS: dict[str, Callable[[float], str]] = {
@@ -23,7 +23,7 @@ UNITS: dict[str, Callable[[float], str]] = {
 
 def name(experiment: Experiment) -> str:
     """'input pipeline'."""
-    return _spelled(experiment.name)
+    return spelled(experiment.name)
 
 
 def figures(experiment: Experiment) -> list[str]:
@@ -34,7 +34,7 @@ def figures(experiment: Experiment) -> list[str]:
 def figure(key: str, value: float | None) -> str:
     """'device 3,650 samples/s': the unit at the end of a figure's name becomes its value's."""
     ending = next((ending for ending in UNITS if f"_{key}".endswith(ending)), "")
-    words = _spelled(key if ending == "_speedup" else f"_{key}".removesuffix(ending))
+    words = spelled(key if ending == "_speedup" else f"_{key}".removesuffix(ending))
     if value is None:
         return f"{words} unknown".strip()
     if ending:
@@ -42,25 +42,21 @@ def figure(key: str, value: float | None) -> str:
     return f"{words} {_percent(value)} %" if key.endswith("efficiency") else f"{words} {significant(value)}"
 
 
-def write(sheet: Sheet, experiments: tuple[Experiment, ...]) -> None:
+def write(out: TerminalText, experiments: tuple[Experiment, ...]) -> None:
     """Each with its result and, below it, its figures."""
     if not experiments:
         return
-    sheet.blank()
-    sheet.add(("experiments", "title"), indent=2)
+    out.blank()
+    out.add(("experiments", "title"), indent=2)
     for experiment in experiments:
         on = f" on {devices(experiment.devices)}" if experiment.devices else ""
-        word = WORDS.get(experiment.status, experiment.status)
+        word = RESULTS.get(experiment.status, experiment.status)
         reason = f": {experiment.reason}" if experiment.reason not in (None, word) else ""
         result: Part = (word, STYLES.get(experiment.status, ""))
-        sheet.add(f"{name(experiment)}{on}: ", result, reason, indent=4, hang=6)
+        out.add(f"{name(experiment)}{on}: ", result, reason, indent=4, hang=6)
         if experiment.figures:
-            sheet.flow(list(figures(experiment)), " · ", indent=6, hang=6)
-    sheet.blank()
-
-
-def _spelled(key: str) -> str:
-    return " ".join(SPELLING.get(word, word) for word in key.split("_") if word)
+            out.flow(list(figures(experiment)), " · ", indent=6, hang=6)
+    out.blank()
 
 
 def _seconds(value: float) -> str:

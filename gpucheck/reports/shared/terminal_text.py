@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from gpucheck.reports._words import clean
+from gpucheck.reports.shared.words import clean
 
 STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36"}  # ECMA-48 SGR
 NARROWEST = 20  # below this nothing reads well; the lines are then wider than the terminal
@@ -23,7 +23,7 @@ class _Span(NamedTuple):
 _Line = list[_Span]
 
 
-class Sheet:
+class TerminalText:
     """A growing text. What is written on it is data: it is stripped of control characters and never read as markup."""
 
     def __init__(self, *, width: int, color: bool, ascii: bool) -> None:

@@ -1,12 +1,14 @@
 """Which hardware path fits: the decision table, with what this run measured of each path's first metric. Never an estimate."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from gpucheck.model import Report, Severity, TrainingRun
 from gpucheck.model.naming import devices
-from gpucheck.reports._sheet import Sheet
-from gpucheck.reports._training import singles
-from gpucheck.reports._words import significant, size
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.tpu import Tpu
+from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.reports.shared.training import singles
+from gpucheck.reports.shared.words import significant, size
 
 NOT_MEASURED = "not measured here"
 HERE = "this machine"  # the cluster of workers that were started side by side
@@ -35,7 +37,7 @@ def paths(report: Report) -> tuple[Path, ...]:
             "development and moderate training",
             "one device's memory and throughput",
             "peak memory",
-            _peak([run for run in alone if run.devices[0] not in wrong], report.facts),
+            _peak([run for run in alone if run.devices[0] not in wrong], report),
             _single(alone, wrong),
         ),
         Path(
@@ -63,18 +65,18 @@ def paths(report: Report) -> tuple[Path, ...]:
     )
 
 
-def write(sheet: Sheet, report: Report) -> None:
+def write(out: TerminalText, report: Report) -> None:
     """The table as two lines a path."""
     rows = paths(report)
     if not rows:
         return
-    sheet.blank()
-    sheet.add(("which path fits", "title"), indent=2)
+    out.blank()
+    out.add(("which path fits", "title"), indent=2)
     for row in rows:
         column = 4 + LABEL_CELLS
-        sheet.add(f"{row.suited}; limit: {row.limitation}", indent=4, label=row.option, hang=column)
-        sheet.add(f"{row.metric}: {row.measured or NOT_MEASURED} · {row.fits}", indent=column, hang=column)
-    sheet.blank()
+        out.add(f"{row.suited}; limit: {row.limitation}", indent=4, label=row.option, hang=column)
+        out.add(f"{row.metric}: {row.measured or NOT_MEASURED} · {row.fits}", indent=column, hang=column)
+    out.blank()
 
 
 def _passed(report: Report, strategy: str) -> list[TrainingRun]:
@@ -89,14 +91,15 @@ def _rate(run: TrainingRun) -> str:
     return f"trains {significant(run.samples_per_second)} samples/s" if run.samples_per_second else "trains"
 
 
-def _peak(alone: list[TrainingRun], facts: dict[str, Any]) -> str | None:
+def _peak(alone: list[TrainingRun], report: Report) -> str | None:
     peaks = [(run.peak_memory_bytes, run.devices[0]) for run in alone if _on_gpus(run) and run.peak_memory_bytes is not None]
     if not peaks:
         return None
-    peak, device = max(peaks, key=lambda one: one[0])
-    listed = (facts.get("cuda") or {}).get("devices") or ()
-    total = next((one.get("memory_total_bytes") for one in listed if f"GPU:{one.get('ordinal')}" == device), None)
-    return f"{size(peak)}{f' of {size(total)}' if total else ''} on {device}"
+    peak, device = max(peaks, key=lambda pair: pair[0])
+    cuda = report.fact(Cuda)
+    totals = {f"GPU:{gpu.ordinal}": gpu.memory_total_bytes for gpu in (cuda.devices if cuda else ())}
+    total = f" of {size(memory)}" if (memory := totals.get(device)) else ""
+    return f"{size(peak)}{total} on {device}"
 
 
 def _wrong(report: Report) -> dict[str, str]:
@@ -162,5 +165,5 @@ def _tpu(report: Report) -> str:
     run = next(iter(_passed(report, "tpu")), None)
     if run is not None:
         return f"fits: {devices(run.devices)} {_rate(run)}"
-    expected = (report.facts.get("tpu") or {}).get("expected")
-    return "not yet: the TPU has not trained" if expected else "not here: no TPU"
+    tpu = report.fact(Tpu)
+    return "not yet: the TPU has not trained" if tpu and tpu.expected else "not here: no TPU"
