@@ -1,7 +1,9 @@
 """The lines of a log that a user names: unpacked where it is compressed, refused where it is no text."""
 
 import io
+import os
 import shlex
+import stat
 from collections.abc import Iterator
 from typing import IO
 
@@ -29,6 +31,8 @@ def lines(stream: IO[bytes], name: str, limit: int = LIMIT) -> Iterator[str]:
         Refused: it is no text, or compressed and damaged, too large, or in a form that cannot be unpacked here.
     """
     head = _head(stream)
+    if head and not head.strip(b"\0") and _is_device(stream):  # /dev/zero never ends
+        raise Refused(f"cannot read {name}: it is not a text file")
     for magic, what, program in _FOREIGN:
         if head.startswith(magic):
             raise Refused(f"cannot read {name}: it is {what}; try: {_piped(f'{program} {_file(name)}')}")
@@ -56,6 +60,13 @@ def _head(stream: IO[bytes]) -> bytes:
     while len(head) < 8 and (part := _some(stream, _HEAD)):
         head += part
     return head
+
+
+def _is_device(stream: IO[bytes]) -> bool:
+    try:
+        return stat.S_ISCHR(os.fstat(stream.fileno()).st_mode)
+    except OSError:  # a stream in memory
+        return False
 
 
 def _some(stream: IO[bytes], size: int) -> bytes:

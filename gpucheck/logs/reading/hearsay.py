@@ -68,7 +68,7 @@ _NEUTRAL = re.compile(r"[{}\[\](),;]*$|#(?![!\w])|//|/?\*|\"\"\"|--(?: |$)")
 # What a program, a shell or an interpreter prints; a line of code is no record of a log.
 _OUTPUT = re.compile(
     r"Traceback \(most|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Interrupt): |.*\.py:\d+: \w+Warning: "
-    r"|[$%] \w|>>> |In ?\[\d*\]:|\S+@\S+[:~]|\"(?:cell|output)_type\": "
+    r"|[$%] \w|>>> |In ?\[\d*\]:|[^\s@]{1,80}@[^\s:~]{1,80}[:~]|\"(?:cell|output)_type\": "
 )
 
 

@@ -48,7 +48,8 @@ _HEAD = re.compile(
             rf"{_LEVEL}[ ]+(?=\d{{4}}-\d\d-\d\dT)",  # Google Cloud
             rf"{_LEVEL}[ ]+\|[ ]+[\w.<>]+:[\w.<>]+:\d+[ ]-[ ]",  # loguru
             r"\{\w[\w.]*:\d+\}[ ]",  # Airflow
-            r"(?:(?:time|ts|t|level|lvl|logger|caller|source)=(?:\"[^\"]*\"|\S+)[ ]+)+(?:msg|message|err|error)=\"?",  # logfmt
+            r"(?:(?:time|ts|t|level|lvl|logger|caller|source)=(?:\"[^\"]*\"|[^\s\"]\S*)[ ]+)+"
+            r"(?:msg|message|err|error)=\"?",  # logfmt
             r"[\w.-]+:\d+:\d+[ ]\[\d+\][ ]+",  # NCCL: host:pid:thread [device]
         )
     )

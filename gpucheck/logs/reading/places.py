@@ -31,7 +31,8 @@ _RUN = (
     r"\b(?:docker|podman|nerdctl)(?: compose)? (?:exec|run)\b|\bkubectl(?: -\S+| \S+)? exec\b|\bcrictl exec\b"
     r"|\b(?:apptainer|singularity) (?:exec|run|shell)\b"
 )
-_SHELL = re.compile(r"\s(?:-\w*i\w*|--interactive|shell)\b.*(?:\b(?:ba|z|da)?sh|/bin/\w*sh)\s*$")
+_INTERACTIVE = re.compile(r"\s(?:-\w{0,8}i\w{0,8}|--interactive|shell)\b")
+_ENDS_IN_SHELL = re.compile(r"(?:\b(?:ba|z|da)?sh|/bin/\w*sh)$")
 _INSIDE = (
     r"\b(?:in|inside|within)(?: of)? (?:the|my|this|that|our|each|every|any)?(?: \w+)? ?(?:container|pod)s?\b"
     r"|\b(?:inside|in) docker\b|[(\[]container[)\]]|^container ?[:$#]|容器(?:内|中|里)"
@@ -65,7 +66,9 @@ def _prompt(match: "re.Match[str]") -> dict[str, str]:
 
 def _entered(match: "re.Match[str]") -> dict[str, str]:
     """For what the command prints; for good where it starts a shell."""
-    return {"where": CONTAINER} if _SHELL.search(match.string) else {"where": CONTAINER, "until": "prompt"}
+    line = match.string.rstrip()
+    starts_shell = _INTERACTIVE.search(line) and _ENDS_IN_SHELL.search(line[-40:])
+    return {"where": CONTAINER} if starts_shell else {"where": CONTAINER, "until": "prompt"}
 
 
 SIGNATURES = (

@@ -5,8 +5,9 @@ Each is a pattern for ``(?i:...)``. ``\\b`` in them is meant for ASCII letters: 
 
 
 def ascii_words(pattern: str) -> str:
-    """The pattern with every word boundary between a Latin letter or digit and anything else."""
-    return pattern.replace(r"\b", r"(?a:\b)")
+    """The pattern with every word boundary between a Latin letter or digit and anything else, and no word without an end."""
+    bounded = pattern.replace(r"\w+", r"\w{1,24}").replace(r"\w*", r"\w{0,24}").replace(r"\S*", r"\S{0,80}")
+    return bounded.replace(r"\b", r"(?a:\b)")
 
 
 ABSENT = (

@@ -32,7 +32,9 @@ _TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": 
 
 _QUOTED = re.compile(r"[>\s|]*")
 # What begins a line of its own, wherever the one before it ends.
-_OWN = re.compile(r"[-*+|\u2022] |\d+[.)] |```|~~~|[$#%>] |>>> |\S+@\S+|File \"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): ")
+_OWN = re.compile(
+    r"[-*+|\u2022] |\d+[.)] |```|~~~|[$#%>] |>>> |[^\s@]+@\S|File \"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): "
+)
 
 
 def is_encoded(blob: str) -> bool:

@@ -14,7 +14,7 @@ from gpucheck.engine.plugin import modules
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
 # Between a call and its result: a few words of any language, but no place, no duration and no comment.
-SAYS = r"(?!\W*(?://|#))\W{0,4}(?:(?!(?:line|in|at|on|took|after|with|for)\b)[^\W\d]+\W{1,4}){0,3}"
+SAYS = r"(?!\W{0,8}(?://|#))\W{0,4}(?:(?!(?:line|in|at|on|took|after|with|for)\b)[^\W\d]+\W{1,4}){0,3}"
 
 _QUOTES = ("'", '"', "`")
 _MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe

@@ -17,7 +17,7 @@ SIGNATURES = (
     Signature(
         "tf-config-malformed",
         "tfconfig_cluster_resolver",
-        r"tfconfig_cluster_resolver\.py.{0,1500}?\b(?P<message>(?:\w+\.)*(?:JSONDecodeError|ValueError"
+        r"tfconfig_cluster_resolver\.py.{0,1500}?\b(?P<message>(?:json\.(?:decoder\.)?)?(?:JSONDecodeError|ValueError"
         r"|KeyError|TypeError)\b[^\n]{0,160})",
         reach=30,
     ),
@@ -202,7 +202,7 @@ SIGNATURES = (
     Signature(
         "multi-worker-fit-unsupported",
         "trainer.py",
-        r"keras[/\\]src[/\\]backend[/\\]tensorflow[/\\]trainer\.py\W{1,3}line \d+, in \w+.{0,3000}?"
+        r"keras[/\\]src[/\\]backend[/\\]tensorflow[/\\]trainer\.py\W{1,3}line \d+, in \w+\b.{0,3000}?"
         r"\bRuntimeError: [^\n]{0,40}cross-replica context",
         fixed(needs="cluster"),
         reach=40,

@@ -93,7 +93,7 @@ SIGNATURES = (
     Signature(
         "cuinit-failed",
         "cuinit(",
-        r"\bcuInit\([^)\n]{0,12}\) *" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
+        r"\bcuInit\([^)\n]{0,12}\) {0,8}" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
         _init,
         reach=0,
     ),

@@ -4,7 +4,7 @@ import re
 
 from gpucheck.logs.reading.signatures import Signature, cells, each, fixed, named
 
-_PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?|GPU-[0-9a-f-]+)"
+_PCI = r"(?P<device>(?:PCI:)?(?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?|GPU-[0-9a-f-]{1,40})"
 
 _SXID = r"\bSXid \(PCI:(?P<switch>[\da-fA-F:.]+)\): "
 
@@ -146,7 +146,7 @@ SIGNATURES = (
         "kernel-module-failed",
         "nouveau",
         r"NVRM: nouveau,|(?i:nouveau (?:kernel )?driver is (?:currently )?in use)|Kernel driver in use: nouveau"
-        r"|(?:conflict\w*|in use by|bound to)\W.{0,20}\bnouveau\b",
+        r"|(?:conflict\w{0,4}|in use by|bound to)\W.{0,20}\bnouveau\b",
         fixed(reason="nouveau"),
     ),
     Signature(  # what Fedora's boot screen says, and the kernel of a card that the driver does not take
@@ -225,7 +225,7 @@ SIGNATURES = (
     Signature(
         "pcie-limited",
         "available pcie bandwidth",
-        rf"(?:(?:pci(?:eport)? )?{_PCI}: )?(?P<available>[\d.]+) Gb/s available PCIe bandwidth, "
+        rf"(?:(?:pci(?:eport)? )?{_PCI}: )?(?<![\d.])(?P<available>[\d.]{{1,12}}) Gb/s available PCIe bandwidth, "
         r"limited by (?P<speed>[\d.]+ GT/s) (?:PCIe )?x(?P<width>\d+) link(?:.{0,40}?\(capable of (?P<capable>[\d.]+) Gb/s)?",
     ),
     Signature(

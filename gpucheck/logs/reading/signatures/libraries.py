@@ -144,7 +144,8 @@ SIGNATURES = (
             "cannot read file data",
             "file truncated",
         ),
-        r"(?P<soname>[\w./+-]{1,160}\.so(?:\.[\d.]*\d)?): (?P<error>file too short|invalid ELF header|wrong ELF class[:\w ]*"
+        r"(?<![\w./+-])(?P<soname>[\w./+-]{1,160}\.so(?:\.[\d.]{0,20}\d)?): (?P<error>file too short|invalid"
+        r" ELF header|wrong ELF class[:\w ]*"
         r"|cannot open shared object file: Exec format error|cannot read file data[:\w ]*|file not recognized: File truncated)",
         lambda match: {**(named(match) or {}), "soname": _soname(match["soname"])},
         reach=1,
@@ -158,14 +159,16 @@ SIGNATURES = (
     Signature(
         "symbol-missing",
         "undefined symbol",
-        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?",
+        r"(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): undefined symbol: (?P<symbol>[\w@.$]+)(?:,"
+        r" version (?P<version>[\w.]+))?",
         _not_libc,
     ),
     Signature("symbol-missing", "undefined symbol", r"undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?"),
     Signature(
         "symbol-missing",
         "not defined in file",
-        r"(?:(?P<file>[^\s:]{1,160}\.so[\w.]*): )?symbol (?P<symbol>\S+?),? version (?P<version>\S+) not defined in "
+        r"(?:(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): )?symbol (?P<symbol>\S{1,160}?),? version "
+        r"(?P<version>\S{1,60}) not defined in "
         r"file (?P<library>\S+)",
         _not_libc,
     ),
@@ -173,14 +176,15 @@ SIGNATURES = (
     Signature(
         "symbol-missing",
         ": symbol ",
-        r"(?P<file>[^\s:]{1,160}\.so[\w.]*): symbol\b\W{1,8}(?P<symbol>(?:cu|nv|nccl)\w*[A-Z]\w+)",
+        r"(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): symbol\b\W{1,8}(?P<symbol>(?:cu|nv|nccl)\w*[A-Z]\w+)",
         _not_libc,
         reach=1,
     ),
     Signature(
         "symbol-missing",
         "' not found",
-        r"(?P<library>[^\s:]{1,160}\.so[\w.]*): version [`'](?P<version>[^']+)' not found(?: \(required by (?P<file>[^)]+)\))?",
+        r"(?<![^\s:])(?P<library>[^\s:]{1,160}?\.so[\w.]{0,40}): version [`'](?P<version>[^']{1,60})' not found"
+        r"(?: \(required by (?P<file>[^)]{1,400})\))?",
         _not_libc,
     ),
     Signature(

@@ -75,7 +75,8 @@ SIGNATURES = (
     Signature(
         "out-of-memory",
         "failed to allocate",
-        r"failed to (?:allocate|alloc) [\d.]+\w* ?\((?P<bytes>\d+) bytes\) from device: (?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY",
+        r"failed to (?:allocate|alloc) [\d.]{1,20}\w{0,8} ?\((?P<bytes>\d+) bytes\) from device: "
+        r"(?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY",
         _exhausted,
     ),
     Signature(
@@ -111,7 +112,7 @@ SIGNATURES = (
     *each(
         "gpu-memory-full",
         ("primaryctxretain", "cuctxcreate"),
-        r"cu(?:DevicePrimaryCtxRetain|CtxCreate)\w*\W[^\n]{0,40}?CUDA_ERROR_OUT_OF_MEMORY",
+        r"cu(?:DevicePrimaryCtxRetain|CtxCreate)\w{0,12}\W[^\n]{0,40}?CUDA_ERROR_OUT_OF_MEMORY",
         fixed(),
         reach=1,
     ),
@@ -223,9 +224,9 @@ SIGNATURES = (
         ("shared memory", "torch_", "/dev/shm", "bus error", "dataloader worker", "posix_fallocate"),  # noqa: S108
         r"insufficient shared memory|unable to (?:write to|open) file </torch_\d"
         r"|unable to (?:open|allocate|resize|write to) shared memory"
-        r"|shared memory segment (?P<path>(?:/dev/shm/|nccl-shm-)\S+)(?![^\n]{0,60}No such file)"  # missing, not full
+        r"|shared memory segment (?P<path>(?:/dev/shm/|nccl-shm-)\S{1,120})(?![^\n]{0,60}No such file)"  # missing, not full
         r"|NCCL WARN[^\n]{0,40}\bposix_fallocate\b[^\n]{0,20}[Nn]o space left"
-        r"|(?P<folder>/dev/shm)\S*[^\n]{0,80}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
+        r"|(?P<folder>/dev/shm)[^\n]{0,120}?(?:[Nn]o space left|too small|[Cc]annot allocate)"
         r"|[Nn]o space left on device[^\n]{0,40}/dev/shm"
         r"|[Ll]oader worker.{0,60}killed by signal(?:: Bus error|:? *(?=[`'\"]|$))",
         reach=0,

@@ -127,7 +127,8 @@ SIGNATURES = (
     Signature(
         "gpu-process",
         "mib",
-        r"^(?P<gpu>\d+) +(?:N/A +N/A|\d+ +\d+)? *(?P<pid>\d+) +(?P<type>[CGM+]{1,3}) +(?P<name>\S.*?) +(?P<memory_mb>\d+) ?MiB$",
+        r"^(?P<gpu>\d+) +(?:N/A +N/A +|\d+ +\d+ +)?(?P<pid>\d+) +(?P<type>[CGM+]{1,3}) +(?P<name>\S(?:.*\S)?)"
+        r" +(?P<memory_mb>\d+) ?MiB$",
         reach=0,
     ),
     # PyTorch names the others on the GPU

@@ -28,7 +28,7 @@ def _satisfied(match: "re.Match[str]") -> dict[str, str] | None:
     return {**fields, "cuda": "yes" if "and-cuda" in fields.pop("extra", "") else "no"}
 
 
-_PACKAGE = r"(?P<package>\b[A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])? ?(?P<version>(?:[=<>!~]=?|===)[^\s(;]+)?"
+_PACKAGE = r"(?P<package>\b[A-Za-z][\w.-]{0,60})(?:\[[\w,-]+\])? ?(?P<version>(?:[=<>!~]=?|===)[^\s(;]{1,80})?"
 
 SIGNATURES = (
     Signature(
@@ -123,20 +123,21 @@ SIGNATURES = (
     Signature(
         "pip-python-mismatch",
         "with the existing python installation",
-        r"with the existing python installation.{0,300}?- (?P<package>[\w-]+)\S* -> python\[version='(?P<needed>[^']{1,60})",
+        r"with the existing python installation.{0,300}?- (?P<package>[\w-]{1,60})\S{0,60} ->"
+        r" python\[version='(?P<needed>[^']{1,60})",
         reach=8,
     ),
     Signature(
         "pip-python-mismatch",
         "conflicts with any installable",
-        r"python (?P<python>[\d.]+\d)\S* .{0,60}?conflicts with any installable",
+        r"python (?P<python>[\d.]{1,12}\d)\S{0,40} .{0,60}?conflicts with any installable",
         reach=0,
     ),
     Signature(
         "pip-python-mismatch",
         "is installable with the potential",
-        r"\b(?P<package>tensorflow[\w-]*|keras|jax\w*|pytorch)\b.{0,80}? is (?:not )?installable.{0,300}?"
-        r"python (?P<python>[\d.]+\d)\S* .{0,60}?conflicts with",
+        r"\b(?P<package>tensorflow[\w-]{0,20}|keras|jax\w{0,8}|pytorch)\b.{0,80}? is (?:not )?installable.{0,300}?"
+        r"python (?P<python>[\d.]{1,12}\d)\S{0,40} .{0,60}?conflicts with",
         reach=6,
     ),
     Signature(

@@ -62,7 +62,7 @@ SIGNATURES = (
     *each(
         "wsl-inside",
         ("/usr/lib/wsl", "microsoft-standard-wsl", "inside wsl"),
-        r"/usr/lib/wsl\b\S*|\S*microsoft-standard-WSL\S*|(?i:\binside WSL ?2?\b)",
+        r"/usr/lib/wsl\b\S*|microsoft-standard-WSL|(?i:\binside WSL ?2?\b)",
         fixed(),
         reach=0,
     ),

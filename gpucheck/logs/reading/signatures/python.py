@@ -169,7 +169,7 @@ SIGNATURES = (
     *each(
         "killed",
         ("signals.sig", "exit code", "exitcode", "exited with code", "signal "),
-        r"(?:died with|<)\W*Signals\.(?P<name>SIG\w+)|(?i:exit(?:ed)?(?: with)? ?(?:code|status)"
+        r"(?:died with|<)\W{0,4}Signals\.(?P<name>SIG\w+)|(?i:exit(?:ed)?(?: with)? ?(?:code|status)"
         r"|exitcode)\W{1,8}-?(?P<number>4|6|7|9|11|134|135|137|139)\b"
         r"|(?i:killed by|terminated by|received) (?:signal )?(?P<number2>\d+|SIG\w+)",
         lambda match: (

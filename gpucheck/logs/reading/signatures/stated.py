@@ -108,7 +108,7 @@ SIGNATURES = (
     *each(
         KIND,
         _NUMBERED,
-        r"(?i:\berror|错误|エラー|오류|ошибк\w+)(?i: ?code|代码|码|コード| ?코드)?\W{1,6}"
+        r"(?i:\berror|错误|エラー|오류|ошибк\w{1,4})(?i: ?code|代码|码|コード| ?코드)?\W{1,6}"
         rf"(?P<code>{'|'.join(_RESULTS)})\b(?!\.\d)",
         _numbered,
         reach=0,

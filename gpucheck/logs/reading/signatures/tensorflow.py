@@ -5,7 +5,7 @@ import re
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _LOCAL_GPU = r"(?:/job:localhost)?(?:/(?:replica|task):\d+)*/device:GPU:"
-_IGNORED = r"Ignoring (?:visible )?gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]+))?"
+_IGNORED = r"Ignoring (?:visible )?gpu device(?: \(device: (?P<device>\d+), name: (?P<name>[^,)]{1,80})(?=[,)]))?"
 
 
 def _counted(match: "re.Match[str]") -> dict[str, str] | None:
@@ -87,7 +87,7 @@ SIGNATURES = (
     Signature(
         "gpu-ignored",
         "of cuda capability",
-        r"Found GPU(?P<device>\d+) (?P<name>.+?) which is of cuda capability (?P<capability>\d+\.\d+)"
+        r"Found GPU(?P<device>\d+) (?P<name>.{1,80}?) which is of cuda capability (?P<capability>\d+\.\d+)"
         r"(?:.{0,160}?minimum cuda capability supported by this library is (?P<minimum>\d+\.\d+))?",
         fixed(reason="capability"),
     ),

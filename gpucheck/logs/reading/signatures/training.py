@@ -63,7 +63,7 @@ SIGNATURES = (
         "loss-not-finite",
         ("loss",),
         rf"(?i:(?:step|iter(?:ation)?|epoch|batch)\W{{0,3}}(?P<step>\d+)\b[^\n]{{0,80}}?)?\b"
-        rf"(?i:\w*loss\w*)['\"]?(?: +{_TURNED})? ?[:=]? ?[\[(]?"
+        rf"(?i:\w{{0,40}}?loss\w{{0,40}})['\"]?(?: +{_TURNED})? ?[:=]? ?[\[(]?"
         rf"(?:tensor\(|np\.float\d+\()?(?P<value>(?i:{_NOT_FINITE}))(?![A-Za-z0-9_-])",
         _value,
         reach=0,
@@ -225,7 +225,8 @@ SIGNATURES = (
     Signature(
         "kernel-cache-unwritable",
         "computecache",
-        r"(?P<path>[^\s:]{0,160}ComputeCache[^\s:]*).{0,60}?(?i:permission denied|read-only|not writ\w+|no space left)",
+        r"(?<![^\s:])(?P<path>[^\s:]{0,160}?ComputeCache[^\s:]{0,160}).{0,60}?(?i:permission"
+        r" denied|read-only|not writ\w+|no space left)",
         reach=0,
     ),
     *each(

@@ -38,7 +38,7 @@ SIGNATURES = (
         "libdevice-missing",
         "libdevice",
         r"libdevice\b[^\n]{0,60}?(?:required|needed)\b[^\n]{0,60}?not found(?: (?:at|in) (?P<path>\S+))?"
-        r"|(?P<file>\S*libdevice\.\d+\.bc)\b[^\n]{0,40}(?i:could not open|no such file|cannot open)",
+        r"|(?<!\S)(?P<file>\S{0,160}?libdevice\.\d{1,3}\.bc)\b[^\n]{0,40}(?i:could not open|no such file|cannot open)",
         fixed(fatal="yes"),
         reach=0,
     ),
@@ -97,7 +97,7 @@ SIGNATURES = (
         "ptxas-missing",
         "ptxas",
         r"(?i:couldn't|could not|can't|cannot|unable to|failed to) (?:invoke|launch|find|locate|execute|run|get|start|spawn)\b"
-        r"(?: [\w/'`\"]+){0,4}? ?[^\s\w]?\S*\bptxas\b(?!.{0,40}not supported on Windows)",
+        r"(?: [\w/'`\"]{1,40}){0,4}? ?\S{0,160}?\bptxas\b(?!.{0,40}not supported on Windows)",
         fixed(),
         reach=0,
     ),

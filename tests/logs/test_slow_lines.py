@@ -1,0 +1,59 @@
+"""No pattern takes long on a line made for it: at most a few times what the plainest quadratic pattern takes there."""
+
+import importlib
+import pkgutil
+import re
+
+import slow_text
+
+import gpucheck.logs
+from gpucheck.logs import reading
+
+_LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
+_LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
+_TRIED = 200  # attacks for each pattern
+_SLOWEST = 4  # of them, tried on long lines
+
+
+def test_no_pattern_is_slow_on_a_line_made_for_it():
+    quadratic = min(slow_text.seconds(re.compile("a[^b]*b").search, "a" * _LONGEST) for _ in range(3))
+    slow = {}
+    for name, pattern, search, length in _patterns():
+        if worst := _slow(pattern, search, length, 4 * quadratic):
+            slow[name] = (pattern.pattern[:80], worst)
+    assert slow == {}
+
+
+def test_a_slow_pattern_is_noticed():
+    for pattern in (r"(?P<path>[^\s:]{0,160}Cache[^\s:]*).{0,60}?no space", r'(?:t=(?:"[^"]*"|\S+) +)+m', r"(?:\w+\.)*Error: "):
+        compiled = re.compile(pattern)
+        assert _slow(compiled, compiled.search, _LONGEST, 0.05), pattern
+
+
+def _slow(pattern, search, length, limit):
+    """The attack that takes longer than the limit, in CPU seconds."""
+    measured = []
+    for start, part in slow_text.attacks(pattern)[:_TRIED]:
+        for size in _LENGTHS:
+            taken = slow_text.seconds(search, slow_text.text(start, part, size))
+            if taken > limit:
+                return start, part, size
+        measured.append((taken, start, part))
+    for _, start, part in sorted(measured, reverse=True)[:_SLOWEST]:
+        if all(slow_text.seconds(search, slow_text.text(start, part, length)) > limit for _ in range(2)):
+            return start, part, length
+    return None
+
+
+def _patterns():
+    """Name, pattern, how it is used, and the length it is used on: of every signature, and of every module of the package."""
+    known = {}
+    for _, entry in reading._words()._entries:
+        known[entry.pattern] = (entry.kind, max(entry.reach, known.get(entry.pattern, ("", 0))[1]))
+    for source, (kind, reach) in known.items():
+        pattern = re.compile(source)
+        yield f"{kind}: {source[:40]}", pattern, pattern.search, _LONGEST if reach else _LONGEST // 2
+    for module in pkgutil.walk_packages(gpucheck.logs.__path__, "gpucheck.logs."):
+        for name, pattern in vars(importlib.import_module(module.name)).items():
+            if isinstance(pattern, re.Pattern):
+                yield f"{module.name}.{name}", pattern, pattern.match, _LONGEST // 2
