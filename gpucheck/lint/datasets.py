@@ -2,7 +2,8 @@
 
 import re
 
-from gpucheck.lint.values import Call, Element, Value, options
+from gpucheck.lint.lookup import options
+from gpucheck.lint.values import Call, Element, Value
 
 SOURCES = re.compile(
     r"tensorflow\.data\.(Dataset\.\w+|\w+Dataset|experimental\.\w+)|tensorflow_datasets\.load|keras\.(utils|preprocessing)\.\w+_dataset_from_directory"

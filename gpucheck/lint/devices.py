@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from gpucheck.lint.environment import settings
 from gpucheck.lint.layers import builds
+from gpucheck.lint.lookup import before, constant, options, parts
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Call, Element, Items, Place, Test, Value, before, constant, options, parts
+from gpucheck.lint.values import Call, Element, Items, Place, Test, Value
 
 # Calls that certainly run an operation, or ask for logical devices: TensorFlow starts every visible GPU for them.
 STARTS = re.compile(

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpucheck.lint.lookup import constant, parts
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Call, Name, Operation, Pairs, Store, Test, Value, constant, parts
+from gpucheck.lint.values import Call, Name, Operation, Pairs, Store, Test, Value
 
 VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version)(\.\w+)*")
 # A project's own flag for one major version: IS_TF_1, tf2, TF_V2, tensorflow1.

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gpucheck.lint.lookup import before, options
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Attribute, Call, Constant, Items, Operation, Value, before, options
+from gpucheck.lint.values import Attribute, Call, Constant, Items, Operation, Value
 
 # Layers that make trainable weights as soon as the shape of their input is known.
 WEIGHTED = re.compile(

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.environment import asks_for_versions, settings
+from gpucheck.lint.lookup import loose, options
 from gpucheck.lint.script import Script
-from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value, loose, options
+from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
 
 MIRRORED = {
     "tensorflow.distribute.MirroredStrategy",

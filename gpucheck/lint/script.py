@@ -4,8 +4,9 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from gpucheck.lint.lookup import options, parts
 from gpucheck.lint.trace import trace
-from gpucheck.lint.values import Call, Class, Event, Import, Name, Place, Read, Store, Value, options, parts
+from gpucheck.lint.values import Call, Class, Event, Import, Name, Place, Read, Store, Value
 
 
 class Finding(NamedTuple):

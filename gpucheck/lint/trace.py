@@ -9,27 +9,10 @@ import ast
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gpucheck.lint.definitions import Definer
-from gpucheck.lint.functions import Frame
-from gpucheck.lint.values import (
-    UNKNOWN,
-    Call,
-    Class,
-    Constant,
-    Event,
-    Function,
-    Import,
-    Items,
-    Name,
-    Operation,
-    Place,
-    Scope,
-    Test,
-    Value,
-    constant,
-    merge,
-    options,
-)
+from gpucheck.lint.calls import Caller
+from gpucheck.lint.lookup import constant, each, merge, options
+from gpucheck.lint.names import canonical
+from gpucheck.lint.values import UNKNOWN, Call, Class, Constant, Event, Function, Import, Items, Name, Operation, Test, Value
 
 LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
 MOST_STEPS = 400_000  # statements
@@ -54,28 +37,7 @@ def trace(tree: ast.Module) -> Trace:
     return Trace(tuple(tracer.events), tracer.tests, tracer.complete)
 
 
-class _Tracer(Definer):
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.complete = True
-        self.scope = Scope()
-        self.order = 0
-        self.since: int | None = None
-        self.path: tuple[tuple[int, int], ...] = ()
-        self.contexts: tuple[Value, ...] = ()
-        self.guards: tuple[str, ...] = ()
-        self.undone: tuple[tuple[int, int], ...] = ()
-        self.loops = 0
-        self.frames: list[Frame] = []
-        self.defined: dict[int, Function] = {}  # functions of this file by the id of their node
-        self.followed: set[int] = set()
-        self.calls_followed = 0
-        self.depth = 0
-        self.generators: dict[int, bool] = {}
-        self.stars: list[str] = []  # modules from which everything was imported
-        self.steps = 0
-        self.tests: dict[tuple[int, int], Test] = {}
-
+class _Tracer(Caller):
     def module(self, tree: ast.Module) -> None:
         """Follow the module, then what nobody called."""
         self.block(tree.body)
@@ -124,7 +86,7 @@ class _Tracer(Definer):
         for alias in node.names:
             self.events.append(Import(node, self.place(), alias.name, ()))
             bound = alias.name if alias.asname else alias.name.partition(".")[0]
-            self.scope.set(alias.asname or bound, self.imported(bound))
+            self.scope.set(alias.asname or bound, Name(canonical(bound)))
 
     def _on_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = "." * node.level + (node.module or "")
@@ -133,7 +95,7 @@ class _Tracer(Definer):
             if alias.name == "*":
                 self.stars.append(module)
             else:
-                self.scope.set(alias.asname or alias.name, self.imported(f"{module}.{alias.name}"))
+                self.scope.set(alias.asname or alias.name, Name(canonical(f"{module}.{alias.name}")))
 
     def _on_Assign(self, node: ast.Assign) -> None:
         value = self.value(node.value)
@@ -205,7 +167,7 @@ class _Tracer(Definer):
 
     def _on_For(self, node: ast.For | ast.AsyncFor) -> None:
         iterated = self.value(node.iter)
-        self.loop(node, lambda: self.bind(node.target, self.each(iterated)))
+        self.loop(node, lambda: self.bind(node.target, each(iterated)))
 
     _on_AsyncFor = _on_For
 
@@ -294,12 +256,3 @@ class _Tracer(Definer):
         return True
 
     _on_Continue = _on_Break
-
-    def imported(self, path: str) -> Value:
-        """The value that an import binds."""
-        return Name(self.canonical(path))
-
-    def place(self) -> Place:
-        """Here and now."""
-        self.order += 1
-        return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)

@@ -4,10 +4,9 @@ Values are compared by identity. Whatever is not known is ``UNKNOWN``, from whic
 """
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
-
-MOST_OPTIONS = 8  # a value that may be more things than this is unknown
 
 
 class Place(NamedTuple):
@@ -25,102 +24,100 @@ class Value:
     """Anything a name can stand for."""
 
 
+@dataclass(eq=False)
 class Constant(Value):
     """A literal, and every name it was given."""
 
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.names: set[str] = set()
+    value: Any
+    names: set[str] = field(default_factory=set)
 
 
+@dataclass(eq=False)
 class Name(Value):
     """Something imported, or a builtin, by its canonical dotted name."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    path: str
 
 
+@dataclass(eq=False)
 class Items(Value):
     """A list or tuple whose length is known."""
 
-    def __init__(self, items: tuple[Value, ...]) -> None:
-        self.items = items
+    items: tuple[Value, ...]
 
 
+@dataclass(eq=False)
 class Pairs(Value):
     """A dictionary that is written out."""
 
-    def __init__(self, items: tuple[tuple[Value, Value], ...]) -> None:
-        self.items = items
+    items: tuple[tuple[Value, Value], ...]
 
 
+@dataclass(eq=False)
 class Handed(Value):
     """What a function's ``*args`` or ``**kwargs`` gathered, where the function only passes it on as it is."""
 
-    def __init__(self, args: tuple[Value, ...], keywords: dict[str, Value]) -> None:
-        self.args = args
-        self.keywords = keywords
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
 
 
+@dataclass(eq=False)
 class Element(Value):
     """An element of something: at a known position, or any (a loop's variable)."""
 
-    def __init__(self, of: Value, index: int | None) -> None:
-        self.of = of
-        self.index = index
+    of: Value
+    index: int | None
 
 
+@dataclass(eq=False)
 class Attribute(Value):
     """An attribute of a value that is not a module."""
 
-    def __init__(self, of: Value, name: str) -> None:
-        self.of = of
-        self.name = name
+    of: Value
+    name: str
 
 
+@dataclass(eq=False)
 class Operation(Value):
     """Computed from other values: arithmetic, comparison, a formatted string, a slice."""
 
-    def __init__(self, parts: tuple[Value, ...]) -> None:
-        self.parts = parts
+    parts: tuple[Value, ...]
 
 
+@dataclass(eq=False)
 class Choice(Value):
     """One of several, depending on a branch that was or was not taken."""
 
-    def __init__(self, options: tuple[Value, ...]) -> None:
-        self.options = options
+    options: tuple[Value, ...]
 
 
 class Each(Choice):
     """What a loop's variable is bound to: one after the other of the items of a list that is written out."""
 
 
+@dataclass(eq=False)
 class Function(Value):
     """A function, method or lambda of this file."""
 
-    def __init__(
-        self, node: Any, closure: "Scope", since: int, receiver: Value | None = None, around: tuple[Value, ...] = ()
-    ) -> None:
-        self.node = node
-        self.closure = closure
-        self.since = since  # the order at which it is defined: who calls it unseen may do so from then on
-        self.receiver = receiver
-        self.around = around  # with statements that a decorator may have put around every call of it
+    node: Any
+    closure: "Scope"
+    since: int  # the order at which it is defined: who calls it unseen may do so from then on
+    receiver: Value | None = None
+    around: tuple[Value, ...] = ()  # with statements that a decorator may have put around every call of it
 
     def bound(self, receiver: Value) -> "Function":
         """The same as a method of an object."""
-        return Function(self.node, self.closure, self.since, receiver, self.around)
+        return replace(self, receiver=receiver)
 
 
+@dataclass(eq=False)
 class Class(Value):
     """A class of this file."""
 
-    def __init__(self, node: ast.ClassDef, bases: tuple[Value, ...]) -> None:
-        self.node = node
-        self.bases = bases
-        self.members: dict[str, Value] = {}
-        self.instance: Call | None = None  # the one made last
+    node: ast.ClassDef
+    bases: tuple[Value, ...]
+    members: dict[str, Value] = field(default_factory=dict)
+    instance: "Call | None" = None  # the one made last
 
     def member(self, name: str) -> Value | None:
         """A method or class attribute, its bases' included."""
@@ -169,21 +166,19 @@ class Scope:
         scope.names[name] = value
 
 
+@dataclass(eq=False)
 class Call(Value):
     """A call that the program makes, and the value that it returns."""
 
-    def __init__(
-        self, node: ast.Call, place: Place, function: Value, args: tuple[Value, ...], keywords: dict[str, Value], starred: bool
-    ) -> None:
-        self.node = node
-        self.place = place
-        self.function = function
-        self.args = args
-        self.keywords = keywords
-        self.starred = starred  # *args or **kwargs: what is not listed may still have been passed
-        self.attributes: dict[str, Value] = {}  # of the instance that a class of this file made
-        self.entered = False  # by a with statement
-        self.result: Value | None = None  # of a function of this file that was followed
+    node: ast.Call
+    place: Place
+    function: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+    starred: bool  # *args or **kwargs: what is not listed may still have been passed
+    attributes: dict[str, Value] = field(default_factory=dict)  # of the instance that a class of this file made
+    entered: bool = False  # by a with statement
+    result: Value | None = None  # of a function of this file that was followed
 
     @property
     def name(self) -> str:
@@ -243,66 +238,3 @@ class Test(NamedTuple):
 
 
 Event = Call | Store | Read | Import | Test
-
-
-def options(value: Value | None) -> Iterator[Value]:
-    """Every value that it may stand for."""
-    if isinstance(value, Choice):
-        for option in value.options:
-            yield from options(option)
-    elif value is not None:
-        yield value
-
-
-def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda one: ()) -> Iterator[Value]:
-    """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
-    seen: set[int] = set()
-    left = list(options(value))
-    while left:
-        one = left.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        inner: tuple[Value, ...] = ()
-        if isinstance(one, Operation):
-            inner = one.parts
-        elif isinstance(one, Items):
-            inner = one.items
-        elif isinstance(one, Pairs):
-            inner = tuple(part for pair in one.items for part in pair)
-        elif isinstance(one, (Element, Attribute)):
-            inner = (one.of,)
-        left += [option for part in (*inner, *more(one)) for option in options(part)]
-
-
-def constant(value: Value | None) -> Any:
-    """The literal that it certainly is, else None."""
-    return value.value if isinstance(value, Constant) else None
-
-
-def loose(place: Place) -> bool:
-    """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
-    return bool(place.path) and place.path[0][1] == -1
-
-
-def earlier(first: Place, second: Place) -> bool:
-    """Whether the first, if it happens at all, has happened when the second does."""
-    return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
-
-
-def before(first: Place, second: Place) -> bool:
-    """Whether the first has certainly happened when the second does."""
-    return earlier(first, second) and first.path == second.path[: len(first.path)]
-
-
-def merge(first: Value | None, second: Value | None) -> Value:
-    """One of the two; a name that is bound on one way only is what it is there."""
-    if first is second or second is None:
-        return first or UNKNOWN
-    if first is None:
-        return second
-    found: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
-    if len(found) > MOST_OPTIONS:
-        return UNKNOWN
-    return Choice(tuple(found.values())) if len(found) > 1 else next(iter(found.values()))

@@ -30,8 +30,9 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.environment import WORKERS, settings
+from gpucheck.lint.lookup import before, constant
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Import, Value, before, constant
+from gpucheck.lint.values import Import, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

@@ -33,9 +33,10 @@ References:
 
 from collections.abc import Iterator
 
+from gpucheck.lint.lookup import constant, options
 from gpucheck.lint.models import built, hidden_scope, inside, scope_of, several_replicas, standalone_keras
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Value, constant, options
+from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

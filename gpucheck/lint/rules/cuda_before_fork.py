@@ -39,9 +39,10 @@ from collections.abc import Iterator
 
 from gpucheck.lint.bodies import used
 from gpucheck.lint.devices import COMPUTES, started
+from gpucheck.lint.lookup import constant, options
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Class, Name, Value, constant, options
+from gpucheck.lint.values import Call, Class, Name, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

@@ -43,23 +43,10 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import LISTS
+from gpucheck.lint.lookup import options, parts
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import (
-    Attribute,
-    Call,
-    Class,
-    Constant,
-    Each,
-    Element,
-    Items,
-    Operation,
-    Pairs,
-    Store,
-    Value,
-    options,
-    parts,
-)
+from gpucheck.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Store, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

@@ -40,9 +40,10 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail
 from gpucheck.lint.environment import asks_for_versions
+from gpucheck.lint.lookup import constant, options
 from gpucheck.lint.models import meets_keras_3
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Name, constant, options
+from gpucheck.lint.values import Call, Name
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

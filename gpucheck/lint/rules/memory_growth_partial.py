@@ -32,8 +32,9 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import counts, expected_to_fail, listed
 from gpucheck.lint.environment import settings as variables
+from gpucheck.lint.lookup import constant
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Place, constant
+from gpucheck.lint.values import Call, Place
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

@@ -33,8 +33,8 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail, started
 from gpucheck.lint.environment import WORKERS
+from gpucheck.lint.lookup import constant, loose
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import constant, loose
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

@@ -30,8 +30,9 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail, is_list, listed
 from gpucheck.lint.environment import has_attribute
+from gpucheck.lint.lookup import constant
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Operation, Value, constant
+from gpucheck.lint.values import Attribute, Operation, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

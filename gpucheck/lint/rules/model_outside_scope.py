@@ -39,6 +39,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.layers import weights
+from gpucheck.lint.lookup import before, constant, loose, options
 from gpucheck.lint.models import (
     built,
     hidden_scope,
@@ -52,7 +53,7 @@ from gpucheck.lint.models import (
     trainings,
 )
 from gpucheck.lint.script import HARMLESS, Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Function, Place, Value, before, constant, loose, options
+from gpucheck.lint.values import Attribute, Call, Function, Place, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

@@ -43,9 +43,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from gpucheck.lint.lookup import constant
 from gpucheck.lint.models import keras_3, meets_keras_3, scope_of, standalone_keras, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Value, constant
+from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR

@@ -40,9 +40,10 @@ from collections.abc import Iterator
 
 from gpucheck.lint.bodies import used
 from gpucheck.lint.datasets import Chain, chains
+from gpucheck.lint.lookup import options, parts
 from gpucheck.lint.models import built, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Element, Function, Name, Value, options, parts
+from gpucheck.lint.values import Call, Element, Function, Name, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

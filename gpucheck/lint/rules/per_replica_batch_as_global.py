@@ -38,9 +38,10 @@ from collections.abc import Iterator
 
 from gpucheck.lint.datasets import chains
 from gpucheck.lint.devices import is_list
+from gpucheck.lint.lookup import constant, options
 from gpucheck.lint.models import MIRRORED, scope_of, several_replicas, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value, constant, options
+from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

@@ -32,9 +32,10 @@ import ast
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import LISTS
+from gpucheck.lint.lookup import before, constant, earlier, options, parts
 from gpucheck.lint.models import built
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value, before, constant, earlier, options, parts
+from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

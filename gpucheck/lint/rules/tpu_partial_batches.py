@@ -42,9 +42,10 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.datasets import Chain, chains
+from gpucheck.lint.lookup import constant, options
 from gpucheck.lint.models import scope_of, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Value, constant, options
+from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING

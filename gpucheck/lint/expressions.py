@@ -1,78 +1,20 @@
-"""The half of the trace that follows expressions."""
+"""The part of the trace that follows expressions."""
 
 import ast
 import builtins
-from typing import Any
 
+from gpucheck.lint.lookup import attribute, constant, each, element, merge
 from gpucheck.lint.names import canonical
-from gpucheck.lint.values import (
-    UNKNOWN,
-    Call,
-    Constant,
-    Event,
-    Function,
-    Handed,
-    Items,
-    Name,
-    Operation,
-    Pairs,
-    Place,
-    Read,
-    Scope,
-    Test,
-    Value,
-    constant,
-    merge,
-)
+from gpucheck.lint.state import State
+from gpucheck.lint.values import UNKNOWN, Call, Constant, Handed, Items, Name, Operation, Pairs, Read, Scope, Store, Test, Value
 
 DEEPEST_EXPRESSION = 250
 LONGEST_LIST = 2_000  # of what is written out; a longer one is data
 STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
 
 
-class Evaluator:
-    """Follows expressions; what it needs of the statements is declared here and defined by the tracer."""
-
-    events: list[Event]
-    scope: Scope
-    stars: list[str]
-    path: tuple[tuple[int, int], ...]
-    loops: int
-    depth: int  # of the expressions around this one
-
-    def place(self) -> Place:
-        """Here and now."""
-        raise NotImplementedError
-
-    def define(self, node: Any) -> Function:
-        """A function of this file."""
-        raise NotImplementedError
-
-    def called(self, call: Call) -> Value:
-        """What a call returns."""
-        raise NotImplementedError
-
-    def element(self, value: Value, index: int | None) -> Value:
-        """An element at a position, or any."""
-        raise NotImplementedError
-
-    def each(self, value: Value) -> Value:
-        """What a loop's variable is bound to."""
-        raise NotImplementedError
-
-    def attribute(self, of: Value, name: str) -> Value:
-        """An attribute of a value."""
-        raise NotImplementedError
-
-    def bind(self, target: ast.expr, value: Value) -> None:
-        """Assign a value to whatever stands left of the equals sign."""
-        raise NotImplementedError
-
-    def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
-        """Assign to an attribute."""
-        raise NotImplementedError
-
-    canonical = staticmethod(canonical)
+class Evaluator(State):
+    """Follows expressions, and binds names to what they stand for."""
 
     def value(self, node: ast.expr) -> Value:
         """Follow an expression and return what it stands for."""
@@ -113,7 +55,7 @@ class Evaluator:
     def _of_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
         inner = node.value
         of = self._of_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
-        found = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else self.attribute(of, node.attr)
+        found = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else attribute(of, node.attr)
         if whole:
             self.events.append(Read(node, self.place(), found))
         return found
@@ -156,9 +98,9 @@ class Evaluator:
         of, key = self.value(node.value), self.value(node.slice)
         index = constant(key)
         if isinstance(of, Call) and isinstance(node.slice, ast.Slice) and ast.unparse(node.slice) in (":1", "0:1"):
-            return Items((self.element(of, 0),))
+            return Items((element(of, 0),))
         if isinstance(index, int) and not isinstance(index, bool):
-            return self.element(of, index)
+            return element(of, index)
         return Operation((of, key)) if isinstance(node.slice, ast.Slice) or index is None else UNKNOWN
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
@@ -222,7 +164,7 @@ class Evaluator:
         first = self.value(node.generators[0].iter)
         self.scope, self.path, self.loops = Scope(outer), (*path, (id(node), 0)), loops + 1
         for number, generator in enumerate(node.generators):
-            self.bind(generator.target, self.each(first if number == 0 else self.value(generator.iter)))
+            self.bind(generator.target, each(first if number == 0 else self.value(generator.iter)))
             for test in generator.ifs:
                 self.value(test)
         made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
@@ -231,3 +173,21 @@ class Evaluator:
         return Operation(found)
 
     _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to whatever stands left of the equals sign."""
+        if isinstance(target, ast.Name):
+            if isinstance(value, Constant):
+                value.names.add(target.id)
+            self.scope.set(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = next((index for index, item in enumerate(target.elts) if isinstance(item, ast.Starred)), len(target.elts))
+            for index, item in enumerate(target.elts):
+                self.bind(item, element(value, index) if index < starred else UNKNOWN)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN)
+        elif isinstance(target, ast.Attribute):
+            self.store(target, self.value(target.value), Constant(target.attr), value)
+        elif isinstance(target, ast.Subscript):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))

@@ -1,0 +1,128 @@
+"""What values are: which they may be, what they are made of, what an element of them is; and which place comes first."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from gpucheck.lint.values import (
+    UNKNOWN,
+    Attribute,
+    Call,
+    Choice,
+    Class,
+    Constant,
+    Each,
+    Element,
+    Function,
+    Items,
+    Operation,
+    Pairs,
+    Place,
+    Value,
+)
+
+MOST_OPTIONS = 8  # a value that may be more things than this is unknown
+
+
+def options(value: Value | None) -> Iterator[Value]:
+    """Every value that it may stand for."""
+    if isinstance(value, Choice):
+        for option in value.options:
+            yield from options(option)
+    elif value is not None:
+        yield value
+
+
+def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda one: ()) -> Iterator[Value]:
+    """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
+    seen: set[int] = set()
+    left = list(options(value))
+    while left:
+        one = left.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield one
+        inner: tuple[Value, ...] = ()
+        if isinstance(one, Operation):
+            inner = one.parts
+        elif isinstance(one, Items):
+            inner = one.items
+        elif isinstance(one, Pairs):
+            inner = tuple(part for pair in one.items for part in pair)
+        elif isinstance(one, (Element, Attribute)):
+            inner = (one.of,)
+        left += [option for part in (*inner, *more(one)) for option in options(part)]
+
+
+def constant(value: Value | None) -> Any:
+    """The literal that it certainly is, else None."""
+    return value.value if isinstance(value, Constant) else None
+
+
+def loose(place: Place) -> bool:
+    """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
+    return bool(place.path) and place.path[0][1] == -1
+
+
+def earlier(first: Place, second: Place) -> bool:
+    """Whether the first, if it happens at all, has happened when the second does."""
+    return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
+
+
+def before(first: Place, second: Place) -> bool:
+    """Whether the first has certainly happened when the second does."""
+    return earlier(first, second) and first.path == second.path[: len(first.path)]
+
+
+def merge(first: Value | None, second: Value | None) -> Value:
+    """One of the two; a name that is bound on one way only is what it is there."""
+    if first is second or second is None:
+        return first or UNKNOWN
+    if first is None:
+        return second
+    found: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
+    if len(found) > MOST_OPTIONS:
+        return UNKNOWN
+    return Choice(tuple(found.values())) if len(found) > 1 else next(iter(found.values()))
+
+
+def element(value: Value, index: int | None) -> Value:
+    """An element at a position, or any."""
+    if isinstance(value, Items):
+        if index is None:
+            return Each(value.items) if value.items else UNKNOWN
+        return value.items[index] if -len(value.items) <= index < len(value.items) else UNKNOWN
+    if isinstance(value, Choice):
+        return functools.reduce(merge, [element(option, index) for option in value.options])
+    return UNKNOWN if value is UNKNOWN else Element(value, index)
+
+
+def each(value: Value) -> Value:
+    """What a loop's variable is bound to."""
+    if isinstance(value, Call) and value.name == "builtins.enumerate" and value.args:
+        return Items((Element(value, None), each(value.args[0])))
+    if isinstance(value, Call) and value.name == "builtins.zip" and not value.starred:
+        return Items(tuple(each(item) for item in value.args))
+    return Element(UNKNOWN, None) if value is UNKNOWN else element(value, None)
+
+
+def attribute(of: Value, name: str) -> Value:
+    """An attribute of a value."""
+    if isinstance(of, Call):
+        if name in of.attributes:
+            return of.attributes[name]
+        if isinstance(of.function, Class):
+            member = of.function.member(name)
+            if isinstance(member, Function):
+                return member.bound(of)
+            if member is not None:
+                return member
+    if isinstance(of, Class):
+        return of.member(name) or Attribute(of, name)
+    if isinstance(of, Choice) and len(of.options) <= 3:
+        ways = [attribute(option, name) for option in of.options]
+        if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
+            return Attribute(of, name)  # the same method, of whichever it is
+        return functools.reduce(merge, ways)
+    return Attribute(of, name)
