@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.environment import settings
 from gpucheck.lint.layers import builds
-from gpucheck.lint.lookup import before, constant, options, parts
+from gpucheck.lint.lookup import before, constant, is_call, options, parts
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Call, Element, Items, Place, Test, Value
 
@@ -51,16 +51,21 @@ def _has_weights(script: Script, call: Call) -> bool:
     if call.method in ("add", "build"):
         return builds(script, call)
     if call.method == "fit":
-        return isinstance(call.receiver, Call) and call.receiver.name in ("keras.Sequential", "keras.Model")
+        return is_call(call.receiver, "keras.Sequential", "keras.Model")
     if call.name == "keras.Model":
         outputs = call.argument("outputs", 1)
-        return isinstance(outputs, Call) and isinstance(outputs.function, Call) and outputs.function.name == "keras.layers.Dense"
+        return isinstance(outputs, Call) and is_call(outputs.function, "keras.layers.Dense")
     if call.name == "keras.Sequential":
         layers = call.argument("layers", 0)
         made = [one for one in layers.items if isinstance(one, Call)] if isinstance(layers, Items) else []
         shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
         return shaped and any(one.name == "keras.layers.Dense" for one in made)
     return bool(KERAS_STARTS.fullmatch(call.name))
+
+
+def shown(start: Call) -> str:
+    """A call that starts the devices, as a message names it."""
+    return start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
 
 
 def counts(script: Script) -> bool:
@@ -73,7 +78,7 @@ def counts(script: Script) -> bool:
             for node in ast.walk(event.node)
         ):
             for one in parts(event.value):
-                if isinstance(one, Call) and one.name == "builtins.len" and one.args and is_list(one.args[0]):
+                if is_call(one, "builtins.len") and one.args and is_list(one.args[0]):
                     return True
     return False
 
@@ -81,7 +86,7 @@ def counts(script: Script) -> bool:
 def is_list(value: Value) -> bool:
     """Whether a value certainly is TensorFlow's list of devices."""
     found = list(options(value))
-    return bool(found) and all(isinstance(one, Call) and one.name in LISTS for one in found)
+    return bool(found) and all(is_call(one, *LISTS) for one in found)
 
 
 def started(script: Script, place: Place) -> Call | None:

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpucheck.lint.lookup import constant, parts
+from gpucheck.lint.lookup import constant, is_call, parts
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Call, Name, Operation, Pairs, Store, Test, Value
 
-VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version)(\.\w+)*")
-# A project's own flag for one major version: IS_TF_1, tf2, TF_V2, tensorflow1.
-FLAG = re.compile(r"(^|_)(tf|tensorflow)_?v?[12](?![0-9])", re.IGNORECASE)
+VERSIONS = re.compile(r"(tensorflow|keras)\.(\w+\.)*(__version__|VERSION|GIT_VERSION|version|executing_eagerly)(\.\w+)*")
+# A project's own flag or number of a version: IS_TF_1, tf2, TF_V2, tensorflow1, tf_version.
+FLAG = re.compile(r"(^|_)(tf|tensorflow)_?(v?[12](?![0-9])|ver)", re.IGNORECASE)
 # Modules that run a function in a process of its own, where nothing of TensorFlow is started yet.
 WORKERS = {"joblib", "loky", "ray", "dask", "distributed", "pyspark", "multiprocess", "pathos", "billiard", "submitit", "mpi4py"}
 
@@ -29,9 +29,9 @@ def settings(script: Script) -> Iterator[Setting]:
     for event in script.events:
         if isinstance(event, Store):
             yield from _stored(event)
-        elif isinstance(event, Call) and event.name in ("os.environ.setdefault", "os.putenv") and len(event.args) == 2:
+        elif is_call(event, "os.environ.setdefault", "os.putenv") and len(event.args) == 2:
             yield from _named(event, event.args[0], event.args[1])
-        elif isinstance(event, Call) and event.name == "os.environ.update":
+        elif is_call(event, "os.environ.update"):
             for given in event.args:
                 yield from _pairs(event, given)
             for name, value in event.keywords.items():
@@ -72,7 +72,7 @@ def _versioned(condition: Value) -> bool:
     for one in parts(condition, _given):
         if isinstance(one, Name) and VERSIONS.fullmatch(one.path):
             return True
-        asked = one.args[0] if isinstance(one, Call) and one.name == "builtins.hasattr" and one.args else None
+        asked = one.args[0] if is_call(one, "builtins.hasattr") and one.args else None
         if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(asked)):
             return True
     return False

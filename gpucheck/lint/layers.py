@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gpucheck.lint.lookup import before, options
+from gpucheck.lint.lookup import before, is_call, options
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Attribute, Call, Constant, Items, Operation, Value
 
@@ -54,7 +54,7 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
 def builds(script: Script, call: Call) -> bool:
     """Whether a call of ``add`` or ``build`` certainly makes weights of a Sequential, or they are already made by then."""
     model = call.receiver
-    if not (isinstance(model, Call) and model.name == "keras.Sequential"):
+    if not (is_call(model, "keras.Sequential")):
         return False
     every = stack(script, model) or []
     known = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]

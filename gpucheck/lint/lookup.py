@@ -1,9 +1,11 @@
-"""What values are: which they may be, what they are made of, what an element of them is; and which place comes first."""
+"""Questions about values and places: what a value may be, what it is made of, which place comes first."""
 
+import ast
 import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
+from gpucheck.lint.names import canonical
 from gpucheck.lint.values import (
     UNKNOWN,
     Attribute,
@@ -15,12 +17,15 @@ from gpucheck.lint.values import (
     Element,
     Function,
     Items,
+    Name,
     Operation,
     Pairs,
     Place,
+    Scope,
     Value,
 )
 
+DEEPEST = 8  # functions that call functions
 MOST_OPTIONS = 8  # a value that may be more things than this is unknown
 
 
@@ -53,6 +58,11 @@ def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda
         elif isinstance(one, (Element, Attribute)):
             inner = (one.of,)
         left += [option for part in (*inner, *more(one)) for option in options(part)]
+
+
+def is_call(value: object, *names: str) -> TypeGuard[Call]:
+    """Whether it certainly is what a call of one of these canonical names returned."""
+    return isinstance(value, Call) and value.name in names
 
 
 def constant(value: Value | None) -> Any:
@@ -100,9 +110,9 @@ def element(value: Value, index: int | None) -> Value:
 
 def each(value: Value) -> Value:
     """What a loop's variable is bound to."""
-    if isinstance(value, Call) and value.name == "builtins.enumerate" and value.args:
+    if is_call(value, "builtins.enumerate") and value.args:
         return Items((Element(value, None), each(value.args[0])))
-    if isinstance(value, Call) and value.name == "builtins.zip" and not value.starred:
+    if is_call(value, "builtins.zip") and not value.starred:
         return Items(tuple(each(item) for item in value.args))
     return Element(UNKNOWN, None) if value is UNKNOWN else element(value, None)
 
@@ -126,3 +136,33 @@ def attribute(of: Value, name: str) -> Value:
             return Attribute(of, name)  # the same method, of whichever it is
         return functools.reduce(merge, ways)
     return Attribute(of, name)
+
+
+def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
+    """The values that a function of this file uses by name, those it names being functions of this file included.
+
+    ``tf.io.read_file`` is one ``Name``. Nothing, where it is no function of this file.
+    """
+    if not isinstance(target, Function) or id(target.node) in outer or len(outer) > DEEPEST:
+        return
+    for node in ast.walk(target.node):
+        if isinstance(node, ast.Attribute):
+            if path := _dotted(node, target.closure):
+                yield Name(path)
+        elif isinstance(node, ast.Name):
+            known = target.closure.get(node.id)
+            if isinstance(known, Function):
+                yield from used_by(known, (*outer, id(target.node)))
+            elif known is not None:
+                yield known
+
+
+def _dotted(node: ast.Attribute, closure: Scope) -> str:
+    """The canonical name of ``tf.math.add`` as written, or ""."""
+    names: list[str] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        names.append(inner.attr)
+        inner = inner.value
+    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
+    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""

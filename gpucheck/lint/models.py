@@ -1,10 +1,10 @@
 """What several rules ask about Keras models, strategies and the scopes they stand in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpucheck.lint.environment import asks_for_versions, settings
-from gpucheck.lint.lookup import loose, options
+from gpucheck.lint.lookup import is_call, loose, options
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
 
@@ -55,7 +55,7 @@ def strategies(script: Script) -> Iterator[Call]:
 
 def several_replicas(found: list[Value]) -> bool:
     """Whether one of these strategies certainly has several replicas, the others being for machines without the devices."""
-    return any(isinstance(one, Call) and one.name in MIRRORED for one in found) and all(map(is_strategy, found))
+    return any(is_call(one, *MIRRORED) for one in found) and all(map(is_strategy, found))
 
 
 def is_strategy(value: Value) -> bool:
@@ -72,6 +72,11 @@ def scope_of(context: Value) -> list[Value] | None:
         elif not (isinstance(option, Call) and option.method != "scope" and _is_plain(option)):
             return None
     return found
+
+
+def strategies_around(places: Iterable[Place]) -> list[Value]:
+    """The strategies in whose scopes these places stand, as far as they are known."""
+    return [strategy for place in places for context in place.contexts for strategy in scope_of(context) or []]
 
 
 def _is_plain(context: Call) -> bool:

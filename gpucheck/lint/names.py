@@ -6,7 +6,6 @@ import re
 _KERAS = re.compile(r"^(?:tensorflow\.(?:python\.(?!keras\.backend)|compat\.v2\.)?keras|tf_keras|keras_core)(?=\.|$)")
 _SAME = (
     (re.compile(r"^tensorflow\.compat\.v2(?=\.|$)"), "tensorflow"),
-    (re.compile(r"^tensorflow\.experimental\.numpy(?=\.|$)"), "tensorflow.experimental.numpy"),
     (re.compile(r"^(tensorflow\.distribute)\.experimental\.(?=\w+Strategy$)"), r"\1."),
     (re.compile(r"^(tensorflow\.config)\.experimental\.(?=list_|set_visible|set_memory|set_virtual|get_)"), r"\1."),
     (re.compile(r"^(tensorflow\.data)\.experimental\.(?=AUTOTUNE$)"), r"\1."),

@@ -19,6 +19,10 @@ class Place(NamedTuple):
     loops: int  # how many loops are around it
     undone: tuple[tuple[int, int], ...] = ()  # first and last order of what may not have been done on the way to here
 
+    def catches(self, *errors: str) -> bool:
+        """Whether a try around it catches one of these exceptions, or all of them."""
+        return not {"", "Exception", "BaseException", *errors}.isdisjoint(self.guards)
+
 
 class Value:
     """Anything a name can stand for."""

@@ -34,7 +34,7 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.lookup import constant, options
-from gpucheck.lint.models import built, hidden_scope, inside, scope_of, several_replicas, standalone_keras
+from gpucheck.lint.models import built, hidden_scope, inside, several_replicas, standalone_keras, strategies_around
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
@@ -49,7 +49,12 @@ def check(script: Script) -> Iterator[Finding]:
         return
     for call in script.methods("compile"):
         models = built(call.receiver)
-        if not models or call.starred or inside(call.place) is not False or not all(map(_mirrored, models)):
+        if (
+            not models
+            or call.starred
+            or inside(call.place) is not False
+            or not all(several_replicas(strategies_around([model.place])) for model in models)
+        ):
             continue
         optimizers = list(options(call.argument("optimizer", 0)))
         if all(map(_outside, optimizers)) if optimizers else standalone_keras(script):
@@ -61,11 +66,6 @@ def check(script: Script) -> Iterator[Finding]:
             f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
             "Indent compile into the with block that builds the model.",
         )
-
-
-def _mirrored(model: Call) -> bool:
-    around = [scope for context in model.place.contexts for scope in scope_of(context) or []]
-    return several_replicas(around)
 
 
 def _outside(optimizer: Value) -> bool:

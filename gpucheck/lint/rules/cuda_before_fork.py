@@ -37,9 +37,8 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.bodies import used
-from gpucheck.lint.devices import COMPUTES, started
-from gpucheck.lint.lookup import constant, options
+from gpucheck.lint.devices import COMPUTES, shown, started
+from gpucheck.lint.lookup import constant, options, used_by
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Class, Name, Value
@@ -61,10 +60,10 @@ def check(script: Script) -> Iterator[Finding]:
         forks = (call.name == "os.fork" and not execs) or (_forks(call) and any(map(_uses_gpu, _targets(script, call))))
         start = started(script, call.place) if forks else None
         if start is not None:
-            what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
             yield at(
                 call.node,
-                f"{what} in {script.where(start.node)} has started TensorFlow before this fork: the child cannot use the GPU.",
+                f"{shown(start)} in {script.where(start.node)} has started TensorFlow before this fork: the child cannot use"
+                " the GPU.",
                 'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
             )
 
@@ -100,7 +99,7 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
 
 def _uses_gpu(target: Value) -> bool:
     """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
-    for one in used(target):
+    for one in used_by(target):
         if isinstance(one, Call) and (is_model(one) or one.name == "keras.models.load_model"):
             return True
         if isinstance(one, Name) and COMPUTES.fullmatch(one.path):

@@ -43,7 +43,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import LISTS
-from gpucheck.lint.lookup import options, parts
+from gpucheck.lint.lookup import is_call, options, parts
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Store, Value
@@ -64,7 +64,7 @@ def check(script: Script) -> Iterator[Finding]:
     inside: dict[int, tuple[Call, list[Call]]] = {}
     for call in script.calls:
         for context in call.place.contexts:
-            if isinstance(context, Call) and context.name == "tensorflow.device":
+            if is_call(context, "tensorflow.device"):
                 inside.setdefault(id(context), (context, []))[1].append(call)
     for context, calls in inside.values():
         device = context.argument("device_name", 0)
@@ -110,7 +110,7 @@ def _other_models(calls: list[Call]) -> bool:
 
 
 def _is_tape(value: Value) -> bool:
-    return isinstance(value, Call) and value.name == TAPE
+    return is_call(value, TAPE)
 
 
 def _own(sources: Value | None, context: Call) -> bool:
@@ -133,7 +133,7 @@ def _each_gpu(device: Value | None) -> bool:
     every = list(parts(device, _written))
     words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
     looped = any(isinstance(one, Element) and one.index is None for one in every) or _each_of(device)
-    gpus = bool(GPU.search(words)) or any(isinstance(one, Call) and one.name in LISTS for one in every)
+    gpus = bool(GPU.search(words)) or any(is_call(one, *LISTS) for one in every)
     return looped and gpus and not OTHER.search(words)
 
 

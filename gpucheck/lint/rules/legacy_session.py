@@ -35,12 +35,11 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
-import ast
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail
 from gpucheck.lint.environment import asks_for_versions
-from gpucheck.lint.lookup import constant, options
+from gpucheck.lint.lookup import constant, is_call, options
 from gpucheck.lint.models import meets_keras_3
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Name
@@ -60,41 +59,18 @@ REMOVED = {
 }
 IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
 ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
-GRAPHS = (
-    *ON_PURPOSE,
-    "compat.v1.Session",
-    "compat.v1.InteractiveSession",
-    "compat.v1.train.",
-)
+GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
 SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
-CAUGHT = {"", "AttributeError", "ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
-VERSIONED = {
-    "__version__",
-    "hasattr",
-    "VERSION",
-    "version",
-    "Version",
-    "StrictVersion",
-    "LooseVersion",
-    "executing_eagerly",
-    "parse_version",
-}
+CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
+FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
 
 
 def check(script: Script) -> Iterator[Finding]:
     """A call of what is gone, unless the script knows of several versions; device_count where Keras trains."""
     put_back = set(_put_back(script))
-    versions = asks_for_versions(script)
-    for call in script.calls:
-        if expected_to_fail(call.place):
-            continue
-        gone = call.name in REMOVED and put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not versions
-        if gone and not CAUGHT & set(call.place.guards) and not _asks(script, call):
-            yield at(
-                call.node,
-                f"{REMOVED[call.name]} was removed in TensorFlow 2.",
-                "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices.",
-            )
+    for call in () if asks_for_versions(script) else script.named(*REMOVED):
+        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not _expected(call):
+            yield at(call.node, f"{REMOVED[call.name]} was removed in TensorFlow 2.", FIX)
     yield from _sessions_of_keras_2(script)
     eager = not any(word in name for name in script.names for word in GRAPHS)
     if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
@@ -109,19 +85,23 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
     """A configured session that is handed to Keras through compat.v1, where Keras 3 has no such function."""
-    tried = any(CAUGHT & set(event.place.guards) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
+    tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
     if tried or not meets_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
-        configured = [one for one in sessions if isinstance(one, Call) and one.name in SESSIONS and "config" in one.keywords]
-        caught = CAUGHT & set(call.place.guards) or expected_to_fail(call.place)
-        if configured and len(configured) == len(sessions) and not caught and not _asks(script, call):
+        configured = [one for one in sessions if is_call(one, *SESSIONS) and "config" in one.keywords]
+        if configured and len(configured) == len(sessions) and not _expected(call):
             yield at(
                 call.node,
                 "set_session is not in Keras 3, which TensorFlow has since 2.16: Keras runs without a session.",
-                "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices.",
+                FIX,
             )
+
+
+def _expected(call: Call) -> bool:
+    """Whether the program is prepared for its failure."""
+    return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
 
 
 def _put_back(script: Script) -> Iterator[str]:
@@ -131,16 +111,3 @@ def _put_back(script: Script) -> Iterator[str]:
             if isinstance(of, Name):
                 key = constant(store.key)
                 yield f"{of.path}.{key}" if key is not None else of.path
-
-
-def _asks(script: Script, call: Call) -> bool:
-    """Whether it stands under a condition about a version."""
-    words = {
-        word
-        for test in script.tests(call.place)
-        for node in ast.walk(test)
-        for word in ([node.attr] if isinstance(node, ast.Attribute) else [node.id] if isinstance(node, ast.Name) else [])
-    }
-    return bool(words & VERSIONED) or any(
-        "version" in word.lower() or (word.lower().startswith("tf") and word != "tf") for word in words
-    )

@@ -31,7 +31,7 @@ References:
 
 from collections.abc import Iterator
 
-from gpucheck.lint.devices import expected_to_fail, started
+from gpucheck.lint.devices import expected_to_fail, shown, started
 from gpucheck.lint.environment import WORKERS
 from gpucheck.lint.lookup import constant, loose
 from gpucheck.lint.script import Finding, Script, at
@@ -40,7 +40,6 @@ from gpucheck.model import Severity
 SEVERITY = Severity.ERROR
 WORDS = ("set_memory_growth",)
 SETTER = "tensorflow.config.set_memory_growth"
-CAUGHT = {"", "RuntimeError", "Exception", "BaseException"}
 
 
 def check(script: Script) -> Iterator[Finding]:
@@ -55,11 +54,10 @@ def check(script: Script) -> Iterator[Finding]:
             continue
         if any(other.place.order < start.place.order for other in settings):
             continue  # what is set again to the same value is accepted
-        if expected_to_fail(call.place) or (script.notebook and CAUGHT & set(call.place.guards)):
+        if expected_to_fail(call.place) or (script.notebook and call.place.catches("RuntimeError")):
             continue
-        what = start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
         yield at(
             call.node,
-            f"Memory growth is set after {what} in {script.where(start.node)} has started the GPUs, which is too late.",
+            f"Memory growth is set after {shown(start)} in {script.where(start.node)} has started the GPUs, which is too late.",
             'Move it right behind "import tensorflow".',
         )

@@ -37,7 +37,6 @@ from gpucheck.model import Severity
 
 SEVERITY = Severity.ERROR
 WORDS = ("memory_limit",)
-CAUGHT = {"", "AttributeError", "Exception", "BaseException"}
 NAME = "memory_limit"
 
 
@@ -52,7 +51,7 @@ def check(script: Script) -> Iterator[Finding]:
         if isinstance(read.value, Attribute) and read.value.name == NAME and _device(read.value.of)
     ]
     for node, place in used:
-        if not CAUGHT & set(place.guards) and not expected_to_fail(place):
+        if not place.catches("AttributeError") and not expected_to_fail(place):
             yield at(
                 node,
                 "A device from TensorFlow's list has no memory_limit.",

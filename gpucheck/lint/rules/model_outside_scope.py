@@ -39,17 +39,17 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.layers import weights
-from gpucheck.lint.lookup import before, constant, loose, options
+from gpucheck.lint.lookup import before, constant, is_call, loose, options
 from gpucheck.lint.models import (
     built,
     hidden_scope,
     inside,
     keras_3,
     meets_keras_3,
-    scope_of,
     several_replicas,
     standalone_keras,
     strategies,
+    strategies_around,
     trainings,
 )
 from gpucheck.lint.script import HARMLESS, Finding, Script, at
@@ -69,7 +69,7 @@ def check(script: Script) -> Iterator[Finding]:
         return
     for call in script.methods("compile", "fit"):
         models = built(call.receiver)
-        around = [scope for context in call.place.contexts for scope in scope_of(context) or []]
+        around = strategies_around([call.place])
         if models and several_replicas(around) and _all_outside(models):
             for model in models:
                 yield at(
@@ -96,7 +96,7 @@ def check(script: Script) -> Iterator[Finding]:
 def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
     """Models that stand in a scope and have weights that were made before it was entered."""
     for model in {id(one): one for _, models in trainings(script) if len(models) == 1 for one in models}.values():
-        around = [scope for context in model.place.contexts for scope in scope_of(context) or []]
+        around = strategies_around([model.place])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
                 if inside(by.place, around[0]) is False and not _handed_out(script, part) and not _handed_out(script, model):
@@ -144,7 +144,7 @@ def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list
 def _updated(call: Call) -> list[Call]:
     """The models whose weights ``optimizer.apply_gradients(zip(gradients, model.trainable_variables))`` changes."""
     pairs = call.argument("grads_and_vars", 0)
-    variables = pairs.args[1] if isinstance(pairs, Call) and pairs.name == "builtins.zip" and len(pairs.args) == 2 else None
+    variables = pairs.args[1] if is_call(pairs, "builtins.zip") and len(pairs.args) == 2 else None
     if not isinstance(variables, Attribute) or variables.name not in ("trainable_variables", "trainable_weights"):
         return []
     return built(variables.of) or []

@@ -40,18 +40,18 @@ from gpucheck.model import Severity
 SEVERITY = Severity.ERROR
 WORDS = ("multi_gpu_model",)
 REMOVED = re.compile(r"keras\.utils\.(\w+\.)?multi_gpu_model")
-CAUGHT = {"", "ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException"}
+CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 
 def check(script: Script) -> Iterator[Finding]:
     """Every call of it; the import where nothing calls it. What catches that it is gone, knows."""
     imports = [one for one in script.imports if any(REMOVED.fullmatch(canonical(f"{one.module}.{name}")) for name in one.names)]
     calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
-    if any(CAUGHT & set(event.place.guards) for event in imports) or asks_for_versions(script):
+    if any(event.place.catches(*CAUGHT) for event in imports) or asks_for_versions(script):
         return
     found: list[Call | Import] = [*calls] if calls else [*imports]
     for event in found:
-        if not CAUGHT & set(event.place.guards):
+        if not event.place.catches(*CAUGHT):
             yield at(
                 event.node,
                 "multi_gpu_model was removed from Keras and TensorFlow in 2020.",

@@ -43,8 +43,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gpucheck.lint.lookup import constant
-from gpucheck.lint.models import keras_3, meets_keras_3, scope_of, standalone_keras, trainings
+from gpucheck.lint.lookup import constant, is_call
+from gpucheck.lint.models import keras_3, meets_keras_3, standalone_keras, strategies_around, trainings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
@@ -62,8 +62,8 @@ def check(script: Script) -> Iterator[Finding]:
         return
     which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"
     for call, models in trainings(script):
-        around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
-        if not around or not all(isinstance(one, Call) and one.name == STRATEGY for one in around):
+        around = strategies_around(model.place for model in models)
+        if not around or not all(is_call(one, STRATEGY) for one in around):
             continue
         if sure or _clustered(script) or any(map(_resolved, around)):
             yield at(

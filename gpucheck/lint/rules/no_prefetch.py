@@ -38,9 +38,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from gpucheck.lint.bodies import used
 from gpucheck.lint.datasets import Chain, chains
-from gpucheck.lint.lookup import options, parts
+from gpucheck.lint.lookup import is_call, options, parts, used_by
 from gpucheck.lint.models import built, trainings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Element, Function, Name, Value
@@ -98,7 +97,7 @@ def _reads_in_turn(chain: Chain) -> bool:
     if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
         return False
     mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
-    return any(isinstance(one, Name) and READS.fullmatch(one.path) for function in mapped for one in used(function))
+    return any(isinstance(one, Name) and READS.fullmatch(one.path) for function in mapped for one in used_by(function))
 
 
 def _parallel(chain: Chain) -> bool:
@@ -111,10 +110,10 @@ def _trains(script: Script, call: Call) -> bool:
     if call.method == "train_on_batch":
         return bool(built(call.receiver))
     step: Value | None = call.function
-    if isinstance(step, Call) and step.name == "tensorflow.function":
+    if is_call(step, "tensorflow.function"):
         step = step.argument("func", 0)
     if isinstance(step, Function):
-        taped = any(isinstance(one, Name) and one.path == TAPE for one in used(step))
+        taped = any(isinstance(one, Name) and one.path == TAPE for one in used_by(step))
         return taped and any(isinstance(node, ast.Attribute) and node.attr == STEP for node in ast.walk(step.node))
-    taped = any(isinstance(one, Call) and one.name == TAPE for context in call.place.contexts for one in options(context))
+    taped = any(is_call(one, TAPE) for context in call.place.contexts for one in options(context))
     return taped and any(other.place.path == call.place.path for other in script.methods(STEP))

@@ -38,8 +38,8 @@ from collections.abc import Iterator
 
 from gpucheck.lint.datasets import chains
 from gpucheck.lint.devices import is_list
-from gpucheck.lint.lookup import constant, options
-from gpucheck.lint.models import MIRRORED, scope_of, several_replicas, trainings
+from gpucheck.lint.lookup import constant, is_call, options
+from gpucheck.lint.models import MIRRORED, several_replicas, strategies_around, trainings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Attribute, Call, Constant, Items, Name, Value
 from gpucheck.model import Severity
@@ -59,7 +59,7 @@ def check(script: Script) -> Iterator[Finding]:
         if _several(chosen) and _per_worker(call):
             yield from _batched(script, call.argument("dataset", 0), _words(chosen))
     for call, models in trainings(script):
-        around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
+        around = strategies_around(model.place for model in models)
         if _several(around):
             yield from _batched(script, call.argument("x", 0), _words(around))
             yield from _sized(script, call, call.argument("batch_size", 2), "fit", _words(around))
@@ -122,13 +122,13 @@ def _computed(script: Script, name: str) -> bool:
 
 def _words(strategies: list[Value]) -> Words:
     """The patterns of names that are not the global batch size under all of these strategies."""
-    workers = all(isinstance(one, Call) and one.name == WORKERS for one in strategies)
+    workers = all(is_call(one, WORKERS) for one in strategies)
     return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
 
 
 def _several(strategies: list[Value]) -> bool:
     """Whether they are strategies that may have more than one replica; another may be for machines without the devices."""
-    chosen = [one for one in strategies if isinstance(one, Call) and one.name in MIRRORED]
+    chosen = [one for one in strategies if is_call(one, *MIRRORED)]
     return several_replicas(strategies) and all(map(_open, chosen))
 
 

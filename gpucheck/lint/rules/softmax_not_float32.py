@@ -32,7 +32,8 @@ import ast
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import LISTS
-from gpucheck.lint.lookup import before, constant, earlier, options, parts
+from gpucheck.lint.layers import stack
+from gpucheck.lint.lookup import before, constant, earlier, is_call, parts
 from gpucheck.lint.models import built
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Class, Function, Items, Name, Place, Value
@@ -75,18 +76,9 @@ def _last(script: Script, model: Call) -> list[Call]:
     """The last layer of every output, where it is certain which one it is."""
     found: list[Value | None] = []
     if model.name == "keras.Sequential":
-        layers = model.argument("layers", 0)
-        if isinstance(layers, Items) and layers.items:
-            found = [layers.items[-1]]
-        elif layers is not None and not isinstance(layers, Items):
-            return []
-        for call in script.methods("add", "pop"):
-            if any(option is model for option in options(call.receiver)):
-                if call.receiver is not model or call.method == "pop" or not before(model.place, call.place):
-                    return []
-                if call.place.path != model.place.path:
-                    return []
-                found = [call.argument("layer", 0)]
+        layers = stack(script, model) or []
+        if all(by.place.path == model.place.path for _, by in layers):  # what a branch adds may not be there
+            found = [layer for layer, _ in layers[-1:]]
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
         every = outputs.items if isinstance(outputs, Items) else (outputs,)
@@ -148,13 +140,12 @@ def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
         return False  # the other way of the same if
     needed = script.conditions(policy.path[shared:])
     return bool(needed) and all(
-        condition is not None and any(isinstance(one, Call) and one.name in LISTS for one in parts(condition, _counted))
-        for condition in needed
+        condition is not None and any(is_call(one, *LISTS) for one in parts(condition, _counted)) for condition in needed
     )
 
 
 def _counted(value: Value) -> tuple[Value, ...]:
-    return value.args if isinstance(value, Call) and value.name == "builtins.len" else ()
+    return value.args if is_call(value, "builtins.len") else ()
 
 
 def _policy(script: Script, layer: Call) -> str | None:

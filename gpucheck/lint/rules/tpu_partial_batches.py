@@ -42,10 +42,10 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.datasets import Chain, chains
-from gpucheck.lint.lookup import constant, options
-from gpucheck.lint.models import scope_of, trainings
+from gpucheck.lint.lookup import constant, is_call, options
+from gpucheck.lint.models import strategies_around, trainings
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Value
+from gpucheck.lint.values import Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -56,7 +56,7 @@ TPU = "tensorflow.distribute.TPUStrategy"
 def check(script: Script) -> Iterator[Finding]:
     """What a model of a TPU's scope is fitted to, or what a TPU's strategy distributes."""
     for call, models in trainings(script):
-        around = [scope for model in models for context in model.place.contexts for scope in scope_of(context) or []]
+        around = strategies_around(model.place for model in models)
         if _tpu(around) and "steps_per_epoch" not in call.keywords and not call.starred:
             yield from _partial(call.argument("x", 0))
     for call in script.methods("experimental_distribute_dataset"):
@@ -65,7 +65,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _tpu(strategies: list[Value]) -> bool:
-    return bool(strategies) and all(isinstance(one, Call) and one.name == TPU for one in strategies)
+    return bool(strategies) and all(is_call(one, TPU) for one in strategies)
 
 
 def _partial(dataset: Value | None) -> Iterator[Finding]:
