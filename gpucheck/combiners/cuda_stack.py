@@ -1,4 +1,7 @@
-"""What CUDA stands on, layer by layer: the PCI bus, the kernel module, the device files, the driver's libraries."""
+"""What CUDA stands on, layer by layer: the PCI bus, the device files, the driver.
+
+The kernel module is none of them: reading its files can hang with a driver that hangs, and then these must still be judged.
+"""
 
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Fact, Fix, Request
@@ -6,7 +9,6 @@ from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
-from gpucheck.probes.kernel_module import KernelModule
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
@@ -37,7 +39,6 @@ class CudaStack(Fact, frozen=True, kw_only=True):
     wsl: Wsl
     container: Container
     pci: Pci
-    kernel_module: KernelModule
     device_nodes: DeviceNodes
     driver: Driver
     cuda: Cuda
@@ -84,7 +85,6 @@ def combine(
     wsl: Wsl,
     container: Container,
     pci: Pci,
-    kernel_module: KernelModule,
     device_nodes: DeviceNodes,
     driver: Driver,
     cuda: Cuda,
@@ -96,7 +96,6 @@ def combine(
         wsl=wsl,
         container=container,
         pci=pci,
-        kernel_module=kernel_module,
         device_nodes=device_nodes,
         driver=driver,
         cuda=cuda,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from gpucheck.advice import commands
+from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import libraries as libraries_table
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
@@ -46,6 +47,11 @@ class Installation(Fact, frozen=True, kw_only=True):
             text="Install a TensorFlow with its CUDA libraries" + (" that it finds by itself" if pin else ""),
             command=self.pip(f"tensorflow[and-cuda]{pin}"),
         )
+
+    def backend_with_cuda(self, name: str) -> Fix:
+        """Install JAX's or PyTorch's build for NVIDIA GPUs."""
+        command = self.pip(*keras_tables.CUDA_BUILDS[name])
+        return Fix(text=f"Install {keras_tables.TITLES[name]} for NVIDIA GPUs", command=command)
 
     def releases_for_python(self) -> list[releases.Release]:
         """The TensorFlow releases with CUDA libraries of their own that have packages for this Python, oldest first."""

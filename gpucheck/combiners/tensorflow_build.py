@@ -5,11 +5,13 @@ from typing import NamedTuple
 
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import combiner
-from gpucheck.model import Evidence, Fact, saw
+from gpucheck.model import Evidence, Fact, Skip, saw
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
+
+NO_WORD_ON_CUDA = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
 
 
 class Kernels(NamedTuple):

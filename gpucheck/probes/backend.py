@@ -39,6 +39,11 @@ class Backend(Fact, frozen=True, kw_only=True):
         """Whether Keras trains on JAX or PyTorch here."""
         return self.name in keras.OTHERS
 
+    @property
+    def title(self) -> str:
+        """'JAX 0.10.2'."""
+        return f"{keras.TITLES[self.name]} {self.version or ''}".rstrip()
+
 
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Backend:

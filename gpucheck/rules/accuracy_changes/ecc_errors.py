@@ -27,17 +27,13 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
+from gpucheck.advice.xid import advice, xid_of
+from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.log import Log
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import title
-from gpucheck.rules._training import failure
-from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
+from gpucheck.probes.log import Event
 
 CODES = ("214", "226", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_CONTAINED")
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
@@ -53,93 +49,83 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
 )
-def check(
-    gpus: Gpus | None,
-    pci: Pci | None,
-    container: Container | None,
-    training: Training | None,
-    kernel_log: KernelLog | None,
-    log: Log | None,
-) -> Finding | Skip | None:
+def check(gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
-    reports = [one for one in reported(kernel_log, "ecc-errors", gpus, pci, container) if not _repaired(one)]
-    bad = [(place, gpu, what) for place, gpu in enumerate(gpus.gpus) if (what := _trouble(gpu))] if gpus else []
-    if gpus is not None and bad:
-        _, worst, what = bad[0]
-        more = f"; {len(bad)} GPUs have memory errors" if len(bad) > 1 else ""
-        only_pending = all(gpu.remapping_pending and _lost(gpu) is None for _, gpu, _ in bad)
-        return Finding(
-            summary=f"{title(worst)} {what}{more}.",
-            evidence=tuple(
-                item
-                for place, gpu, _ in bad
-                for item in saw(gpus, *(f"gpus[{place}].{field}" for field in FIELDS if getattr(gpu, field)))
-            )
-            + cited(reports),
-            fix=(*advice(one.known for one in reports), *_fix()),
-            affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in bad),
-            severity=Severity.WARNING if only_pending else Severity.ERROR,
-        )
+    reports = [report for report in xids.of("ecc-errors") if not _repaired(report)]
+    if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
+        return _counted(gpus, reports)
     if reports:
         return _reported(reports)
-    seen = failure(
-        training,
-        log,
-        LOST,
-        "xid",
-        "cuda-error",
-        "ecc-uncorrectable",
-        where=lambda event: (
-            event.kind == "ecc-uncorrectable"
-            or decoded(event, "ecc-errors") is not None
-            or (event.kind == "cuda-error" and {event.fields.get("code"), event.fields.get("name")} & set(CODES) != set())
-        ),
-    )
-    if seen is not None and not isinstance(seen, Skip):
-        known = decoded(seen.event, "ecc-errors") if seen.event is not None else None
-        what = "GPU memory lost data beyond repair" if known is None else known.meaning[0].upper() + known.meaning[1:]
-        return Finding(
-            summary=f"{what}: {seen.text}.",
-            evidence=seen.evidence,
-            fix=(*advice([known] if known is not None else []), *_fix()),
-            affects=seen.affects,
-            severity=Severity.WARNING if known is not None and known.severity != "error" else Severity.ERROR,
-        )
+    failure = outcomes.failure(LOST, "xid", "cuda-error", "ecc-uncorrectable", where=_of_memory)
+    if isinstance(failure, Failure):
+        return _logged(failure)
     if gpus is None:
-        return seen
+        return failure
     counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
     return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
 
 
-def _repaired(report: Reported) -> bool:
+def _counted(gpus: Gpus, reports: list[XidReport]) -> Finding:
+    bad = [(place, gpu, trouble) for place, gpu in enumerate(gpus.gpus) if (trouble := _trouble(gpu))]
+    _, worst, trouble = bad[0]
+    more = f"; {len(bad)} GPUs have memory errors" if len(bad) > 1 else ""
+    only_pending = all(gpu.remapping_pending and _lost(gpu) is None for _, gpu, _ in bad)
+    fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
+    return Finding(
+        summary=f"{worst.title} {trouble}{more}.",
+        evidence=(*saw(gpus, *fields), *cited(reports)),
+        fix=(*fixes(reports), *_fix()),
+        affects=tuple(gpu.label for _, gpu, _ in bad),
+        severity=Severity.WARNING if only_pending else Severity.ERROR,
+    )
+
+
+def _reported(reports: list[XidReport]) -> Finding:
+    first = min(reports, key=lambda report: report.xid.severity != "error")
+    more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+    return Finding(
+        summary=f"{first.label} has had memory trouble since its driver was loaded: {first.meaning}{more}.",
+        evidence=cited(reports),
+        fix=(*fixes(reports), *_fix()),
+        affects=affected(reports),
+        severity=Severity.ERROR if first.xid.severity == "error" else Severity.WARNING,
+    )
+
+
+def _logged(failure: Failure) -> Finding:
+    xid = xid_of(failure.event, "ecc-errors") if failure.event is not None else None
+    meaning = "GPU memory lost data beyond repair" if xid is None else xid.meaning[0].upper() + xid.meaning[1:]
+    return Finding(
+        summary=f"{meaning}: {failure.text}.",
+        evidence=failure.evidence,
+        fix=(*advice([xid] if xid is not None else []), *_fix()),
+        affects=failure.affects,
+        severity=Severity.WARNING if xid is not None and xid.severity != "error" else Severity.ERROR,
+    )
+
+
+def _of_memory(event: Event) -> bool:
+    """Whether a line tells of memory: the Xid or CUDA's result that it names decides."""
+    if event.kind == "cuda-error":
+        return bool({event.fields.get("code"), event.fields.get("name")} & set(CODES))
+    return event.kind == "ecc-uncorrectable" or xid_of(event, "ecc-errors") is not None
+
+
+def _repaired(report: XidReport) -> bool:
     """Whether NVML counts these errors and has none of them now: the GPU was reset since."""
     gpu = report.gpu
     return (
         gpu is not None
-        and report.known.code in COUNTED
+        and report.xid.code in COUNTED
         and gpu.ecc_uncorrected_volatile == 0
         and not (gpu.remapping_pending is None and gpu.retired_pages_pending is None)
         and _trouble(gpu) is None
     )
 
 
-def _reported(reports: list[Reported]) -> Finding:
-    first = min(reports, key=lambda one: one.known.severity != "error")
-    more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
-    return Finding(
-        summary=f"{first.label} has had memory trouble since its driver was loaded: {first.words}{more}.",
-        evidence=cited(reports),
-        fix=(*advice(one.known for one in reports), *_fix()),
-        affects=affected(reports),
-        severity=Severity.ERROR if first.known.severity == "error" else Severity.WARNING,
-    )
-
-
 def _trouble(gpu: Gpu) -> str | None:
-    lost = _lost(gpu)
-    if lost is not None:
-        return lost
-    return "waits for a reset to replace a faulty row of its memory" if gpu.remapping_pending else None
+    waits = "waits for a reset to replace a faulty row of its memory"
+    return _lost(gpu) or (waits if gpu.remapping_pending else None)
 
 
 def _lost(gpu: Gpu) -> str | None:

@@ -8,3 +8,6 @@ ROW = Row(
     action="correct the driver or environment",
     position=1,
 )
+
+# What follows wherever CUDA does not come up: every cause below CUDA explains these.
+WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed")

@@ -28,16 +28,15 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_gpus import CudaGpus
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._training import trained_on_gpu
-from gpucheck.rules._words import listing
+from gpucheck.probes.gpus import Gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _DEVICE_UNAVAILABLE = 46
 _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with MPS: many programs share it through the server
@@ -48,45 +47,19 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
-def check(
-    environment: Environment,
-    gpus: Gpus,
-    cuda: Cuda,
-    log: Log | None,
-    training: Training | None,
-) -> Finding | Skip | None:
+def check(environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Exclusive mode alone is a site's choice; it is a fault where somebody else is in, or CUDA was refused."""
-    refused = _refused(cuda, log)
-    chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(cuda.devices)
-    visible = {device.pci_address for device in cuda.devices}
-    found: list[tuple[int, Gpu, str]] = []
-    for place, gpu in enumerate(gpus.gpus):
-        if chosen and gpu.pci_address not in visible:
-            continue
-        if gpu.compute_mode == "prohibited":
-            found.append((place, gpu, f"GPU {gpu.index} lets no program in (compute mode prohibited)"))
-        elif gpu.compute_mode in ("exclusive-process", "exclusive-thread") and not trained_on_gpu(training):
-            holder = _holder(gpu)
-            if holder or refused:
-                has_it = f"{holder} has it" if holder else "another one has it"
-                found.append(
-                    (
-                        place,
-                        gpu,
-                        f"GPU {gpu.index} lets in only one process at a time (compute mode {gpu.compute_mode}), and {has_it}",
-                    )
-                )
-    if not found:
-        if refused and any(gpu.compute_mode is None for gpu in gpus.gpus):
+    refused = _refused(gpus.cuda, outcomes)
+    closed = [(place, gpu, why) for place, gpu in _candidates(environment, gpus) if (why := _closed(gpu, outcomes, refused))]
+    if not closed:
+        if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
             return Skip("CUDA calls a GPU unavailable, and its compute mode could not be read")
         return None
-    indices = ",".join(str(gpu.index) for _, gpu, _ in found)
+    indices = ",".join(str(gpu.index) for _, gpu, _ in closed)
+    fields = (f"gpus[{place}].{name}" for place, _, _ in closed for name in ("compute_mode", "processes"))
     return Finding(
-        summary=f"{listing([text for _, _, text in found])}.",
-        evidence=(
-            *(item for place, _, _ in found for item in saw(gpus, f"gpus[{place}].compute_mode", f"gpus[{place}].processes")),
-            *refused,
-        ),
+        summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
+        evidence=(*saw(gpus.gpus, *fields), *refused),
         fix=(
             Fix(text="See who uses it, and wait for that or end it", command=f"nvidia-smi -i {indices}"),
             Fix(
@@ -94,23 +67,39 @@ def check(
                 command=f"sudo nvidia-smi -i {indices} -c DEFAULT",
             ),
         ),
-        affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in found),
+        affects=tuple(gpu.label for _, gpu, _ in closed),
     )
 
 
-def _holder(gpu: Gpu) -> str | None:
-    if any((process.name or "").startswith(_MPS_SERVER) for process in gpu.processes):
+def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
+    """The GPUs that the user chose for CUDA, else all: CUDA leaves out what it can't get into."""
+    visible = {device.pci_address for device in gpus.cuda.devices}
+    chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
+    return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
+
+
+def _closed(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
+    """Why a program does not get into this GPU."""
+    if gpu.compute_mode == "prohibited":
+        return "lets no program in (compute mode prohibited)"
+    if gpu.compute_mode not in ("exclusive-process", "exclusive-thread") or outcomes.trained_on_gpu():
         return None
-    for process in gpu.processes:
-        return f"process {process.pid}" + (f" ({process.name})" if process.name else "")
-    return None
+    holder = _holder(gpu) or ("another one" if refused else None)
+    return f"lets in only one process at a time (compute mode {gpu.compute_mode}), and {holder} has it" if holder else None
 
 
-def _refused(cuda: Cuda, log: Log | None) -> tuple[Evidence, ...]:
+def _holder(gpu: Gpu) -> str | None:
+    if not gpu.processes or any((process.name or "").startswith(_MPS_SERVER) for process in gpu.processes):
+        return None
+    process = gpu.processes[0]
+    return f"process {process.pid}" + (f" ({process.name})" if process.name else "")
+
+
+def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     """Where CUDA itself said that a device is unavailable."""
     if cuda.result == _DEVICE_UNAVAILABLE:
         return saw(cuda, "result_name")
-    for place, event in enumerate(log.events if log is not None else ()):
+    for place, event in enumerate(outcomes.events):
         if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
-            return saw(log, f"events[{place}].text") if log is not None else ()
+            return outcomes.saw_event(place)
     return ()

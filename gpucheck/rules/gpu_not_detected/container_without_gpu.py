@@ -42,17 +42,13 @@ References:
     https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/
 """
 
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.pci import Pci
 from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _START = {
     "docker": Fix(
@@ -72,7 +68,6 @@ _TOOLKIT = Fix(
     text="If that fails: on the machine, install the NVIDIA Container Toolkit, then connect Docker to it",
     command="sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
 )
-_CPU = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
 
 
 @rule(
@@ -80,54 +75,55 @@ _CPU = Fix(text="If training on the CPU is what you want, say so", command="gpuc
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build", "device-nodes-missing"),
 )
-def check(
-    request: Request,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    kernel_module: KernelModule,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-    tpu: Tpu | None,
-) -> Finding | None:
-    """No device file was passed in, though the bus shows a GPU, somebody asked for one, or the bus can't be seen.
-
-    On WSL2 the bus never shows the GPU, so it proves nothing there.
-    """
-    if not given_no_gpu(container, wsl, device_nodes, driver) or cuda.device_count:
+def check(stack: CudaStack, kernel_module: KernelModule, tpu: Tpu | None) -> Finding | None:
+    """No device file was passed in, though the bus shows a GPU, somebody asked for one, or the bus can't be seen."""
+    if not stack.given_no_gpu or stack.counts_gpus or not _wanted(stack, tpu):
         return None
-    bus_tells = pci.readable and not wsl.inside
-    requested = bool(container.gpu_requested)
-    if bus_tells and not pci.gpus and (not requested or not request.needs_gpu):
-        return None  # the machine itself has none: no-nvidia-gpu, or rocm-gpu-unsupported
-    if not requested and (not request.needs_gpu or (tpu is not None and tpu.expected)):
-        return None
-    if bus_tells and pci.gpus and all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus) and not requested:
-        return None  # driver-not-loaded: a virtual machine has them
-    asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} asks for one" if requested else ""
-    undriven = pci.gpus and kernel_module.loaded is False
-    if undriven:
-        reason = "the machine has one, but no NVIDIA driver is loaded there"
-    elif pci.gpus:
-        reason = f"the machine has one{f' and {asked}' if asked else ''}, but no /dev/nvidia* was passed in"
-    elif wsl.inside:
-        reason = f"{f'{asked}, but ' if asked else ''}no /dev/dxg was passed in"
-    else:
-        reason = f"{f'{asked}, but ' if asked else ''}no /dev/nvidia* was passed in"
-        reason += ", and none is on the PCI bus" if bus_tells else ""
-    kind = f"{container.kind} container" if container.kind else "container"
-    start = _START.get(container.kind or "", _START["docker"])
-    fixes = [start, _TOOLKIT] if start is _START["docker"] else [start]
-    if undriven or (bus_tells and not pci.gpus):
-        fixes.insert(0, Fix(text="First make nvidia-smi work on the machine that runs this container", command="nvidia-smi"))
+    kind = f"{stack.container.kind} container" if stack.container.kind else "container"
     return Finding(
-        summary=f"This {kind} was given no GPU: {reason}.",
+        summary=f"This {kind} was given no GPU: {_reason(stack, kernel_module)}.",
         evidence=(
-            *saw(container, "inside", "nvidia_visible_devices", "driver_files_mounted"),
-            *saw(device_nodes, "control.present"),
-            *saw(pci, "gpus"),
-            *saw(cuda, "status"),
+            *saw(stack.container, "inside", "nvidia_visible_devices", "driver_files_mounted"),
+            *saw(stack.device_nodes, "control.present"),
+            *saw(stack.pci, "gpus"),
+            *saw(stack.cuda, "status"),
         ),
-        fix=tuple(fixes if requested else [*fixes, _CPU]),
+        fix=_fixes(stack, kernel_module),
     )
+
+
+def _wanted(stack: CudaStack, tpu: Tpu | None) -> bool:
+    """Whether the container should have a GPU; what its host lacks, or keeps for virtual machines, has pages of its own."""
+    bus_tells = _bus_tells(stack)
+    if stack.container.gpu_requested:
+        return stack.request.needs_gpu or bool(stack.pci.gpus) or not bus_tells
+    if not stack.request.needs_gpu or (tpu is not None and tpu.expected):
+        return False
+    return not (bus_tells and all(gpu.kernel_driver == "vfio-pci" for gpu in stack.pci.gpus))
+
+
+def _bus_tells(stack: CudaStack) -> bool:
+    """On WSL2 the bus never shows the GPU, so it proves nothing there."""
+    return stack.pci.readable and not stack.wsl.inside
+
+
+def _reason(stack: CudaStack, kernel_module: KernelModule) -> str:
+    container, pci = stack.container, stack.pci
+    asked = f"NVIDIA_VISIBLE_DEVICES={container.nvidia_visible_devices} asks for one" if container.gpu_requested else ""
+    if pci.gpus and kernel_module.loaded is False:
+        return "the machine has one, but no NVIDIA driver is loaded there"
+    if pci.gpus:
+        return f"the machine has one{f' and {asked}' if asked else ''}, but no /dev/nvidia* was passed in"
+    but = f"{asked}, but " if asked else ""
+    if stack.wsl.inside:
+        return f"{but}no /dev/dxg was passed in"
+    return f"{but}no /dev/nvidia* was passed in{', and none is on the PCI bus' if _bus_tells(stack) else ''}"
+
+
+def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
+    start = _START.get(stack.container.kind or "", _START["docker"])
+    fixes = [start, _TOOLKIT] if start is _START["docker"] else [start]
+    undriven = stack.pci.gpus and kernel_module.loaded is False
+    if undriven or (_bus_tells(stack) and not stack.pci.gpus):
+        fixes.insert(0, Fix(text="First make nvidia-smi work on the machine that runs this container", command="nvidia-smi"))
+    return (*fixes, *(() if stack.container.gpu_requested else (CPU_IS_ENOUGH,)))

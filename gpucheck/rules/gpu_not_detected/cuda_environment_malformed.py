@@ -31,7 +31,7 @@ from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
-from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _INVALID_DEVICE = 101
 _ORDERS = ("FASTEST_FIRST", "PCI_BUS_ID")

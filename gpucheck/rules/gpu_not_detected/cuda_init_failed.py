@@ -32,21 +32,14 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
 """
 
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.gpu_presence import refuses
+from gpucheck.combiners.xid_reports import XidReports, affected, cited, fixes
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE, cu_result
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.probes.container import Container
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import given_no_gpu
-from gpucheck.rules._gpus import refuses
-from gpucheck.rules._xid import advice, affected, cited, last_words, reported
 
 _MEANINGS = {
     100: "the driver offers this process no GPU",
@@ -58,75 +51,62 @@ _MEANINGS = {
     999: "the driver gives no reason",
 }
 _MPS = (805, 807, 808)
+_READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail')
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed"))
-def check(
-    request: Request,
-    wsl: Wsl,
-    container: Container,
-    environment: Environment | None,
-    pci: Pci,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-    gpus: Gpus | None,
-    kernel_log: KernelLog | None,
-) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -> Finding | None:
     """cuInit failed (or counts nothing) though something says that a GPU is here; or the driver names an error of its own."""
+    cuda, refused = stack.cuda, refuses(stack.cuda)
     failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
-    refused = refuses(cuda)
-    if not failed or (given_no_gpu(container, wsl, device_nodes, driver) and not (refused and not request.needs_gpu)):
+    if not failed or (stack.given_no_gpu and not (refused and not stack.request.needs_gpu)):
         return None  # container-without-gpu is silent where no GPU is needed
-    here = driver.gpu_count or pci.gpus or wsl.dxg_present or any(node.present for node in device_nodes.gpus)
-    if not (here or refused):
+    nodes = any(node.present for node in stack.device_nodes.gpus)
+    if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
         return None  # nothing to start on
-    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and environment is not None and "CUDA_VISIBLE_DEVICES" in environment.variables
-    known = cu_result(cuda.result) if cuda.result is not None else None
-    name = cuda.result_name or (known.name if known else None)
-    meaning = _MEANINGS.get(cuda.result or 0) or (known.meaning if known else None)
-    if cuda.status == "ok":
-        summary = "CUDA starts, but counts no GPU."
-    elif name is None:
-        summary = f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
-    else:
-        summary = f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
-    reports = reported(kernel_log, "cuda-init-failed", gpus, pci, container)
+    variables = environment.variables if environment is not None else {}
+    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
+    reports = xids.of("cuda-init-failed")
     return Finding(
-        summary=summary,
+        summary=_summary(cuda),
         evidence=(
             *saw(cuda, "status", "result", "problem", "library"),
-            *saw(driver, "status", "result_name", "gpu_count"),
-            *saw(pci, "gpus"),
-            *(cited(reports) or last_words(kernel_log)),
+            *saw(stack.driver, "status", "result_name", "gpu_count"),
+            *saw(stack.pci, "gpus"),
+            *(cited(reports) or xids.last_message),
         ),
-        fix=(*advice(one.known for one in reports), *_fixes(wsl, container, cuda)),
+        fix=(*fixes(reports), *_fixes(stack)),
         affects=affected(reports),
-        severity=Severity.WARNING if hidden and not request.needs_gpu else None,
+        severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
     )
 
 
-def _fixes(wsl: Wsl, container: Container, cuda: Cuda) -> tuple[Fix, ...]:
-    if wsl.inside:
+def _summary(cuda: Cuda) -> str:
+    if cuda.status == "ok":
+        return "CUDA starts, but counts no GPU."
+    known = cu_result(cuda.result) if cuda.result is not None else None
+    name = cuda.result_name or (known.name if known else None)
+    if name is None:
+        return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
+    meaning = _MEANINGS.get(cuda.result or 0) or (known.meaning if known else None)
+    return f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
+
+
+def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
+    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver")
+    if stack.wsl.inside:
         return (
             Fix(text="Restart WSL, from a Windows prompt", command="wsl.exe --shutdown"),
             Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL"),
         )
-    kernel = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail')
-    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver")
-    if cuda.result in _MPS:
-        return (
-            Fix(text="Stop the MPS server (its clients too), then start it anew", command="echo quit | nvidia-cuda-mps-control"),
-            kernel,
-        )
-    if container.inside:
-        return (
-            Fix(text="Restart the container, and see whether CUDA works outside of it", command="nvidia-smi"),
-            kernel,
-            restart,
-        )
+    if stack.cuda.result in _MPS:
+        stop = "Stop the MPS server (its clients too), then start it anew"
+        return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
+    if stack.container.inside:
+        outside = Fix(text="Restart the container, and see whether CUDA works outside of it", command="nvidia-smi")
+        return (outside, _READ_KERNEL_LOG, restart)
     reload = Fix(
         text="If the machine was suspended: load nvidia-uvm anew, with every GPU program ended",
         command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
     )
-    return (reload, kernel, restart)
+    return (reload, _READ_KERNEL_LOG, restart)

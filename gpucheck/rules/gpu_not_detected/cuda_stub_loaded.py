@@ -30,52 +30,38 @@ References:
     https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
 """
 
+from gpucheck.advice.commands import set_path
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
-def check(
-    wsl: Wsl,
-    container: Container,
-    environment: Environment,
-    pci: Pci,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-) -> Finding | None:
+def check(stack: CudaStack, environment: Environment) -> Finding | None:
     """CUDA names the stub itself; where there is no GPU for it to hide, that is the finding instead."""
-    if cuda.result != _STUB_LIBRARY or given_no_gpu(container, wsl, device_nodes, driver):
+    if stack.cuda.result != _STUB_LIBRARY or stack.given_no_gpu:
         return None
-    if not (pci.gpus or driver.gpu_count or wsl.dxg_present):
+    if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
         return None
-    library = cuda.library or "libcuda.so.1"
+    library = stack.cuda.library or "libcuda.so.1"
     folder = library.rpartition("/")[0]
     entries = [entry for entry in environment.variables.get("LD_LIBRARY_PATH", "").split(":") if entry]
     kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
-    on_path = len(kept) < len(entries)
     summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
-    evidence = saw(cuda, "result_name", "library")
-    if on_path:
+    evidence = saw(stack.cuda, "result_name", "library")
+    fix = Fix(
+        text="Find the line that adds the stub's folder, remove it, and make the loader's list anew with sudo ldconfig",
+        command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/",
+    )
+    if len(kept) < len(entries):
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
         fix = Fix(
             text="Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)",
-            command=f'export LD_LIBRARY_PATH="{":".join(kept)}"' if kept else "unset LD_LIBRARY_PATH",
-        )
-    else:
-        fix = Fix(
-            text="Find the line that adds the stub's folder, remove it, and make the loader's list anew with sudo ldconfig",
-            command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/",
+            command=set_path("LD_LIBRARY_PATH", kept),
         )
     return Finding(summary=f"{summary}.", evidence=evidence, fix=(fix,))

@@ -25,11 +25,10 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
 """
 
+from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.probes.log import Event, Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure
+from gpucheck.probes.log import Event
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
@@ -45,19 +44,19 @@ FIX = (
     scope=Scope.CODE,
     explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail."""
-    refused = log is not None and any(event.kind == "cuinit-failed" for event in log.events)
+    refused = any(event.kind == "cuinit-failed" for event in outcomes.events)
 
     def after_fork(event: Event) -> bool:
         return event.kind != "cuda-error" or (event.fields.get("code") == NOT_INITIALIZED and not refused)
 
-    seen = failure(training, log, FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
-    if seen is None or isinstance(seen, Skip):
-        return seen
+    failure = outcomes.failure(FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
+    if not isinstance(failure, Failure):
+        return failure
     return Finding(
-        summary=f"CUDA was started before a fork, and is used after it: {seen.text}.",
-        evidence=seen.evidence,
+        summary=f"CUDA was started before a fork, and is used after it: {failure.text}.",
+        evidence=failure.evidence,
         fix=FIX,
-        affects=seen.affects,
+        affects=failure.affects,
     )

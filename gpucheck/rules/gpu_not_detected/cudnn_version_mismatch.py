@@ -34,7 +34,7 @@ References:
 """
 
 from gpucheck.advice.wording import version_text
-from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.cuda_gpus import CudaGpus
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
@@ -50,9 +50,7 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
     scope=Scope.ENVIRONMENT,
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(
-    faults: LibraryFaults, used: GpusInUse, installation: Installation, outcomes: TrainingOutcomes
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, gpus: CudaGpus, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
     if not faults.presence.here or outcomes.trained_on_gpu():
         return faults.presence.skip
@@ -78,7 +76,7 @@ def check(
             evidence=evidence,
             fix=_fixes(installation, cudnn.package, needed),
         )
-    old = [gpu for gpu in used.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
+    old = [gpu for gpu in gpus.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
     if not old:
         return None
     return Finding(

@@ -33,78 +33,79 @@ References:
     https://github.com/NVIDIA/nvidia-modprobe
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNode, DeviceNodes
-from gpucheck.probes.driver import Driver
+from gpucheck.probes.device_nodes import DeviceNode
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
+_IN_CONTAINER = (
+    Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
+    Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*"),
+)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
-def check(
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    kernel_module: KernelModule,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-) -> Finding | None:
+def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
     """A missing node matters only where CUDA fails: CUDA makes nodes itself where nvidia-modprobe is installed."""
-    if wsl.inside or not kernel_module.loaded or cuda.device_count:
+    container, cuda = stack.container, stack.cuda
+    if not _matter(stack, kernel_module):
         return None
-    if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
-        return None
-    if given_no_gpu(container, wsl, device_nodes, driver) or not (pci.gpus or kernel_module.gpu_addresses or container.inside):
-        return None
-    if container.inside and container.nvidia_visible_devices == "none":
-        return None  # devices-hidden: the runtime passed everything but the GPUs, as it was told
-    nodes = {"control": device_nodes.control}
-    if cuda.result != CUDA_ERROR_NO_DEVICE:
-        nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
-    if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
-        nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
-    bad = {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
-    if not bad:
-        if device_nodes.gpus or not container.inside:
+    unusable = _unusable_nodes(stack)
+    if not unusable:
+        if stack.device_nodes.gpus or not container.inside:
             return None
-        bad = {"gpus": ("/dev/nvidia0", "missing")}  # nothing says how many there should be: none is too few
-    missing = [path for path, _ in bad.values()]
-    state = " or ".join(sorted({state for _, state in bad.values()}))
-    evidence = tuple(item for field in bad for item in saw(device_nodes, field))
-    verb = "are" if len(missing) > 1 else "is"
-    reason = " (the kernel module nvidia-uvm is not loaded)" if "uvm" in bad and kernel_module.uvm_loaded is False else ""
+        unusable = {"gpus": ("/dev/nvidia0", "missing")}  # nothing says how many there should be: none is too few
+    paths = [path for path, _ in unusable.values()]
+    state = " or ".join(sorted({state for _, state in unusable.values()}))
+    not_loaded = "uvm" in unusable and kernel_module.uvm_loaded is False
+    reason = " (the kernel module nvidia-uvm is not loaded)" if not_loaded else ""
     return Finding(
-        summary=f"CUDA cannot start because {listing(missing)} {verb} {state}{reason}.",
-        evidence=(*evidence, *saw(kernel_module, "uvm_loaded"), *saw(cuda, "status", "result_name")),
-        fix=_in_container() if container.inside else _on_host(kernel_module),
+        summary=f"CUDA cannot start because {listing(paths)} {'are' if len(paths) > 1 else 'is'} {state}{reason}.",
+        evidence=(
+            *saw(stack.device_nodes, *unusable),
+            *saw(kernel_module, "uvm_loaded"),
+            *saw(cuda, "status", "result_name"),
+        ),
+        fix=_IN_CONTAINER if container.inside else _on_host(kernel_module),
     )
 
 
+def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
+    """Whether CUDA fails, on a loaded driver, for a reason that missing files can have."""
+    container, cuda = stack.container, stack.cuda
+    if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.given_no_gpu:
+        return False
+    if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
+        return False
+    if container.inside:  # "none": the runtime passed everything but the GPUs, as it was told
+        return container.nvidia_visible_devices != "none"
+    return bool(stack.pci.gpus or kernel_module.gpu_addresses)
+
+
+def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
+    """By their field: the path and what is wrong with it."""
+    device_nodes = stack.device_nodes
+    nodes = {"control": device_nodes.control}
+    if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
+        nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
+    if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
+        nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
+    return {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
+
+
 def _unusable(node: DeviceNode) -> str | None:
-    """What is wrong with the node itself; who may open it is device-permission-denied's question."""
+    """What is wrong with the node itself; who may open it is another page's question."""
     if not node.present:
         return "missing"
     if node.regular_file:
         return "an ordinary file instead of a device"
     return "without a device behind it" if node.error in _NO_DEVICE_BEHIND else None
-
-
-def _in_container() -> tuple[Fix, ...]:
-    return (
-        Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
-        Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*"),
-    )
 
 
 def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:

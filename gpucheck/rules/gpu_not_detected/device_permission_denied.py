@@ -35,68 +35,56 @@ References:
     https://slurm.schedmd.com/gres.html
 """
 
+from gpucheck.advice.fixes import ASK_SLURM
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNode, DeviceNodes
-from gpucheck.probes.driver import Driver
+from gpucheck.probes.device_nodes import DeviceNode
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _REFUSED = ("EACCES", "EPERM")
 _NVML_REFUSED = (4, 17)  # no permission; blocked by the operating system or a control group
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
-def check(
-    wsl: Wsl,
-    container: Container,
-    environment: Environment | None,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, environment: Environment | None) -> Finding | Skip | None:
     """Where CUDA counts any GPU, the others are refused on purpose: they belong to another job."""
-    if wsl.inside or cuda.device_count or given_no_gpu(container, wsl, device_nodes, driver):
+    container, device_nodes, driver, cuda = stack.container, stack.device_nodes, stack.driver, stack.cuda
+    if stack.wsl.inside or stack.counts_gpus or stack.given_no_gpu:
         return None
     nodes = {"control": device_nodes.control, "uvm": device_nodes.uvm}
     nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
     refused = {field: node for field, node in nodes.items() if node.openable is False and node.error in _REFUSED}
     if any(node.openable for node in device_nodes.gpus) and not {"control", "uvm"} & refused.keys():
         refused = {}  # some GPU is ours to open: not the reason why CUDA counts none
-    evidence = (
-        *(item for field in refused for item in saw(device_nodes, field)),
-        *saw(driver, "status", "result_name"),
-        *saw(cuda, "status", "result_name"),
+    if not refused and driver.result not in _NVML_REFUSED:
+        if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
+            return Skip("whether the device files may be opened could not be tried")
+        return None
+    first = next(iter(refused.values()), None)
+    return Finding(
+        summary=_summary(container, list(refused.values()))
+        if refused
+        else f"The system does not let this process use the NVIDIA driver: NVML answers"
+        f" {driver.problem or driver.result_name or driver.result}.",
+        evidence=(
+            *saw(device_nodes, *refused),
+            *saw(driver, "status", "result_name"),
+            *saw(cuda, "status", "result_name"),
+        ),
+        fix=_fixes(container, environment, first),
     )
-    if refused:
-        first = next(iter(refused.values()))
-        return Finding(
-            summary=_summary(container, list(refused.values())),
-            evidence=evidence,
-            fix=_fixes(container, environment, first),
-        )
-    if driver.result in _NVML_REFUSED:
-        return Finding(
-            summary=f"The system does not let this process use the NVIDIA driver: NVML answers"
-            f" {driver.problem or driver.result_name or driver.result}.",
-            evidence=evidence,
-            fix=_fixes(container, environment, None),
-        )
-    if cuda.status == "failed" and any(node.present and node.openable is None for node in nodes.values()):
-        return Skip("whether the device files may be opened could not be tried")
-    return None
 
 
 def _summary(container: Container, refused: list[DeviceNode]) -> str:
-    first = refused[0]
-    who = "This container" if container.inside else "This user"
-    paths = listing([node.path for node in refused])
+    first, paths = refused[0], listing([node.path for node in refused])
     if first.error == "EPERM":
-        return f"{who if container.inside else 'This process'} may not open {paths}: a device rule of its control group forbids it (EPERM)."
+        who = "This container" if container.inside else "This process"
+        return f"{who} may not open {paths}: a device rule of its control group forbids it (EPERM)."
+    who = "This container" if container.inside else "This user"
     verb = "they belong" if len(refused) > 1 else "it belongs"
     owner = f": {verb} to {first.owner} and the group {first.group}, mode {first.mode}" if first.owner and first.mode else ""
     return f"{who} may not open {paths} (EACCES){owner}."
@@ -105,7 +93,7 @@ def _summary(container: Container, refused: list[DeviceNode]) -> str:
 def _fixes(container: Container, environment: Environment | None, node: DeviceNode | None) -> tuple[Fix, ...]:
     if environment is not None and "SLURM_JOB_ID" in environment.variables:
         return (
-            Fix(text="Ask Slurm for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L"),
+            ASK_SLURM,
             Fix(text="See what this job was given", command="scontrol show job $SLURM_JOB_ID | grep -i tres"),
         )
     if container.inside:

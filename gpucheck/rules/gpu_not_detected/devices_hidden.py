@@ -32,111 +32,105 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from gpucheck.advice.fixes import ASK_SLURM, CPU_IS_ENOUGH
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.compat.cuda import HIDES_ALL
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
-from gpucheck.rules._driver import WITHOUT_CUDA
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NO_DEVICE = (100, 101)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
-def check(
-    request: Request,
-    container: Container,
-    environment: Environment,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    gpus: Gpus,
-    cuda: Cuda,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | Skip | None:
     """The driver counts GPUs that CUDA, told to look at some of them only, does not find."""
+    cuda, counted = stack.cuda, stack.driver.gpu_count
     none = cuda.result in _NO_DEVICE or (cuda.status == "ok" and cuda.device_count == 0)
     if not none and not cuda.device_count:
         return None
     value = environment.variables.get("CUDA_VISIBLE_DEVICES")
     if value is None:
-        return _left_out(request, container, device_nodes, cuda) if none else None
+        return _left_out(stack) if none else None
     entries = [entry.strip() for entry in value.split(",")]
     if (cuda.device_count or 0) >= len(entries):
         return None
     hides_all = entries[0] in HIDES_ALL
-    if not driver.gpu_count and not (hides_all and none and _openable(device_nodes)):
+    if not counted and not (hides_all and none and _openable(stack.device_nodes)):
         return None  # nothing says that there is a GPU to hide
-    usable = 0 if hides_all else _usable(entries, gpus, driver.gpu_count or 0)
+    usable = 0 if hides_all else _usable(entries, gpus, counted or 0)
     if usable is None:
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
         return None  # every entry is good, or CUDA found more or fewer than the entries account for
-    wrong = entries[usable]
-    shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
-    seen = f"the driver sees {driver.gpu_count}" if driver.gpu_count else "the device files are there"
-    if none and hides_all:
-        summary = f"{shown} hides every GPU from CUDA: {seen}, a program gets none."
-    elif none:
-        summary = f"{shown} hides every GPU from CUDA: no GPU here is called {wrong}, and {seen}."
-    else:
-        summary = f"{shown} names {len(entries)} GPUs, and CUDA stops at {wrong}, which is not here: a program gets {usable}."
     return Finding(
-        summary=summary,
+        summary=_summary(value, entries, usable, counted, none=none),
         evidence=(
             *saw(environment, "variables.CUDA_VISIBLE_DEVICES"),
-            *saw(driver, "gpu_count"),
+            *saw(stack.driver, "gpu_count"),
             *saw(cuda, "status", "result_name", "device_count"),
         ),
-        fix=_fixes(request, environment),
-        severity=Severity.WARNING if not (request.needs_gpu and none) else None,
+        fix=_fixes(stack.request, environment),
+        severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
     )
+
+
+def _summary(value: str, entries: list[str], usable: int, counted: int | None, *, none: bool) -> str:
+    shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
+    driver = f"the driver sees {counted}" if counted else "the device files are there"
+    wrong = entries[usable]
+    if none and entries[0] in HIDES_ALL:
+        return f"{shown} hides every GPU from CUDA: {driver}, a program gets none."
+    if none:
+        return f"{shown} hides every GPU from CUDA: no GPU here is called {wrong}, and {driver}."
+    return f"{shown} names {len(entries)} GPUs, and CUDA stops at {wrong}, which is not here: a program gets {usable}."
 
 
 def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
     """How many entries CUDA accepts before the first that it cannot match; None where their names are not known."""
     for place, entry in enumerate(entries):
-        if entry.isdecimal():
-            if any(gpu.mig_enabled for gpu in gpus.gpus):
-                return None  # numbers then count MIG instances
-            found = int(entry) < count
-        elif entry.startswith("GPU-"):
-            uuids = [gpu.uuid for gpu in gpus.gpus]
-            if not uuids or None in uuids:
-                return None
-            found = any(uuid is not None and uuid.startswith(entry) for uuid in uuids)
-        elif entry.startswith("MIG-"):
-            if not any(gpu.mig_devices for gpu in gpus.gpus):
-                return None  # no instance at all: mig-misconfigured
-            found = False
-        else:
-            found = False
-        if not found:
+        here = _is_here(entry, gpus, count)
+        if here is None:
+            return None
+        if not here:
             return place
     return len(entries)
+
+
+def _is_here(entry: str, gpus: Gpus, count: int) -> bool | None:
+    """Whether an entry names a GPU of this machine; None: not known."""
+    if entry.isdecimal():  # numbers count MIG instances where there are any
+        return None if any(gpu.mig_enabled for gpu in gpus.gpus) else int(entry) < count
+    if entry.startswith("GPU-"):
+        uuids = [gpu.uuid for gpu in gpus.gpus if gpu.uuid is not None]
+        return any(uuid.startswith(entry) for uuid in uuids) if uuids and len(uuids) == len(gpus.gpus) else None
+    if entry.startswith("MIG-") and not any(gpu.mig_devices for gpu in gpus.gpus):
+        return None  # no instance at all: mig-misconfigured
+    return False
 
 
 def _openable(device_nodes: DeviceNodes) -> bool:
     return device_nodes.control.openable is True and any(node.openable for node in device_nodes.gpus)
 
 
-def _left_out(request: Request, container: Container, device_nodes: DeviceNodes, cuda: Cuda) -> Finding | None:
+def _left_out(stack: CudaStack) -> Finding | None:
     """NVIDIA_VISIBLE_DEVICES=none: the runtime passed the driver in, and no GPU."""
-    if not container.inside or container.nvidia_visible_devices != "none":
+    if not stack.container.inside or stack.container.nvidia_visible_devices != "none":
         return None
-    if not device_nodes.control.present or any(node.present for node in device_nodes.gpus):
+    if not stack.device_nodes.control.present or any(node.present for node in stack.device_nodes.gpus):
         return None
     return Finding(
         summary="NVIDIA_VISIBLE_DEVICES=none keeps every GPU out of this container; the driver itself was passed in.",
         evidence=(
-            *saw(container, "nvidia_visible_devices"),
-            *saw(device_nodes, "control.present", "gpus"),
-            *saw(cuda, "status", "result_name"),
+            *saw(stack.container, "nvidia_visible_devices"),
+            *saw(stack.device_nodes, "control.present", "gpus"),
+            *saw(stack.cuda, "status", "result_name"),
         ),
         fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and the variable left out"),),
-        severity=None if request.needs_gpu else Severity.WARNING,
+        severity=None if stack.request.needs_gpu else Severity.WARNING,
     )
 
 
@@ -144,6 +138,5 @@ def _fixes(request: Request, environment: Environment) -> tuple[Fix, ...]:
     unset = Fix(text="Let CUDA see every GPU", command="unset CUDA_VISIBLE_DEVICES")
     names = Fix(text="Or name GPUs that are here, by number from 0 or by UUID", command="nvidia-smi -L")
     if "SLURM_JOB_ID" in environment.variables:
-        return (Fix(text="Ask Slurm for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L"), unset)
-    cpu = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
-    return (unset, names, cpu) if request.needs_gpu else (unset, names)
+        return (ASK_SLURM, unset)
+    return (unset, names, CPU_IS_ENOUGH) if request.needs_gpu else (unset, names)

@@ -36,99 +36,88 @@ References:
 
 import re
 
+from gpucheck.advice.commands import set_path
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._log import events
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
 _VERSION = re.compile(r"\.so\.(\d+\.[\d.]*\d)$")  # libcuda.so.580.159.04, not libcuda.so.1
+_IN_CONTAINER = (
+    Fix(text="Restart this container: the driver of its machine was upgraded after it had started"),
+    Fix(
+        text="If it stays, the image brings driver libraries of its own: remove those packages from it",
+        command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
+    ),
+    Fix(text="If nvidia-smi fails outside the container too, restart the machine"),
+)
+_ON_HOST = (
+    Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded"),
+    Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia"),
+)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu", "driver-unresponsive"))
 def check(
-    wsl: Wsl,
-    container: Container,
-    kernel_module: KernelModule,
-    device_nodes: DeviceNodes,
-    environment: Environment | None,
-    driver: Driver,
-    cuda: Cuda,
-    log: Log | None,
+    stack: CudaStack, kernel_module: KernelModule, environment: Environment | None, outcomes: TrainingOutcomes
 ) -> Finding | None:
     """NVML's or CUDA's own word for it; where CUDA works, there is no mismatch that matters."""
-    if cuda.device_count or given_no_gpu(container, wsl, device_nodes, driver):
+    driver, cuda = stack.driver, stack.cuda
+    if stack.counts_gpus or stack.given_no_gpu:
         return None
-    said = _said(driver, cuda, log)
-    if not said:
+    mismatch = _mismatch(driver, cuda, outcomes)
+    if not mismatch:
         return None
     if cuda.result == _CUDA_COMPAT_REFUSED and driver.result != _NVML_MISMATCH:
-        return _compat(environment, cuda, said)
+        return _compat(environment, cuda, mismatch)
     library = _version(driver.library) or _version(cuda.library)
     kernel = kernel_module.version
+    summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
     if kernel and library and kernel != library:
         summary = (
             f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}:"
             " they work together only at the same version."
         )
-    else:
-        summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
-    restart = Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded")
-    if container.inside:
-        fixes: tuple[Fix, ...] = (
-            Fix(text="Restart this container: the driver of its machine was upgraded after it had started"),
-            Fix(
-                text="If it stays, the image brings driver libraries of its own: remove those packages from it",
-                command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
-            ),
-            Fix(text="If nvidia-smi fails outside the container too, restart the machine"),
-        )
-    else:
-        fixes = (restart, Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia"))
     return Finding(
         summary=summary,
-        evidence=(*said, *saw(kernel_module, "version"), *saw(driver, "library"), *saw(cuda, "library")),
-        fix=fixes,
+        evidence=(*mismatch, *saw(kernel_module, "version"), *saw(driver, "library"), *saw(cuda, "library")),
+        fix=_IN_CONTAINER if stack.container.inside else _ON_HOST,
     )
 
 
-def _said(driver: Driver, cuda: Cuda, log: Log | None) -> tuple[Evidence, ...]:
+def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     """Who speaks of a mismatch."""
-    found: list[Evidence] = []
-    if driver.result == _NVML_MISMATCH:
-        found += saw(driver, "result", "result_name")
-    if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED):
-        found += saw(cuda, "result", "result_name")
-    found += events(log, "driver-mismatch")
-    return tuple(found)
+    return (
+        *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
+        *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
+        *outcomes.saw_events("driver-mismatch"),
+    )
 
 
-def _compat(environment: Environment | None, cuda: Cuda, said: tuple[Evidence, ...]) -> Finding:
+def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidence, ...]) -> Finding:
     """Error 804: NVIDIA lets only data-center GPUs, and only certain older drivers, run a newer libcuda."""
     library = cuda.library or "libcuda.so.1"
     folder = library.rpartition("/")[0]
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
-    kept = [entry for entry in path.split(":") if entry and "compat" not in entry and entry.rstrip("/") != folder]
-    listed = len(kept) < len([entry for entry in path.split(":") if entry])
-    take_out = Fix(
-        text="Let the machine's own driver library be found: take the folder of cuda-compat out of LD_LIBRARY_PATH",
-        command=(f'export LD_LIBRARY_PATH="{":".join(kept)}"' if kept else "unset LD_LIBRARY_PATH") if listed else None,
-    )
+    entries = [entry for entry in path.split(":") if entry]
+    kept = [entry for entry in entries if "compat" not in entry and entry.rstrip("/") != folder]
     remove = Fix(text="Or remove the cuda-compat package (in a container: from its image)", command="dpkg -l | grep cuda-compat")
+    fix = (remove, Fix(text="Install a driver that is new enough by itself"))
+    if len(kept) < len(entries):
+        take_out = "Let the machine's own driver library be found: take the folder of cuda-compat out of LD_LIBRARY_PATH"
+        fix = (Fix(text=take_out, command=set_path("LD_LIBRARY_PATH", kept)), remove)
     return Finding(
         summary=f"CUDA loaded a forward-compatibility driver library ({library}), which this GPU or driver does not accept.",
-        evidence=(*said, *saw(cuda, "library")),
-        fix=(take_out, remove) if listed else (remove, Fix(text="Install a driver that is new enough by itself")),
+        evidence=(*mismatch, *saw(cuda, "library")),
+        fix=fix,
     )
 
 

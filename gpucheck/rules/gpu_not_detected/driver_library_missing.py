@@ -35,77 +35,69 @@ References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 """
 
+from typing import NamedTuple
+
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.system import System
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _ABSENT = ("library-not-found", "library-unusable")
 _JIT_COMPILER_NOT_FOUND = "221"
 
 
+class MissingLibrary(NamedTuple):
+    """A library of the driver that is not found, or cannot be loaded."""
+
+    name: str
+    purpose: str
+    capability: str  # of NVIDIA_DRIVER_CAPABILITIES, which lets it into a container
+    problem: str | None  # why it cannot be loaded; None: it is not found
+    evidence: tuple[Evidence, ...]
+
+
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=WITHOUT_CUDA)
-def check(
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    kernel_module: KernelModule,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-    log: Log | None,
-) -> Finding | None:
+def check(stack: CudaStack, kernel_module: KernelModule, outcomes: TrainingOutcomes) -> Finding | None:
     """Kernel module yes, library no. A missing NVML alone leaves training possible."""
-    if wsl.inside or not kernel_module.loaded or given_no_gpu(container, wsl, device_nodes, driver):
+    container = stack.container
+    if stack.wsl.inside or not kernel_module.loaded or stack.given_no_gpu:
         return None
-    if pci.gpus and not any(gpu.kernel_driver == "nvidia" for gpu in pci.gpus) and not cuda.device_count:
+    holders = {gpu.kernel_driver for gpu in stack.pci.gpus}
+    if holders and "nvidia" not in holders and not stack.counts_gpus:
         return None  # driver-not-loaded: the module drives no GPU, so its libraries would not help
-    severity = None
-    if cuda.status in _ABSENT and not cuda.device_count:
-        library, purpose = "libcuda.so.1", "which CUDA needs"
-        problem, evidence = cuda.problem, saw(cuda, "status", "problem")
-        if cuda.status == "library-not-found":
-            problem = None
-    elif compiler := _without_compiler(log):
-        library, purpose = "libnvidia-ptxjitcompiler.so.1", "which compiles kernels for new GPUs"
-        problem, evidence = None, compiler
-    elif driver.status in _ABSENT and cuda.device_count:
-        library, purpose, severity = "libnvidia-ml.so.1", "which watches the GPU", Severity.WARNING
-        problem, evidence = driver.problem, saw(driver, "status", "problem")
-        if driver.status == "library-not-found":
-            problem = None
-    else:
+    missing = _missing(stack, outcomes)
+    if missing is None:
         return None
-    state = f"cannot be loaded ({problem})" if problem else "is not found"
-    summary = f"The NVIDIA driver is loaded, but {library}, {purpose}, {state}"
-    wanted = "utility" if library == "libnvidia-ml.so.1" else "compute"
-    left_out = container.inside and not problem and not _grants(container, wanted)
-    if left_out:
-        summary += f": NVIDIA_DRIVER_CAPABILITIES={container.driver_capabilities or ''} leaves it out of this container"
+    state = f"cannot be loaded ({missing.problem})" if missing.problem else "is not found"
+    left_out = ""
+    if container.inside and not missing.problem and not _grants(container, missing.capability):
+        left_out = f": NVIDIA_DRIVER_CAPABILITIES={container.driver_capabilities or ''} leaves it out of this container"
     return Finding(
-        summary=f"{summary}.",
-        evidence=(*evidence, *saw(kernel_module, "loaded"), *saw(container, "driver_capabilities")),
-        fix=_fixes(system, container, kernel_module),
-        severity=severity,
+        summary=f"The NVIDIA driver is loaded, but {missing.name}, {missing.purpose}, {state}{left_out}.",
+        evidence=(*missing.evidence, *saw(kernel_module, "loaded"), *saw(container, "driver_capabilities")),
+        fix=_fixes(stack, kernel_module),
+        severity=Severity.WARNING if missing.capability == "utility" else None,
     )
 
 
-def _without_compiler(log: Log | None) -> tuple[Evidence, ...]:
-    events = log.events if log is not None else ()
-    for place, event in enumerate(events):
+def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | None:
+    driver, cuda = stack.driver, stack.cuda
+    if cuda.status in _ABSENT and not stack.counts_gpus:
+        problem = cuda.problem if cuda.status == "library-unusable" else None
+        return MissingLibrary("libcuda.so.1", "which CUDA needs", "compute", problem, saw(cuda, "status", "problem"))
+    for place, event in enumerate(outcomes.events):
         if event.kind == "cuda-error" and event.fields.get("code") == _JIT_COMPILER_NOT_FOUND:
-            return saw(log, f"events[{place}].text") if log is not None else ()
-    return ()
+            name, purpose = "libnvidia-ptxjitcompiler.so.1", "which compiles kernels for new GPUs"
+            return MissingLibrary(name, purpose, "compute", None, outcomes.saw_event(place))
+    if driver.status in _ABSENT and stack.counts_gpus:
+        problem = driver.problem if driver.status == "library-unusable" else None
+        evidence = saw(driver, "status", "problem")
+        return MissingLibrary("libnvidia-ml.so.1", "which watches the GPU", "utility", problem, evidence)
+    return None
 
 
 def _grants(container: Container, capability: str) -> bool:
@@ -114,21 +106,22 @@ def _grants(container: Container, capability: str) -> bool:
     return given is None or bool({"all", capability} & set(given.split(",")))
 
 
-def _fixes(system: System, container: Container, kernel_module: KernelModule) -> tuple[Fix, ...]:
-    if container.inside:
+def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
+    if stack.container.inside:
         return (
             Fix(text="Start the container again, with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),
             Fix(text="See whether the machine itself has the library (run it there)", command="ldconfig -p | grep libcuda"),
         )
-    branch = versions.parse(kernel_module.version or "")[:1]
+    kernel = kernel_module.version or ""
+    branch = versions.parse(kernel)[:1]
     install = {
         "ubuntu": f"sudo apt-get install -y libnvidia-compute-{branch[0]} nvidia-utils-{branch[0]}" if branch else None,
         "debian": "sudo apt-get install -y libcuda1 libnvidia-ml1",
         "fedora": "sudo dnf install -y xorg-x11-drv-nvidia-cuda",
         **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-driver-cuda"),
-    }.get(system.os_id or "")
-    version = f" {kernel_module.version}" if kernel_module.version else ""
+    }.get(stack.system.os_id or "")
+    version = f"Install the libraries of the same driver version as the kernel module {kernel}".rstrip()
     return (
-        Fix(text=f"Install the libraries of the same driver version as the kernel module{version}", command=install),
+        Fix(text=version, command=install),
         Fix(text="If the files are there, make the loader's list anew", command="sudo ldconfig"),
     )

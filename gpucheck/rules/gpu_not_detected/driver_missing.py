@@ -37,17 +37,12 @@ References:
     https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.system import System
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
 
@@ -57,37 +52,30 @@ _STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"),
 )
-def check(
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    kernel_module: KernelModule,
-    driver: Driver,
-    cuda: Cuda,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
     """Neither the kernel's half nor the libraries' half is there."""
-    if wsl.inside or container.inside or not pci.gpus or driver.gpu_count or cuda.device_count:
+    pci, driver, cuda = stack.pci, stack.driver, stack.cuda
+    if stack.wsl.inside or stack.container.inside or driver.gpu_count or stack.counts_gpus:
         return None
     if all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus):
-        return None  # handed to a virtual machine: driver-not-loaded says so
+        return None  # none, or all are handed to a virtual machine: driver-not-loaded says so
     if driver.status != "library-not-found" or not (cuda.status == "library-not-found" or cuda.result == _STUB_LIBRARY):
         return None
     if kernel_module.loaded or kernel_module.installed_for_running_kernel or kernel_module.installed_for_kernels:
         return None
     if kernel_module.loaded is None:
         return Skip("whether the NVIDIA kernel module is loaded could not be read")
-    many = "GPUs" if len(pci.gpus) > 1 else "GPU"
-    summary = f"No NVIDIA driver is installed for the {many} on the PCI bus ({listing([gpu.address for gpu in pci.gpus])})"
-    if any(gpu.kernel_driver == "nouveau" for gpu in pci.gpus):
-        summary += f"; nouveau holds {'them' if many == 'GPUs' else 'it'}, which cannot run CUDA"
+    many = len(pci.gpus) > 1
+    gpus = f"{'GPUs' if many else 'GPU'} on the PCI bus ({listing([gpu.address for gpu in pci.gpus])})"
+    nouveau = any(gpu.kernel_driver == "nouveau" for gpu in pci.gpus)
+    held = f"; nouveau holds {'them' if many else 'it'}, which cannot run CUDA" if nouveau else ""
     return Finding(
-        summary=f"{summary}.",
+        summary=f"No NVIDIA driver is installed for the {gpus}{held}.",
         evidence=(
             *saw(pci, "gpus[0].address", "gpus[0].kernel_driver"),
             *saw(kernel_module, "loaded", "installed_for_running_kernel"),
             *saw(driver, "status"),
             *saw(cuda, "status"),
         ),
-        fix=(install_driver(system, container, "Install NVIDIA's driver"),),
+        fix=(stack.install_driver("Install NVIDIA's driver"),),
     )

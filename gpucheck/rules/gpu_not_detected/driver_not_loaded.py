@@ -44,19 +44,15 @@ References:
     https://github.com/NVIDIA/open-gpu-kernel-modules
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.pci import Pci, PciFunction
+from gpucheck.probes.pci import PciFunction
 from gpucheck.probes.system import System
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, given_no_gpu
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _STUB_LIBRARY = 34
 _FIRST_TURING = 0x1E00  # pci.ids: every NVIDIA display device from TU102 (1e02) on lies above, all of Volta and before below
@@ -69,62 +65,56 @@ _LAST_BRANCH_BEFORE_TURING = 580
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "container-without-gpu", "device-nodes-missing"),
 )
-def check(
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    kernel_module: KernelModule,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    cuda: Cuda,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
     """A GPU on the bus that the nvidia module does not drive, though something of the driver is installed."""
-    if wsl.inside or not pci.gpus or driver.gpu_count or cuda.device_count:
+    gpus = stack.pci.gpus
+    if stack.wsl.inside or not gpus or stack.driver.gpu_count or stack.counts_gpus or stack.given_no_gpu:
         return None
-    if given_no_gpu(container, wsl, device_nodes, driver):
-        return None  # container-without-gpu
     if kernel_module.loaded is None:
         return Skip("whether the NVIDIA kernel module is loaded could not be read")
-    holders = {gpu.kernel_driver for gpu in pci.gpus}
+    holders = {gpu.kernel_driver for gpu in gpus}
     if "nvidia" in holders:
         return None
-    evidence = (
-        *saw(pci, "gpus[0].address", "gpus[0].kernel_driver"),
-        *saw(kernel_module, "loaded", "installed_for_running_kernel", "installed_for_kernels"),
-        *saw(driver, "status", "result_name"),
-    )
     if holders == {"vfio-pci"}:
-        text, fixes = _passed_through(pci.gpus)
+        text, fixes = _passed_through(gpus)
     elif kernel_module.loaded:
-        text, fixes = _not_taken(pci.gpus, kernel_module, system)
-    elif _installed(kernel_module, driver, cuda):
-        text, fixes = _not_loaded(pci.gpus, kernel_module, system)
+        text, fixes = _not_taken(gpus, kernel_module, stack.system)
+    elif _installed(stack, kernel_module):
+        text, fixes = _not_loaded(gpus, kernel_module, stack.system)
     else:
         return None  # driver-missing
-    return Finding(summary=text, evidence=evidence, fix=fixes)
+    return Finding(
+        summary=text,
+        evidence=(
+            *saw(stack.pci, "gpus[0].address", "gpus[0].kernel_driver"),
+            *saw(kernel_module, "loaded", "installed_for_running_kernel", "installed_for_kernels"),
+            *saw(stack.driver, "status", "result_name"),
+        ),
+        fix=fixes,
+    )
 
 
-def _installed(kernel_module: KernelModule, driver: Driver, cuda: Cuda) -> bool:
+def _installed(stack: CudaStack, module: KernelModule) -> bool:
     """Whether any part of the driver lies on this system."""
+    cuda = stack.cuda
     return bool(
-        kernel_module.installed_for_running_kernel
-        or kernel_module.installed_for_kernels
-        or driver.status != "library-not-found"
+        module.installed_for_running_kernel
+        or module.installed_for_kernels
+        or stack.driver.status != "library-not-found"
         or (cuda.status != "library-not-found" and cuda.result != _STUB_LIBRARY)
     )
 
 
 def _passed_through(gpus: tuple[PciFunction, ...]) -> tuple[str, tuple[Fix, ...]]:
-    address = gpus[0].address
+    plural, are, them = ("s", "are", "them") if len(gpus) > 1 else ("", "is", "it")
     return (
-        f"The NVIDIA GPU{'s' if gpus[1:] else ''} on the bus ({listing([gpu.address for gpu in gpus])})"
-        f" {'are' if gpus[1:] else 'is'} reserved for virtual machines: vfio-pci holds {'them' if gpus[1:] else 'it'}.",
+        f"The NVIDIA GPU{plural} on the bus ({listing([gpu.address for gpu in gpus])}) {are} reserved for virtual machines:"
+        f" vfio-pci holds {them}.",
         (
             Fix(text="Train inside the virtual machine that was given the GPU"),
             Fix(
                 text="To use it here, stop that machine, remove the vfio-pci binding from the boot options, and look again",
-                command=f"lspci -k -s {address}",
+                command=f"lspci -k -s {gpus[0].address}",
             ),
         ),
     )
@@ -134,32 +124,24 @@ def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: Syst
     """The module runs and no GPU is bound to it: another driver was first, or it does not know the GPU."""
     holder = gpus[0].kernel_driver
     version = module.version or ""
+    name = f"The NVIDIA driver {version}".rstrip()
     if holder is not None:
-        return (
-            f"The NVIDIA driver {version} is loaded, but {holder} holds the GPU at {gpus[0].address}.".replace("  ", " "),
-            (_without_nouveau(system),) if holder == "nouveau" else (Fix(text=f"Release the GPU from {holder}"),),
-        )
-    branch = (versions.parse(version) or (0,))[0]
-    old = all(int(gpu.device_id, 16) < _FIRST_TURING for gpu in gpus)
+        release = _without_nouveau(system) if holder == "nouveau" else Fix(text=f"Release the GPU from {holder}")
+        return f"{name} is loaded, but {holder} holds the GPU at {gpus[0].address}.", (release,)
     address = listing([gpu.address for gpu in gpus])
     look = Fix(text="Read why the driver refused it", command="sudo dmesg | grep -i nvrm")
-    if old and (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):
-        kind = "open kernel module" if module.open_source else "driver"
-        wanted = min(branch, _LAST_BRANCH_BEFORE_TURING) or _LAST_BRANCH_BEFORE_TURING
-        return (
-            f"The NVIDIA {kind} {version} does not support the GPU at {address}, which is older than Turing.",
-            (
-                Fix(
-                    text=f"Install the proprietary driver of branch {wanted} instead, then restart the machine",
-                    command=f"sudo apt-get install -y nvidia-driver-{wanted}" if system.os_id == "ubuntu" else None,
-                ),
-                look,
-            ),
-        )
-    return (
-        f"The NVIDIA driver {version} is loaded, but did not take the GPU at {address}.",
-        (look, Fix(text="If it says that the GPU needs a legacy or a newer driver, install that branch")),
+    branch = (versions.parse(version) or (0,))[0]
+    old = all(int(gpu.device_id, 16) < _FIRST_TURING for gpu in gpus)
+    if not old or not (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):
+        legacy = Fix(text="If it says that the GPU needs a legacy or a newer driver, install that branch")
+        return f"{name} is loaded, but did not take the GPU at {address}.", (look, legacy)
+    kind = "open kernel module" if module.open_source else "driver"
+    wanted = min(branch, _LAST_BRANCH_BEFORE_TURING) or _LAST_BRANCH_BEFORE_TURING
+    install = Fix(
+        text=f"Install the proprietary driver of branch {wanted} instead, then restart the machine",
+        command=f"sudo apt-get install -y nvidia-driver-{wanted}" if system.os_id == "ubuntu" else None,
     )
+    return f"The NVIDIA {kind} {version} does not support the GPU at {address}, which is older than Turing.", (install, look)
 
 
 def _not_loaded(gpus: tuple[PciFunction, ...], module: KernelModule, system: System) -> tuple[str, tuple[Fix, ...]]:
@@ -186,8 +168,7 @@ def _not_loaded(gpus: tuple[PciFunction, ...], module: KernelModule, system: Sys
 
 def _build(system: System) -> Fix:
     headers = {
-        "ubuntu": "sudo apt-get install -y linux-headers-$(uname -r)",
-        "debian": "sudo apt-get install -y linux-headers-$(uname -r)",
+        **dict.fromkeys(("ubuntu", "debian"), "sudo apt-get install -y linux-headers-$(uname -r)"),
         **dict.fromkeys(("fedora", "rhel", "rocky", "almalinux"), "sudo dnf install -y kernel-devel-$(uname -r)"),
     }.get(system.os_id or "")
     build = "sudo dkms autoinstall && sudo modprobe nvidia"

@@ -36,127 +36,102 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import cu_result, cuda_of_driver
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.kernel_module import KernelModule
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.system import System
-from gpucheck.probes.training import Training
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._commands import pip
-from gpucheck.rules._driver import WITHOUT_CUDA, install_driver
-from gpucheck.rules._log import events
-from gpucheck.rules._training import trained_on_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
 def check(
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    interpreter: Interpreter | None,
-    packages: Packages,
-    kernel_module: KernelModule | None,
-    driver: Driver,
-    cuda: Cuda,
-    log: Log | None,
-    training: Training | None,
+    stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """Compare the newest CUDA that the driver speaks with the major version that TensorFlow's release was built with."""
-    installed = packages.tensorflow
-    release = releases.release(installed.version) if installed is not None else None
-    if installed is None or "cpu" in installed.name or trained_on_gpu(training):
+    installed, cuda = installation.packages.tensorflow, stack.cuda
+    if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
     if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
-        return _refused(system, wsl, container, driver, cuda)
-    if not (driver.gpu_count or cuda.device_count):
+        return _refused(stack)
+    if not (stack.driver.gpu_count or stack.counts_gpus):
         return None  # an old driver still counts its GPUs; without any, something else is wrong first
-    known = _newest_cuda(driver, cuda, kernel_module)
-    if known is None:
+    newest, evidence = _newest_cuda(stack, kernel_module)
+    if newest is None:
         return None  # no driver answers: others say why
+    release = releases.release(installed.version)
     if release is None:
         return Skip(f"it is not known which CUDA TensorFlow {installed.version} needs")
-    newest, evidence = known
     needed = f"{release.cuda_major}.0"
-    floor = release.driver_min_windows if wsl.inside else release.driver_min_linux
-    refused = events(log, "ptx-unsupported", "driver-too-old")
+    windows = "Windows " if stack.wsl.inside else ""
+    floor = f" ({windows}driver {release.driver_min_windows if windows else release.driver_min_linux} or newer)"
+    refused = outcomes.saw_events("ptx-unsupported", "driver-too-old")
     if versions.at_least(newest, needed):
         if not refused or versions.at_least(newest, release.cuda):
             return None
-        needed, floor = release.cuda, ""  # its kernels have to be compiled by the driver, which takes the full version
-    version = driver.version or (kernel_module.version if kernel_module is not None else None)
+        # Its kernels have to be compiled by the driver, which takes the full version.
+        needed, floor = release.cuda, " to compile its kernels"
+    version = stack.driver.version or (kernel_module.version if kernel_module is not None else None)
     name = f"driver {version}" if version else "driver"
-    floor = f" ({'Windows ' if wsl.inside else ''}driver {floor} or newer)" if floor else " to compile its kernels"
     return Finding(
         summary=f"The NVIDIA {name} knows CUDA up to {newest}, and TensorFlow {installed.version} needs {needed}{floor}.",
-        evidence=(*evidence, *saw(driver, "version"), *saw(packages, "tensorflow.version"), *refused),
-        fix=_fixes(system, wsl, container, interpreter, newest),
+        evidence=(
+            *evidence,
+            *saw(stack.driver, "version"),
+            *saw(installation.packages, "tensorflow.version"),
+            *refused,
+        ),
+        fix=_fixes(stack, installation, newest),
     )
 
 
-def _refused(system: System, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding:
+def _refused(stack: CudaStack) -> Finding:
     """The driver's own word: its library asks for more than the driver below it can do."""
+    cuda, driver = stack.cuda, stack.driver
     known = cu_result(cuda.result or 0)
     name = cuda.result_name or (known.name if known is not None else "error")
     version = f" {driver.version}" if driver.version else ""
     return Finding(
         summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",
         evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
-        fix=(
-            Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi"),
-            _newer_driver(system, wsl, container),
-        ),
+        fix=(Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi"), _newer_driver(stack)),
     )
 
 
-def _newest_cuda(driver: Driver, cuda: Cuda, kernel_module: KernelModule | None) -> tuple[str, tuple[Evidence, ...]] | None:
+def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[str | None, tuple[Evidence, ...]]:
     """What libcuda says counts first: a forward-compatibility libcuda knows more than the driver below it."""
-    if cuda.driver_version:
-        return cuda.driver_version, saw(cuda, "driver_version")
-    if driver.cuda_version:
-        return driver.cuda_version, saw(driver, "cuda_version")
-    if driver.version and (by_branch := cuda_of_driver(driver.version)):
-        return by_branch, saw(driver, "version")
-    if kernel_module is not None and kernel_module.version and (by_branch := cuda_of_driver(kernel_module.version)):
-        return by_branch, saw(kernel_module, "version")
-    return None
+    if stack.cuda.driver_version:
+        return stack.cuda.driver_version, saw(stack.cuda, "driver_version")
+    if stack.driver.cuda_version:
+        return stack.driver.cuda_version, saw(stack.driver, "cuda_version")
+    for fact in (stack.driver, kernel_module):
+        if fact is not None and fact.version and (by_branch := cuda_of_driver(fact.version)):
+            return by_branch, saw(fact, "version")
+    return None, ()
 
 
-def _fixes(system: System, wsl: Wsl, container: Container, interpreter: Interpreter | None, newest: str) -> tuple[Fix, ...]:
-    first = _newer_driver(system, wsl, container)
-    if interpreter is None:
-        return (first,)
-    python = versions.parse(interpreter.version)[:2]
-    fitting = [
-        release
-        for release in releases.RELEASES.values()
-        if release.and_cuda
-        and versions.at_least(newest, f"{release.cuda_major}.0")
-        and versions.parse(release.python_min) <= python <= versions.parse(release.python_max)
-    ]
+def _fixes(stack: CudaStack, installation: Installation, newest: str) -> tuple[Fix, ...]:
+    driver = _newer_driver(stack)
+    fitting = [release for release in installation.releases_for_python() if versions.at_least(newest, f"{release.cuda_major}.0")]
     if not fitting:
-        return (first,)
+        return (driver,)
     latest = fitting[-1]
     return (
-        first,
+        driver,
         Fix(
             text=f"Or install the newest TensorFlow that this driver runs ({latest.minor}, built with CUDA {latest.cuda})",
-            command=pip(interpreter, f"tensorflow[and-cuda]=={latest.latest_patch}"),
+            command=installation.pip(f"tensorflow[and-cuda]=={latest.latest_patch}"),
         ),
     )
 
 
-def _newer_driver(system: System, wsl: Wsl, container: Container) -> Fix:
-    if wsl.inside:
+def _newer_driver(stack: CudaStack) -> Fix:
+    if stack.wsl.inside:
         return Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
-    return install_driver(system, container, "Install a newer NVIDIA driver")
+    return stack.install_driver("Install a newer NVIDIA driver")

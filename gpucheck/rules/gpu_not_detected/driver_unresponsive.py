@@ -29,18 +29,13 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.xid_reports import XidReports
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.training import Training
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._training import trained_on_gpu
-from gpucheck.rules._xid import last_words
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _LATE = ("timed out", "could not be killed")
 
@@ -50,45 +45,35 @@ _LATE = ("timed out", "could not be killed")
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
 )
-def check(
-    container: Container,
-    device_nodes: DeviceNodes | None,
-    driver: Driver,
-    gpus: Gpus | None,
-    cuda: Cuda,
-    training: Training | None,
-    kernel_log: KernelLog | None,
-) -> Finding | None:
-    """A child that was stopped at its limit or died. Training that passed on a GPU is the better witness."""
-    if trained_on_gpu(training):
+def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
+    """A child that was stopped at its limit or died. Training that passed on a GPU proves more."""
+    if outcomes.trained_on_gpu():
         return None
-    witnesses = [(name, fact) for name, fact in (("NVML", driver), ("CUDA", cuda)) if fact.status in ("hung", "crashed")]
-    evidence: tuple[Evidence, ...] = tuple(item for _, fact in witnesses for item in saw(fact, "status", "problem"))
-    hung = not witnesses or any(fact.status == "hung" for _, fact in witnesses)
-    if witnesses:
-        names = " and ".join(name for name, _ in witnesses)
-        told = next((fact.problem for _, fact in witnesses if fact.problem), None)
+    silent = [(name, fact) for name, fact in (("NVML", stack.driver), ("CUDA", stack.cuda)) if fact.status in ("hung", "crashed")]
+    hung = not silent or any(fact.status == "hung" for _, fact in silent)
+    if silent:
+        names = " and ".join(name for name, _ in silent)
+        problem = next((fact.problem for _, fact in silent if fact.problem), None)
         state = f"does not answer {names}" if hung else f"cannot be asked through {names}"
-        summary = f"The NVIDIA driver {state}{f': {told}' if told else ''}."
-    elif device_nodes is not None and device_nodes.ending in _LATE:
-        node = device_nodes.hung_on or "its device files"
+        summary = f"The NVIDIA driver {state}{f': {problem}' if problem else ''}."
+        evidence = tuple(item for _, fact in silent for item in saw(fact, "status", "problem"))
+    elif stack.device_nodes.ending in _LATE:
+        node = stack.device_nodes.hung_on or "its device files"
         summary = f"The NVIDIA driver does not answer: opening {node} did not come to an end."
-        evidence = saw(device_nodes, "ending", "hung_on")
+        evidence = saw(stack.device_nodes, "ending", "hung_on")
     else:
         return None
     return Finding(
         summary=summary,
-        evidence=(*evidence, *last_words(kernel_log)),
-        fix=_fixes(container, hung),
+        evidence=(*evidence, *xids.last_message),
+        fix=_fixes(stack, hung),
         # NVML's child died while it asked this one.
-        affects=tuple(
-            f"GPU {gpu.index}" for gpu in (gpus.gpus if gpus is not None else ()) if gpu.problem and gpu.result is None
-        ),
+        affects=tuple(gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.problem and gpu.result is None),
     )
 
 
-def _fixes(container: Container, hung: bool) -> tuple[Fix, ...]:
-    where = " (on the machine that runs this container)" if container.inside else ""
+def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
+    where = f" ({stack.on_host.strip()})" if stack.on_host else ""
     read = Fix(
         text=f"Read what the kernel says about it{where}",
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',

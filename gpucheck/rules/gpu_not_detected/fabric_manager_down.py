@@ -30,72 +30,62 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
 """
 
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.log import Log
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.system import System
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._log import events
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _NOT_READY = (802, 919)
 _NVML_NOT_READY = 27
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
-def check(
-    system: System,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    gpus: Gpus | None,
-    cuda: Cuda,
-    log: Log | None,
-) -> Finding | None:
+def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Finding | None:
     """CUDA's own word for it; NVML's only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
-    if cuda.device_count:
+    driver, cuda = stack.driver, stack.cuda
+    if stack.counts_gpus:
         return None
-    evidence = saw(pci, "nvswitches")
+    logged = outcomes.saw_events("fabric-not-ready")
     if cuda.result in _NOT_READY:
-        evidence = (*saw(cuda, "result", "result_name"), *evidence)
-        said = f"CUDA error {cuda.result}"
-    elif driver.result == _NVML_NOT_READY and pci.nvswitches:
-        evidence = (*saw(driver, "result", "result_name"), *evidence)
-        said = "NVML error 27"
-    elif logged := events(log, "fabric-not-ready"):
-        evidence = (*logged, *evidence)
-        said = "the log says so"
+        source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
+    elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:
+        source, evidence = "NVML error 27", saw(driver, "result", "result_name")
+    elif logged:
+        source, evidence = "the log says so", logged
     else:
         return None
-    for place, gpu in enumerate(gpus.gpus if gpus is not None else ()):
-        if gpus is not None and gpu.fabric_state in ("not-started", "in-progress"):
-            evidence += saw(gpus, f"gpus[{place}].fabric_state")
     version = f"'s version {driver.version}" if driver.version else "'s version"
     return Finding(
-        summary=f"The NVSwitch fabric that joins the GPUs is not ready ({said}): the fabric manager is not running,"
+        summary=f"The NVSwitch fabric that joins the GPUs is not ready ({source}): the fabric manager is not running,"
         f" or not of the driver{version}.",
-        evidence=evidence,
-        fix=_fixes(system, container, driver),
+        evidence=(*evidence, *saw(stack.pci, "nvswitches"), *_states(gpus)),
+        fix=_fixes(stack),
     )
 
 
-def _fixes(system: System, container: Container, driver: Driver) -> tuple[Fix, ...]:
-    where = " on the machine that runs this container" if container.inside else ""
-    branch = versions.parse(driver.version or "")[:1]
+def _states(gpus: Gpus | None) -> tuple[Evidence, ...]:
+    """The GPUs that wait for their fabric."""
+    if gpus is None:
+        return ()
+    waiting = [place for place, gpu in enumerate(gpus.gpus) if gpu.fabric_state in ("not-started", "in-progress")]
+    return saw(gpus, *(f"gpus[{place}].fabric_state" for place in waiting))
+
+
+def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
+    where = stack.on_host
+    branch = versions.parse(stack.driver.version or "")[:1]
     install = {
         "ubuntu": f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
         **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-fabric-manager"),
-    }.get(system.os_id or "")
+    }.get(stack.system.os_id or "")
     return (
         Fix(text=f"Start the fabric manager{where}", command="sudo systemctl enable --now nvidia-fabricmanager"),
         Fix(
             text=f"If there is none, or it does not start: install the one of exactly the driver's version{where}",
-            command=None if container.inside else install,
+            command=None if where else install,
         ),
         Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
     )

@@ -34,20 +34,17 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.advice.wording import listing
+from gpucheck.advice.xid import advice, xid_of
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.compat.xid import Xid
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.device_nodes import DeviceNodes
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.log import Log
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._words import listing
-from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _RESET_REQUIRED = 16
 _LOST = (8, 10, 11, 15, _RESET_REQUIRED)  # power cables, timeout, interrupts, lost, reset required
@@ -55,11 +52,14 @@ _UNKNOWN = 999  # of a GPU's handle, not of one query: the other way in which NV
 _NOT_FOUND = 28
 
 
-class _Lost(NamedTuple):
+class LostGpu(NamedTuple):
+    """A GPU that does not answer, and what shows it."""
+
     label: str  # "GPU 3 at 0000:3b:00.0", or what else is known of it
     reason: str
     evidence: tuple[Evidence, ...]
-    affects: str | None = None
+    affects: tuple[str, ...] = ()
+    xid: Xid | None = None
 
 
 @rule(
@@ -77,50 +77,44 @@ class _Lost(NamedTuple):
         "replica-count-mismatch",
     ),
 )
-def check(
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    device_nodes: DeviceNodes,
-    driver: Driver,
-    gpus: Gpus | None,
-    kernel_log: KernelLog | None,
-    log: Log | None,
-) -> Finding | None:
+def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
     """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
-    reports = reported(kernel_log, "gpu-lost", gpus, pci, container)
-    silent = [report for report in reports if not report.answers]
-    lost = _unanswering(wsl, gpus)
-    lost += _input_output_errors(device_nodes) or _unlisted(wsl, container, pci, device_nodes, driver, gpus)
-    lost += [_Lost(one.label, one.words, one.evidence, next(iter(affected([one])), None)) for one in silent]
-    lost += _logged(log)
-    reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
+    driver, reports = stack.driver, xids.of("gpu-lost")
+    lost = [
+        *_unanswering(stack, gpus),
+        *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
+        *(_reported(report) for report in reports if not report.answers),
+        *_logged(outcomes),
+    ]
     if not lost and driver.result in _LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
-        lost = [_Lost("A GPU of this machine", problem, saw(driver, "result", "problem"))]
+        lost = [LostGpu("A GPU of this machine", problem, saw(driver, "result", "problem"))]
     if not lost:
         return _answering_again(reports) if reports else None
-    known = [*(one.known for one in silent), *_codes(log)]
-    labels = list(dict.fromkeys(item.label for item in lost))
-    reasons = listing(list(dict.fromkeys(item.reason for item in lost)))
+    labels = list(dict.fromkeys(gpu.label for gpu in lost))
+    reasons = listing(list(dict.fromkeys(gpu.reason for gpu in lost)))
     verb = "no longer answers its driver" if len(labels) == 1 else "no longer answer their driver"
+    reset = [gpu.index for gpu in (gpus.gpus if gpus is not None else ()) if gpu.result == _RESET_REQUIRED]
     return Finding(
         summary=f"{listing(labels)} {verb}: {reasons}.",
-        evidence=tuple(item for each in lost for item in each.evidence),
-        fix=(*advice(known), *_fixes(reset, driver.result == _RESET_REQUIRED)),
-        affects=tuple(dict.fromkeys(item.affects for item in lost if item.affects)),
+        evidence=tuple(item for gpu in lost for item in gpu.evidence),
+        fix=(
+            *advice(gpu.xid for gpu in lost if gpu.xid is not None),
+            *_fixes(reset, driver.result == _RESET_REQUIRED),
+        ),
+        affects=tuple(dict.fromkeys(name for gpu in lost for name in gpu.affects)),
     )
 
 
-def _answering_again(reports: list[Reported]) -> Finding:
+def _answering_again(reports: list[XidReport]) -> Finding:
     """They answer, and the log can't tell whether a reset came between: no reason to stop, one to look."""
     first, *others = reports
     more = f", and {len(others)} more such messages" if others else ""
     return Finding(
-        summary=f"{first.label} answers now, but since its driver was loaded the kernel reported of it: {first.words}{more}.",
+        summary=f"{first.label} answers now, but since its driver was loaded the kernel reported of it: {first.meaning}{more}.",
         evidence=cited(reports),
         fix=(
-            *advice(one.known for one in reports),
+            *fixes(reports),
             Fix(text="If the GPU was reset since, ignore it; restarting the machine clears the log"),
         ),
         affects=affected(reports),
@@ -128,24 +122,24 @@ def _answering_again(reports: list[Reported]) -> Finding:
     )
 
 
-def _unanswering(wsl: Wsl, gpus: Gpus | None) -> list[_Lost]:
-    fatal = _LOST if wsl.inside else (*_LOST, _UNKNOWN)
+def _unanswering(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
+    fatal = _LOST if stack.wsl.inside else (*_LOST, _UNKNOWN)
     return [
-        _Lost(
-            f"GPU {gpu.index}" + (f" at {gpu.pci_address}" if gpu.pci_address else ""),
+        LostGpu(
+            gpu.label + (f" at {gpu.pci_address}" if gpu.pci_address else ""),
             gpu.problem or f"NVML error {gpu.result}",
             saw(gpus, f"gpus[{place}].problem", f"gpus[{place}].result"),
-            f"GPU {gpu.index}",
+            (gpu.label,),
         )
         for place, gpu in enumerate(gpus.gpus if gpus is not None else ())
         if gpus is not None and gpu.result in fatal
     ]
 
 
-def _input_output_errors(device_nodes: DeviceNodes) -> list[_Lost]:
+def _input_output_errors(device_nodes: DeviceNodes) -> list[LostGpu]:
     """What the driver answers to whoever opens a GPU that it could not start."""
     return [
-        _Lost(
+        LostGpu(
             f"The GPU behind {node.path}",
             "opening it gives an input/output error (EIO)",
             saw(device_nodes, f"gpus[{place}].path", f"gpus[{place}].error"),
@@ -155,39 +149,38 @@ def _input_output_errors(device_nodes: DeviceNodes) -> list[_Lost]:
     ]
 
 
-def _unlisted(
-    wsl: Wsl, container: Container, pci: Pci, device_nodes: DeviceNodes, driver: Driver, gpus: Gpus | None
-) -> list[_Lost]:
+def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
     """GPUs that the nvidia driver holds and NVML leaves out, where this process is kept from none on purpose."""
-    if wsl.inside or container.inside or gpus is None or not (driver.status == "ok" or driver.result == _NOT_FOUND):
+    driver, nodes = stack.driver, stack.device_nodes.gpus
+    if stack.wsl.inside or stack.container.inside or not (driver.status == "ok" or driver.result == _NOT_FOUND):
         return []
-    listed = {gpu.pci_address for gpu in gpus.gpus}
-    if None in listed or not device_nodes.gpus or not all(node.openable for node in device_nodes.gpus):
+    listed = {gpu.pci_address for gpu in gpus.gpus} if gpus is not None else {None}
+    if None in listed or not nodes or not all(node.openable for node in nodes):
         return []
     return [
-        _Lost(
+        LostGpu(
             f"The GPU at {function.address}",
             "the nvidia driver holds it and does not list it",
-            (*saw(pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
+            (*saw(stack.pci, f"gpus[{place}].address", f"gpus[{place}].kernel_driver"), *saw(driver, "status", "gpu_count")),
         )
-        for place, function in enumerate(pci.gpus)
+        for place, function in enumerate(stack.pci.gpus)
         if function.kernel_driver == "nvidia" and function.address not in listed
     ]
 
 
-def _logged(log: Log | None) -> list[_Lost]:
+def _reported(report: XidReport) -> LostGpu:
+    return LostGpu(report.label, report.meaning, report.evidence, affected([report]), report.xid)
+
+
+def _logged(outcomes: TrainingOutcomes) -> list[LostGpu]:
     lost = []
-    for index, event in enumerate(log.events if log is not None else ()):
-        known = decoded(event, "gpu-lost")
-        if log is not None and known is not None:
+    for place, event in enumerate(outcomes.events):
+        xid = xid_of(event, "gpu-lost")
+        if xid is not None:
             device = event.fields.get("device")
             label = f"The GPU at {device}" if device else "A GPU of this machine"
-            lost.append(_Lost(label, f"{known.meaning} (Xid {known.code})", saw(log, f"events[{index}].text")))
+            lost.append(LostGpu(label, f"{xid.meaning} (Xid {xid.code})", outcomes.saw_event(place), xid=xid))
     return lost
-
-
-def _codes(log: Log | None) -> list[Xid]:
-    return [known for event in (log.events if log is not None else ()) if (known := decoded(event, "gpu-lost")) is not None]
 
 
 def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:

@@ -23,14 +23,14 @@ References:
     https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
 """
 
+from gpucheck.advice.wording import listing
 from gpucheck.compat.gpus import lowest_multiprocessors
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.cuda import Cuda, CudaDevice
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._words import listing
 
 _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 
@@ -43,12 +43,8 @@ _VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
 )
 def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None) -> Finding | Skip | None:
     """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""
-    if not cuda.devices:
+    if not cuda.devices or _lists_all(tensorflow, len(cuda.devices)):
         return None
-    if tensorflow is not None and tensorflow.devices is not None:
-        listed = sum(device.kind == "GPU" for device in tensorflow.devices)
-        if listed >= len(cuda.devices):
-            return None
     counts = [device.multiprocessors for device in cuda.devices if device.multiprocessors is not None]
     if len(counts) < len(cuda.devices):
         return Skip("the number of multiprocessors is not known")
@@ -57,29 +53,37 @@ def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: T
     small = [(place, device) for place, device in enumerate(cuda.devices) if (device.multiprocessors or 0) < floor]
     if not small:
         return None
-    labels = {gpu.pci_address: f"GPU {gpu.index}" for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
-    names = [labels.get(device.pci_address or "", f"GPU {device.ordinal}") for _, device in small]
+    names = [_label(device, gpus) for _, device in small]
     described = [f"{name} ({device.name})" if device.name else name for name, (_, device) in zip(names, small, strict=True)]
+    have = "it has" if len(small) == 1 else "they have"
     few = listing(sorted({str(device.multiprocessors) for _, device in small}))
-    asked = f"{_VARIABLE} asks" if value.isdecimal() else "TensorFlow asks"
-    evidence = tuple(item for place, _ in small for item in saw(cuda, f"devices[{place}].multiprocessors"))
-    if value:
-        evidence += saw(environment, f"variables.{_VARIABLE}")
+    asks = f"{_VARIABLE} asks" if value.isdecimal() else "TensorFlow asks"
     left = len(cuda.devices) - len(small)
     return Finding(
-        summary=f"TensorFlow ignores {listing(described)}: it has {few} multiprocessors, and {asked} for {floor}."
-        if len(small) == 1
-        else f"TensorFlow ignores {listing(described)}: they have {few} multiprocessors, and {asked} for {floor}.",
-        evidence=evidence,
-        fix=(
-            Fix(
-                text="Train on it all the same" if not value.isdecimal() else "Ask for no more than this machine has",
-                command=f"export {_VARIABLE}={min(counts)}",
-            ),
-            Fix(text="Or leave it out; it is meant for a display")
-            if left
-            else Fix(text="Or go back to TensorFlow's own floor", command=f"unset {_VARIABLE}"),
+        summary=f"TensorFlow ignores {listing(described)}: {have} {few} multiprocessors, and {asks} for {floor}.",
+        evidence=(
+            *saw(cuda, *(f"devices[{place}].multiprocessors" for place, _ in small)),
+            *(saw(environment, f"variables.{_VARIABLE}") if value else ()),
         ),
+        fix=_fixes(value, min(counts), left),
         affects=tuple(names),
         severity=Severity.WARNING if left else None,
     )
+
+
+def _lists_all(tensorflow: TensorFlow | None, count: int) -> bool:
+    devices = (tensorflow.devices if tensorflow is not None else None) or ()
+    return sum(device.kind == "GPU" for device in devices) >= count
+
+
+def _label(device: CudaDevice, gpus: Gpus | None) -> str:
+    """The GPU as NVML numbers it, where it lists it."""
+    labels = {gpu.pci_address: gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
+    return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
+
+
+def _fixes(value: str, least: int, left: int) -> tuple[Fix, ...]:
+    text = "Ask for no more than this machine has" if value.isdecimal() else "Train on it all the same"
+    leave = Fix(text="Or leave it out; it is meant for a display")
+    own = Fix(text="Or go back to TensorFlow's own floor", command=f"unset {_VARIABLE}")
+    return (Fix(text=text, command=f"export {_VARIABLE}={least}"), leave if left else own)

@@ -34,24 +34,17 @@ References:
     https://github.com/tensorflow/tensorflow/issues/97387
 """
 
-from gpucheck.compat import gpus as tables
+from gpucheck.advice.wording import version_text
+from gpucheck.combiners.cuda_gpus import CudaGpus
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import gpus as gpu_tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._commands import pip
-from gpucheck.rules._gpus import visible_gpus
-from gpucheck.rules._log import events
-from gpucheck.rules._tensorflow import kernels
-from gpucheck.rules._training import trained_on_gpu
 
 _BLACKWELL = (10, 0)
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
@@ -69,50 +62,39 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     tensorflow=True,
 )
 def check(
-    gpus: Gpus,
-    cuda: Cuda,
-    container: Container,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow | None,
-    training: Training | None,
-    log: Log | None,
+    gpus: CudaGpus, build: TensorFlowBuild, container: Container, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
-    visible = visible_gpus(gpus, cuda)
-    if not visible or trained_on_gpu(training, compiled=True):
+    if not gpus.capable or outcomes.trained_on_gpu(compiled=True):
         return None
-    build = kernels(packages, tensorflow)
-    if build is None:
+    kernels = build.kernels
+    if kernels is None:
         return Skip("which compute capabilities this TensorFlow has code for is not known")
-    newest = max([*build.native, *([build.ptx] if build.ptx else [])])
-    new = [gpu for gpu in visible if gpu.capability > newest and not build.runs_natively(gpu.capability)]
-    problem = "it has neither native code nor PTX for it"
-    if build.ptx is not None:  # the driver compiles PTX for whatever is newer, and up to Hopper that goes well
-        new = [gpu for gpu in new if gpu.capability >= _BLACKWELL]
-        known_problem = releases.blackwell_problem(build.version)
-        if new and known_problem is None:
-            return Skip(f"how TensorFlow {build.version} gets on with {new[0].name} is not known")
-        problem = known_problem or problem
-    if not new:
+    newer = [gpu for gpu in gpus.capable if gpu.capability > kernels.highest and not kernels.runs_natively(gpu.capability)]
+    problem: str | None = "it has neither native code nor PTX for it"
+    if kernels.ptx is not None:  # the driver compiles PTX for whatever is newer, and up to Hopper that goes well
+        newer = [gpu for gpu in newer if gpu.capability >= _BLACKWELL]
+        problem = releases.blackwell_problem(kernels.version)
+    if not newer:
         return None
-    first = new[0]
-    architecture = tables.architecture(first.capability)
-    capability = f"compute capability {first.capability[0]}.{first.capability[1]}"
+    first = newer[0]
+    if problem is None:
+        return Skip(f"how TensorFlow {kernels.version} gets on with {first.name} is not known")
+    architecture = gpu_tables.architecture(first.capability)
+    kind = f"{f'{architecture}, ' if architecture else ''}compute capability {version_text(first.capability)}"
     return Finding(
-        summary=f"TensorFlow {build.version} does not really support {first.name}"
-        f" ({f'{architecture}, ' if architecture else ''}{capability}): {problem}.",
+        summary=f"TensorFlow {kernels.version} does not really support {first.name} ({kind}): {problem}.",
         evidence=(
-            *(item for gpu in new for item in gpu.evidence),
-            *build.evidence,
-            *events(log, "kernels-jit-compiled", "kernel-image-missing"),
+            *(item for gpu in newer for item in gpu.evidence),
+            *kernels.evidence,
+            *outcomes.saw_events("kernels-jit-compiled", "kernel-image-missing"),
         ),
-        fix=_fixes(container, interpreter, build.version),
-        affects=tuple(gpu.label for gpu in new),
+        fix=_fixes(container, installation, kernels.version),
+        affects=tuple(gpu.label for gpu in newer),
     )
 
 
-def _fixes(container: Container, interpreter: Interpreter, version: str) -> tuple[Fix, ...]:
+def _fixes(container: Container, installation: Installation, version: str) -> tuple[Fix, ...]:
     image = Fix(
         text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
         command=None if container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
@@ -121,12 +103,12 @@ def _fixes(container: Container, interpreter: Interpreter, version: str) -> tupl
     if versions.at_least(version, "2.21"):
         return (image, Fix(text=without_xla))
     fixed = releases.RELEASES["2.21"]
-    if not versions.at_least(interpreter.version, fixed.python_min):
+    if not versions.at_least(installation.interpreter.version, fixed.python_min):
         return (image,)
     return (
         image,
         Fix(
             text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
-            command=pip(interpreter, "tensorflow[and-cuda]==2.21.*"),
+            command=installation.pip("tensorflow[and-cuda]==2.21.*"),
         ),
     )

@@ -32,21 +32,14 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
+from gpucheck.advice.wording import listing, version_text
+from gpucheck.combiners.cuda_gpus import CudaGpus
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
-from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import pip
-from gpucheck.rules._gpus import visible_gpus
-from gpucheck.rules._log import events
-from gpucheck.rules._tensorflow import kernels
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -56,56 +49,50 @@ from gpucheck.rules._words import listing
     tensorflow=True,
 )
 def check(
-    request: Request,
-    gpus: Gpus,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow | None,
-    log: Log | None,
+    request: Request, gpus: CudaGpus, build: TensorFlowBuild, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
-    visible = visible_gpus(gpus, cuda)
-    if not visible:
+    if not gpus.capable:
         return None
-    build = kernels(packages, tensorflow)
-    if build is None:
+    kernels = build.kernels
+    if kernels is None:
         return Skip("which compute capabilities this TensorFlow has code for is not known")
-    old = [gpu for gpu in visible if gpu.capability < build.lowest]
+    old = [gpu for gpu in gpus.capable if gpu.capability < kernels.lowest]
     if not old:
         return None
-    names = listing(sorted({gpu.name for gpu in old}))
-    lowest = f"{build.lowest[0]}.{build.lowest[1]}"
     return Finding(
-        summary=f"TensorFlow {build.version} ignores {names}: its compute capability is {_text(old[0].capability)}, and the lowest"
-        f" that this build has code for is {lowest}.",
+        summary=f"TensorFlow {kernels.version} ignores {listing(sorted({gpu.name for gpu in old}))}: its compute capability is"
+        f" {version_text(old[0].capability)}, and the lowest that this build has code for is {version_text(kernels.lowest)}.",
         evidence=(
             *(item for gpu in old for item in gpu.evidence),
-            *build.evidence,
-            *events(log, "gpu-ignored"),
+            *kernels.evidence,
+            *outcomes.saw_events("gpu-ignored"),
         ),
-        fix=_fixes(interpreter, old[0].capability),
+        fix=_fixes(installation, old[0].capability),
         affects=tuple(gpu.label for gpu in old),
-        severity=Severity.WARNING if len(old) < len(visible) or not request.needs_gpu else None,
+        severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
     )
 
 
-def _fixes(interpreter: Interpreter, capability: tuple[int, int]) -> tuple[Fix, ...]:
+def _fixes(installation: Installation, capability: tuple[int, int]) -> tuple[Fix, ...]:
     newer = Fix(text="Use a newer GPU, or build TensorFlow from source for this one")
-    able = [known for known in releases.RELEASES.values() if known.and_cuda and capability >= releases.lowest_capability(known)]
+    able = [
+        release
+        for release in releases.RELEASES.values()
+        if release.and_cuda and capability >= releases.lowest_capability(release)
+    ]
     if not able:
         return (newer,)
     last = able[-1]
-    ours = versions.parse(last.python_min) <= versions.parse(interpreter.version)[:2] <= versions.parse(last.python_max)
+    ours = last in installation.releases_for_python()
     return (
         Fix(
             text=f"TensorFlow {last.minor} is the last with code for it"
             + ("" if ours else f"; it needs Python {last.python_min} to {last.python_max}"),
-            command=pip(interpreter, f"tensorflow[and-cuda]=={last.latest_patch}") if ours else None,
+            command=installation.pip(f"tensorflow[and-cuda]=={last.latest_patch}") if ours else None,
         ),
         newer,
     )
 
 
-def _text(capability: tuple[int, int]) -> str:
-    return f"{capability[0]}.{capability[1]}"
+_text = version_text

@@ -26,20 +26,15 @@ References:
     https://www.tensorflow.org/guide/gpu
 """
 
-from gpucheck.combiners.library_faults import find_faults
+from gpucheck.advice.wording import short
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import cuda_build, title
-from gpucheck.rules._commands import cuda_install, word
-from gpucheck.rules._log import events
-from gpucheck.rules._words import short
 
 _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
 
@@ -48,78 +43,74 @@ _TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found"
 def check(
     request: Request,
     cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow | None,
+    installation: Installation,
     backend: Backend | None,
-    libraries: Libraries | None,
-    log: Log | None,
+    tensorflow: TensorFlow | None,
+    faults: LibraryFaults | None,
+    outcomes: TrainingOutcomes,
 ) -> Finding | Skip | None:
-    """The second witness against the third, less the GPUs that TensorFlow says it passes over."""
-    if tensorflow is None and (backend is None or not backend.other):
+    """CUDA's count against the framework's, less the GPUs that TensorFlow says it passes over."""
+    other = backend if backend is not None and backend.other else None
+    if tensorflow is None and other is None:
         return Skip("no framework was asked")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
     if not cuda.device_count or request.gpuless:
         return None
-    found = _tensorflow(cuda, interpreter, packages, tensorflow, libraries, log) if tensorflow is not None else None
-    if backend is None or not backend.other or isinstance(found, Finding):
-        return found
-    return _other(cuda, interpreter, backend, log) or found
+    judged = _tensorflow(cuda, installation, tensorflow, faults, outcomes) if tensorflow is not None else None
+    if other is None or isinstance(judged, Finding):
+        return judged
+    return _other(cuda, installation, other, outcomes) or judged
 
 
 def _tensorflow(
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow,
-    libraries: Libraries | None,
-    log: Log | None,
+    cuda: Cuda, installation: Installation, tensorflow: TensorFlow, faults: LibraryFaults | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     if tensorflow.devices is None:
         return Skip("TensorFlow's device list was not reached")
     listed = sum(device.kind == "GPU" for device in tensorflow.devices)
-    ignored = {event.fields.get("device") for event in log.events if event.kind == "gpu-ignored"} if log else set()
+    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == "gpu-ignored"}
     if listed + len(ignored) >= (cuda.device_count or 0):
         return None
-    refused: tuple[Evidence, ...] = ()
-    if libraries is not None:
-        refused = tuple(item for fault in find_faults(libraries) if fault.library.required for item in fault.evidence)
-    python = word(interpreter.executable)
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
     return Finding(
         summary=_summary(cuda, f"TensorFlow {tensorflow.version}", listed),
-        evidence=(*saw(cuda, "device_count"), *saw(tensorflow, "devices"), *events(log, *_TELLING), *refused),
+        evidence=(
+            *saw(cuda, "device_count"),
+            *saw(tensorflow, "devices"),
+            *outcomes.saw_events(*_TELLING),
+            *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
+        ),
         fix=(
             Fix(
                 text="Let TensorFlow say which library it fails to open",
-                command=f"TF_CPP_MAX_VLOG_LEVEL=1 {python} -c \"{ask}\" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'",
+                command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.python} -c "{ask}" 2>&1'
+                " | grep -iE 'could not load|dlerror|ignoring visible'",
             ),
-            cuda_install(interpreter, packages),
+            installation.cuda_libraries(),
         ),
     )
 
 
-def _other(cuda: Cuda, interpreter: Interpreter, backend: Backend, log: Log | None) -> Finding | Skip | None:
+def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """JAX and PyTorch, which say why where they are asked for CUDA itself."""
     if backend.devices is None:
-        return Skip(f"the device list of {title(backend)} was not reached")
+        return Skip(f"the device list of {backend.title} was not reached")
     listed = sum(device.kind == "GPU" for device in backend.devices)
     if listed >= (cuda.device_count or 0):
         return None
-    python = word(interpreter.executable)
     hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
     ask = {
-        "jax": f"JAX_PLATFORMS=cuda {python} -c 'import jax; print(jax.devices())'",
-        "torch": f"{python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
+        "jax": f"JAX_PLATFORMS=cuda {installation.python} -c 'import jax; print(jax.devices())'",
+        "torch": f"{installation.python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
     }[backend.name]
     return Finding(
-        summary=_summary(cuda, title(backend), listed, f" ({short(backend.problem)})" if backend.problem else ""),
-        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *events(log, *_TELLING)),
+        summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
+        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
         fix=(
             *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
-            Fix(text=f"Let {title(backend)} say why", command=ask),
-            cuda_build(interpreter, backend.name),
+            Fix(text=f"Let {backend.title} say why", command=ask),
+            installation.backend_with_cuda(backend.name),
         ),
     )
 

@@ -30,36 +30,33 @@ References:
     https://keras.io/getting_started/
 """
 
-from gpucheck.compat import keras as tables
+from gpucheck.advice.wording import short
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import missing_packages
+from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.packages import Packages
-from gpucheck.rules._backend import missing
-from gpucheck.rules._commands import pip, word
-from gpucheck.rules._own_files import own_file
-from gpucheck.rules._words import short
+from gpucheck.rules.gpu_not_detected._own_files import own_file
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(
-    request: Request, interpreter: Interpreter, packages: Packages, backend: Backend, keras: Keras | None
-) -> Finding | None:
+def check(request: Request, installation: Installation, backend: Backend, keras: Keras | None) -> Finding | None:
     """An exception, or an end of the process: of the framework first, then of Keras on it."""
     name = request.other_backend
-    if name is None or missing(packages, name):
+    if name is None or missing_packages(installation.packages, name):
         return None
-    for title, fact in ((tables.TITLES[name], backend), (f"Keras on {tables.TITLES[name]}", keras)):
+    title = TITLES[name]
+    for what, fact in ((title, backend), (f"Keras on {title}", keras)):
         if fact is not None and fact.imported is False and (cause := own_file(fact)):
-            return Finding(summary=f"{title} can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
+            return Finding(summary=f"{what} can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
     if backend.imported is False:
-        version = next((one.version for one in packages.others if one.name == name), "")
-        what, error = f"{tables.TITLES[name]} {version}".rstrip(), backend.error or backend.error_type
+        version = next((package.version for package in installation.packages.others if package.name == name), "")
+        what, error = f"{title} {version}".rstrip(), backend.error or backend.error_type
         evidence = saw(backend, "imported", "error_type", "error", "ending")
     elif keras is not None and keras.imported is False:
-        what, error = f"Keras on {tables.TITLES[name]}", keras.error or keras.error_type
+        what, error = f"Keras on {title}", keras.error or keras.error_type
         evidence = saw(keras, "imported", "error_type", "error")
     else:
         return None
@@ -67,7 +64,7 @@ def check(
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
         fix=(
-            Fix(text="See which packages do not fit together", command=f"{word(interpreter.executable)} -m pip check"),
-            Fix(text="Install it again", command=pip(interpreter, "--upgrade", "--force-reinstall", name)),
+            Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check"),
+            Fix(text="Install it again", command=installation.pip("--upgrade", "--force-reinstall", name)),
         ),
     )

@@ -33,94 +33,110 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from gpucheck.compat import keras as tables
+from typing import NamedTuple
+
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._backend import instead, refused
-from gpucheck.rules._commands import pip
-from gpucheck.rules._tensorflow import tensorflow_absent
-from gpucheck.rules._training import failed, passed
+
+
+class NamedBackend(NamedTuple):
+    """The backend that Keras takes, and where it says so."""
+
+    name: str
+    source: str | None  # "KERAS_BACKEND", the path of keras.json; None: not said
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def file(self) -> str | None:
+        """The file that names it; None: the variable does."""
+        return None if self.source in (None, "KERAS_BACKEND") else self.source
+
+    @property
+    def where(self) -> str:
+        """The setting."""
+        return f"KERAS_BACKEND={self.name}" if self.file is None else f'"backend": "{self.name}" in {self.file}'
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT)
 def check(
     request: Request,
     environment: Environment,
-    interpreter: Interpreter,
-    packages: Packages,
+    installation: Installation,
     keras: Keras | None,
     backend: Backend | None,
-    tensorflow: TensorFlow | None,
-    training: Training | None,
+    expected: KerasBackend,
+    build: TensorFlowBuild,
+    outcomes: TrainingOutcomes,
 ) -> Finding | Skip | None:
     """What Keras said of itself; before it was imported, KERAS_BACKEND, which outweighs keras.json."""
     if request.backend is not None:
         return None  # said on purpose, and in the children it outweighs the environment
-    version = (keras.version if keras else None) or (packages.keras.version if packages.keras else None)
+    installed = installation.packages.keras
+    version = (keras.version if keras else None) or (installed.version if installed else None)
     if version is None or not versions.at_least(version, "3"):
         return None  # no Keras, or Keras 2, which knows no other backend
-    name, source, evidence = _seen(environment, keras, backend)
-    if name is None:
+    named = _named(environment, keras, backend)
+    if named is None:
         return Skip("which backend Keras takes is known once it is imported, or if KERAS_BACKEND is set")
-    if name == tables.BACKENDS[0]:
+    if named.name == keras_tables.BACKENDS[0] or (build.absent and expected.ready):
         return None
-    if tensorflow_absent(packages, tensorflow) and instead(environment, packages, backend):
-        return None
-    by_variable = source in (None, "KERAS_BACKEND")
-    where = f"KERAS_BACKEND={name}" if by_variable else f'"backend": "{name}" in {source}'
-    if tensorflow is not None and refused(environment, packages, backend, tensorflow.error or ""):
-        evidence += saw(tensorflow, "imported", "error_type", "error")
+    tensorflow = build.tensorflow
+    refused = tensorflow is not None and expected.refused(tensorflow.error or "")
     imported = (keras.imported if keras else None, backend.imported if backend else None)
-    broken = name not in tables.BACKENDS or False in imported
-    if name not in tables.BACKENDS:
-        summary = f"Keras has no backend named {name} ({where}), so it can't be imported."
-    elif broken:
-        summary = f"Keras can't be imported: it was told to run on {name} ({where})."
-    elif name in {run.backend for run in passed(training)} - {run.backend for run in failed(training)}:
-        summary = (
-            f"Keras runs on {name} here ({where}) and trains well on it; TensorFlow, which is installed too, was not trained."
-        )
-    elif name in tables.OTHERS:
-        summary = (
-            f"Keras runs on {name} here ({where}), which is a valid way to train if it is meant; TensorFlow was not trained."
-        )
-    else:
-        summary = f"Keras runs on {name} here ({where}), which can't train; this check verifies TensorFlow."
+    broken = named.name not in keras_tables.BACKENDS or False in imported
     return Finding(
-        summary=summary,
-        evidence=evidence,
-        fix=_fixes(interpreter, name, None if by_variable else source, broken=broken),
+        summary=_summary(named, outcomes, broken=broken),
+        evidence=(
+            *named.evidence,
+            *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
+        ),
+        fix=_fixes(installation, named, broken=broken),
         severity=Severity.ERROR if broken else None,
     )
 
 
-def _seen(
-    environment: Environment, keras: Keras | None, backend: Backend | None
-) -> tuple[str | None, str | None, tuple[Evidence, ...]]:
-    """The backend's name, where it comes from, and what shows it."""
+def _named(environment: Environment, keras: Keras | None, backend: Backend | None) -> NamedBackend | None:
     variable = environment.variables.get("KERAS_BACKEND", "")
     evidence = saw(environment, "variables.KERAS_BACKEND") if "KERAS_BACKEND" in environment.variables else ()
     if keras is not None and keras.backend is not None:
-        return keras.backend, keras.backend_source, (*saw(keras, "backend", "backend_source"), *evidence)
-    if backend is not None and backend.name != tables.BACKENDS[0]:
-        return backend.name, backend.source, (*saw(backend, "name", "source"), *evidence)
-    return (variable, "KERAS_BACKEND", evidence) if variable else (None, None, ())
+        own = saw(keras, "backend", "backend_source")
+        return NamedBackend(keras.backend, keras.backend_source, (*own, *evidence))
+    if backend is not None and backend.name != keras_tables.BACKENDS[0]:
+        return NamedBackend(backend.name, backend.source, (*saw(backend, "name", "source"), *evidence))
+    return NamedBackend(variable, "KERAS_BACKEND", evidence) if variable else None
 
 
-def _fixes(interpreter: Interpreter, name: str, file: str | None, *, broken: bool) -> tuple[Fix, ...]:
+def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -> str:
+    name = named.name
+    if name not in keras_tables.BACKENDS:
+        return f"Keras has no backend named {name} ({named.where}), so it can't be imported."
+    if broken:
+        return f"Keras can't be imported: it was told to run on {name} ({named.where})."
+    runs = f"Keras runs on {name} here ({named.where})"
+    if name in {run.backend for run in outcomes.passed} - {run.backend for run in outcomes.failed}:
+        return f"{runs} and trains well on it; TensorFlow, which is installed too, was not trained."
+    if name in keras_tables.OTHERS:
+        return f"{runs}, which is a valid way to train if it is meant; TensorFlow was not trained."
+    return f"{runs}, which can't train; this check verifies TensorFlow."
+
+
+def _fixes(installation: Installation, named: NamedBackend, *, broken: bool) -> tuple[Fix, ...]:
+    name = named.name
     fixes = [Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")]
-    if file is not None:
-        fixes.append(Fix(text=f'Or for good: "backend": "tensorflow" in {file}'))
-    if name in tables.OTHERS and broken:
-        fixes.append(Fix(text=f"Or to train with {tables.TITLES[name]}, install it", command=pip(interpreter, name)))
-    elif name in tables.OTHERS:
+    if named.file is not None:
+        fixes.append(Fix(text=f'Or for good: "backend": "tensorflow" in {named.file}'))
+    if name in keras_tables.OTHERS and broken:
+        install = f"Or to train with {keras_tables.TITLES[name]}, install it"
+        fixes.append(Fix(text=install, command=installation.pip(name)))
+    elif name in keras_tables.OTHERS:
         fixes.append(Fix(text="Or stay, and have that backend judged alone", command=f"gpucheck --backend {name}"))
     return tuple(fixes)

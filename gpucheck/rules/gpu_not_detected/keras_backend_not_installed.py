@@ -29,60 +29,44 @@ References:
     https://docs.jax.dev/en/latest/installation.html
 """
 
-from gpucheck.compat import keras as tables
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import missing_packages
+from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
+from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.rules._backend import cuda_build, missing
-from gpucheck.rules._commands import pip
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._words import listing
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    backend: Backend | None,
-) -> Finding | None:
+def check(request: Request, presence: GpuPresence, installation: Installation, backend: Backend | None) -> Finding | None:
     """By the installed packages; an import that succeeded shows that they are there under another name."""
     name = request.other_backend
     if name is None:
         return None
-    absent = missing(packages, name)
+    interpreter, packages = installation.interpreter, installation.packages
+    absent = missing_packages(packages, name)
     if backend is not None and backend.imported:
         absent = [package for package in absent if package == "keras"]
     version = packages.keras.version if packages.keras is not None else "3"
     old = not versions.at_least(version, "3")
     if not absent and not old:
         return None
-    opening = f"Keras can't train on {tables.TITLES[name]}"
+    which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
     if absent:
         verb = "is" if len(absent) == 1 else "are"
         which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
-    else:
-        which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
     fixes = []
-    if set(absent) & set(tables.PACKAGES[name]):
-        gpu = gpu_here(request, container, pci, driver, cuda)
-        plain = Fix(text=f"Install {tables.TITLES[name]}", command=pip(interpreter, name))
-        fixes.append(cuda_build(interpreter, name) if gpu else plain)
+    if set(absent) & set(keras_tables.PACKAGES[name]):
+        plain = Fix(text=f"Install {TITLES[name]}", command=installation.pip(name))
+        fixes.append(installation.backend_with_cuda(name) if presence.here else plain)
     if "keras" in absent or old:
-        fixes.append(Fix(text="Install Keras 3", command=pip(interpreter, "--upgrade", "keras")))
+        fixes.append(Fix(text="Install Keras 3", command=installation.pip("--upgrade", "keras")))
     return Finding(
-        summary=f"{opening}: {which}.",
+        summary=f"Keras can't train on {TITLES[name]}: {which}.",
         evidence=(
             *(saw(backend, "name", "imported") if backend is not None else saw(request, "backend")),
             *saw(packages, "keras", "others"),

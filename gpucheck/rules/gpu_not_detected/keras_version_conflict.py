@@ -30,18 +30,14 @@ References:
     https://keras.io/getting_started/#tensorflow--keras-2-backwards-compatibility
 """
 
-from gpucheck.compat import keras as tables
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.training import Training
-from gpucheck.rules._commands import pip
-from gpucheck.rules._log import events
 
 
 @rule(
@@ -51,68 +47,64 @@ from gpucheck.rules._log import events
     tensorflow=True,
 )
 def check(
-    environment: Environment,
-    interpreter: Interpreter,
-    packages: Packages,
-    keras: Keras | None,
-    training: Training | None,
-    log: Log | None,
+    environment: Environment, installation: Installation, keras: Keras | None, outcomes: TrainingOutcomes
 ) -> Finding | None:
     """TensorFlow's own requirement first, then the legacy switch. A training job that passed makes it a warning."""
-    installed = packages.tensorflow
-    if installed is None or "nightly" in installed.name:
+    packages = installation.packages
+    tensorflow = packages.tensorflow
+    if tensorflow is None or "nightly" in tensorflow.name:
         return None  # nightly builds take keras-nightly
-    spoken = events(log, "keras-version-conflict")
-    trained = training is not None and any(run.status == "passed" for run in training.runs)
-    asked = packages.keras_requirement or tables.needs(installed.version)
+    wanted = packages.keras_requirement or keras_tables.needs(tensorflow.version)
     have = (keras.version if keras else None) or (packages.keras.version if packages.keras else None)
-    ask = "asks for" if packages.keras_requirement else "is made for"  # its metadata may not say: then the table of releases does
-    title = f"TensorFlow {installed.version} {ask}"
-    evidence = (*saw(packages, "keras", "keras_requirement" if packages.keras_requirement else "tensorflow.version"), *spoken)
-    if asked and have is None and not (keras is not None and keras.imported):
-        return Finding(
-            summary=f"Keras is not installed, and {title} keras{asked}.",
-            evidence=evidence,
-            fix=(_keras(interpreter, ask, asked),),
-            severity=Severity.WARNING if trained else None,
-        )
-    if asked and have and versions.satisfies(have, asked) is False:
-        same_major = versions.parse(have)[:1] == (3,) and versions.at_least(
-            installed.version, tables.FIRST_TENSORFLOW_WITH_KERAS_3
-        )
-        return Finding(
-            summary=f"Keras {have} is installed, and {title} keras{asked}.",
-            evidence=evidence,
-            fix=(_keras(interpreter, ask, asked),),
-            severity=Severity.WARNING if trained or same_major else None,
-        )
-    return _legacy(environment, interpreter, packages, trained=trained)
+    state = _state(have, wanted, bool(keras is not None and keras.imported))
+    if wanted is None or state is None:
+        return _legacy(environment, installation, trained=bool(outcomes.passed))
+    # Its metadata may not say: then the table of releases does.
+    asks = "asks for" if packages.keras_requirement else "is made for"
+    field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
+    return Finding(
+        summary=f"{state}, and TensorFlow {tensorflow.version} {asks} keras{wanted}.",
+        evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
+        fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.pip(f"keras{wanted}")),),
+        severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
+    )
 
 
-def _legacy(environment: Environment, interpreter: Interpreter, packages: Packages, *, trained: bool) -> Finding | None:
+def _state(have: str | None, wanted: str | None, imported: bool) -> str | None:
+    """What is wrong with the Keras that is installed; None: nothing."""
+    if not wanted:
+        return None
+    if have is None:
+        return None if imported else "Keras is not installed"
+    return f"Keras {have} is installed" if versions.satisfies(have, wanted) is False else None
+
+
+def _same_major(have: str | None, tensorflow: str) -> bool:
+    """Whether both are of Keras 3."""
+    new = versions.at_least(tensorflow, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3)
+    return have is not None and versions.parse(have)[:1] == (3,) and new
+
+
+def _legacy(environment: Environment, installation: Installation, *, trained: bool) -> Finding | None:
     """TF_USE_LEGACY_KERAS asks for tf_keras, of TensorFlow's own minor."""
-    installed, old = packages.tensorflow, packages.tf_keras
-    if installed is None or not versions.at_least(installed.version, tables.FIRST_TENSORFLOW_WITH_KERAS_3):
+    tensorflow, old = installation.packages.tensorflow, installation.packages.tf_keras
+    if tensorflow is None or not versions.at_least(tensorflow.version, keras_tables.FIRST_TENSORFLOW_WITH_KERAS_3):
         return None
-    if environment.variables.get("TF_USE_LEGACY_KERAS") not in tables.LEGACY_VALUES:
+    if environment.variables.get("TF_USE_LEGACY_KERAS") not in keras_tables.LEGACY_VALUES:
         return None
-    if old is not None and tables.tf_keras_matches(old.version, installed.version):
+    if old is not None and keras_tables.tf_keras_matches(old.version, tensorflow.version):
         return None
     state = f"tf_keras {old.version} is installed" if old else "tf_keras is not installed"
-    minor = versions.minor(installed.version)
+    minor = versions.minor(tensorflow.version)
     return Finding(
-        summary=f"TF_USE_LEGACY_KERAS asks for Keras 2, but {state}, and TensorFlow {installed.version} needs tf_keras {minor}.",
-        evidence=(*saw(environment, "variables.TF_USE_LEGACY_KERAS"), *saw(packages, "tf_keras", "tensorflow.version")),
+        summary=f"TF_USE_LEGACY_KERAS asks for Keras 2, but {state}, and TensorFlow {tensorflow.version} needs tf_keras {minor}.",
+        evidence=(
+            *saw(environment, "variables.TF_USE_LEGACY_KERAS"),
+            *saw(installation.packages, "tf_keras", "tensorflow.version"),
+        ),
         fix=(
-            Fix(
-                text=f"Install the tf_keras of TensorFlow {minor}",
-                command=pip(interpreter, f"tf_keras=={minor}.*"),
-            ),
+            Fix(text=f"Install the tf_keras of TensorFlow {minor}", command=installation.pip(f"tf_keras=={minor}.*")),
             Fix(text="Or use Keras 3", command="unset TF_USE_LEGACY_KERAS"),
         ),
         severity=Severity.WARNING if trained else None,
     )
-
-
-def _keras(interpreter: Interpreter, ask: str, asked: str) -> Fix:
-    return Fix(text=f"Install the Keras that TensorFlow {ask}", command=pip(interpreter, f"keras{asked}"))

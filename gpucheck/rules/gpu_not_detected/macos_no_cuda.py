@@ -29,13 +29,12 @@ References:
     https://developer.apple.com/metal/tensorflow-plugin/
 """
 
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._tensorflow import lists_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _METAL = "tensorflow-metal"
 
@@ -53,18 +52,16 @@ _METAL = "tensorflow-metal"
     ),
     tensorflow=True,
 )
-def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | Skip | None:
     """A Mac on which TensorFlow lists no GPU."""
-    if system.platform != "darwin" or not request.needs_gpu or lists_gpu(tensorflow):
+    if system.platform != "darwin" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
-    listed = tensorflow is not None and tensorflow.devices is not None
-    if packages is not None and not listed and any(item.name == _METAL for item in (*packages.others, *packages.flavours)):
-        return Skip("tensorflow-metal is installed; only TensorFlow itself can say whether it offers the Mac's GPU")
+    if build is not None and (build.tensorflow is None or build.tensorflow.devices is None):
+        installed = (*build.packages.others, *build.packages.flavours)
+        if any(package.name == _METAL for package in installed):
+            return Skip("tensorflow-metal is installed; only TensorFlow itself can say whether it offers the Mac's GPU")
     return Finding(
         summary="macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.",
         evidence=saw(system, "platform", "os_name"),
-        fix=(
-            Fix(text="Train on a Linux machine with an NVIDIA GPU"),
-            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
-        ),
+        fix=(Fix(text="Train on a Linux machine with an NVIDIA GPU"), CPU_IS_ENOUGH),
     )

@@ -30,13 +30,13 @@ References:
     https://docs.nvidia.com/datacenter/tesla/mig-user-guide/
 """
 
+from gpucheck.advice.wording import listing
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden", "container-without-gpu"))
@@ -50,16 +50,14 @@ def check(container: Container, gpus: Gpus, cuda: Cuda) -> Finding | Skip | None
         return None
     if container.inside and cuda.device_count:
         return None  # it was given some instance; the rest is not its own
-    names = [f"GPU {gpu.index}" for _, gpu in empty]
+    names = [gpu.label for _, gpu in empty]
     indices = ",".join(str(gpu.index) for _, gpu in empty)
     verb, them = ("is", "it") if len(empty) == 1 else ("are", "them")
     outside = " on the machine that runs this container" if container.inside else ""
+    fields = (f"gpus[{place}].{name}" for place, _ in empty for name in ("mig_enabled", "mig_devices"))
     return Finding(
         summary=f"{listing(names)} {verb} in MIG mode without any instance, so CUDA gets nothing of {them}.",
-        evidence=(
-            *(item for place, _ in empty for item in saw(gpus, f"gpus[{place}].mig_enabled", f"gpus[{place}].mig_devices")),
-            *saw(cuda, "status", "device_count"),
-        ),
+        evidence=(*saw(gpus, *fields), *saw(cuda, "status", "device_count")),
         fix=(
             Fix(text=f"To use the GPU whole, leave MIG mode{outside}", command=f"sudo nvidia-smi -i {indices} -mig 0"),
             Fix(

@@ -36,16 +36,12 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.system import System
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA, kernel_answers
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 
 @rule(
@@ -53,35 +49,29 @@ from gpucheck.rules._driver import WITHOUT_CUDA, kernel_answers
     scope=Scope.HARDWARE,
     explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
 )
-def check(
-    request: Request,
-    system: System,
-    wsl: Wsl,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    tpu: Tpu,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
     """No function on the bus, and no layer above that works without one."""
-    if not request.needs_gpu or system.platform != "linux" or kernel_answers(driver) or cuda.device_count or tpu.expected:
+    pci = stack.pci
+    if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
         return None
-    if pci.gpus or pci.amd_gpus or wsl.inside:
+    if stack.kernel_answers or stack.counts_gpus:
+        return None
+    if pci.gpus or pci.amd_gpus or stack.wsl.inside:
         return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
-    if container.inside and container.gpu_requested:
+    if stack.asks_for_gpu:
         return None  # container-without-gpu; without a request the bus decides, which a container shares with its host
     if not pci.readable:
         return Skip("the PCI bus is not readable here")
-    if {"hung", "crashed"} & {driver.status, cuda.status}:
+    if {"hung", "crashed"} & {stack.driver.status, stack.cuda.status}:
         return Skip("the driver ends or holds up whoever asks it, so something is there that the bus does not show")
     return Finding(
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
-        evidence=(*saw(pci, "gpus"), *saw(driver, "status"), *saw(cuda, "status")),
+        evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
         fix=(
             Fix(
                 text="Use a machine or instance type with an NVIDIA GPU; look at the bus first",
                 command="lspci -d 10de:",
             ),
-            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+            CPU_IS_ENOUGH,
         ),
     )

@@ -32,20 +32,16 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.tensorflow_build import NO_WORD_ON_CUDA, TensorFlowBuild
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._tensorflow import NO_WORD_ON_CUDA, built_with_cuda, lists_gpu
 
 _ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
 _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow, for both architectures
@@ -73,56 +69,53 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     ),
     tensorflow=True,
 )
-def check(
-    request: Request,
-    system: System,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild) -> Finding | Skip | None:
     """No wheel at all; or on ARM, one that can't use the GPU that is here. What imports and works was built for it."""
+    system = stack.system
     if system.platform != "linux":
         return None  # macos-no-cuda and windows-native-unsupported
-    if tensorflow is None or not tensorflow.imported:
-        reason = _old_glibc(system, packages)
-        if tensorflow is not None or packages.tensorflow is None:  # else: somebody built one, and only the import can tell
-            reason = _no_wheel(system, interpreter) or reason
-        if reason is not None:
-            return Finding(
-                summary=f"TensorFlow has no package for this platform: {reason[0]}.",
-                evidence=saw(system, "architecture", "glibc", "musl", "os_name") + saw(interpreter, "bits"),
-                fix=(Fix(text=reason[1]),),
-            )
-    if system.architecture != "aarch64" or packages.tensorflow is None or lists_gpu(tensorflow):
+    reason = _no_package(system, interpreter, build)
+    if reason is not None:
+        return Finding(
+            summary=f"TensorFlow has no package for this platform: {reason[0]}.",
+            evidence=(*saw(system, "architecture", "glibc", "musl", "os_name"), *saw(interpreter, "bits")),
+            fix=(Fix(text=reason[1]),),
+        )
+    if system.architecture != "aarch64" or build.packages.tensorflow is None or build.lists_gpu:
         return None
-    here = gpu_here(request, container, pci, driver, cuda)
-    if not here:
-        return absent(here)
-    built = built_with_cuda(system, interpreter, packages, tensorflow)
-    if built is None:
+    if not presence.here:
+        return presence.skip
+    if build.built_with_cuda is None:
         return NO_WORD_ON_CUDA
-    if built:
+    if build.built_with_cuda:
         return None
     return Finding(
         summary="TensorFlow's packages for 64-bit ARM (aarch64) have no GPU code, so the NVIDIA GPU of this machine can't be used"
         " with them.",
         evidence=(
             *saw(system, "architecture"),
-            *saw(packages, "tensorflow.name", "tensorflow.version"),
-            *(saw(tensorflow, "built_with_cuda") if tensorflow is not None else ()),
+            *saw(build.packages, "tensorflow.name", "tensorflow.version"),
+            *(saw(build.tensorflow, "built_with_cuda") if build.tensorflow is not None else ()),
         ),
         fix=(
             Fix(
                 text=f"Use NVIDIA's own build for ARM, the image {_NVIDIA_IMAGE}",
-                command=None if container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+                command=None if stack.container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
             ),
             Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu"),
         ),
     )
+
+
+def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild) -> tuple[str, str] | None:
+    """Why no package works here, and what to use instead; None where TensorFlow was imported."""
+    tensorflow, installed = build.tensorflow, build.packages.tensorflow
+    if tensorflow is not None and tensorflow.imported:
+        return None
+    old = _old_glibc(system, build.packages)
+    if tensorflow is None and installed is not None:
+        return old  # somebody may have built it, and only the import can tell
+    return _no_wheel(system, interpreter) or old
 
 
 def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
@@ -143,11 +136,11 @@ def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | Non
 def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
     """A C library older than the wheels ask for, as when an environment is shared between machines."""
     installed = packages.tensorflow
-    known = releases.release(installed.version) if installed and "+" not in installed.version else releases.RELEASES["2.10"]
-    if known is not None and system.glibc and not versions.at_least(system.glibc, known.glibc_floor):
-        what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
-        return (
-            f"{what} glibc {known.glibc_floor} or newer, and this system has {system.glibc}",
-            "Use a newer distribution, or a container image with one",
-        )
-    return None
+    release = releases.release(installed.version) if installed and "+" not in installed.version else releases.RELEASES["2.10"]
+    if release is None or not system.glibc or versions.at_least(system.glibc, release.glibc_floor):
+        return None
+    what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
+    return (
+        f"{what} glibc {release.glibc_floor} or newer, and this system has {system.glibc}",
+        "Use a newer distribution, or a container image with one",
+    )

@@ -32,15 +32,13 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._log import events
 
 _RECOMMENDED = "3.12"
 
@@ -57,17 +55,18 @@ _RECOMMENDED = "3.12"
     ),
     tensorflow=True,
 )
-def check(interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None, log: Log | None) -> Finding | None:
+def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: TrainingOutcomes) -> Finding | None:
     """The installed TensorFlow's own range if there is one; else whether any release has packages for this Python."""
     if tensorflow is not None and tensorflow.imported:
         return None  # what imports supports it
+    interpreter, packages = installation.interpreter, installation.packages
     python = f"Python {interpreter.version}"
     if interpreter.implementation.lower() != "cpython":
         return _found(
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
-    evidence = (*saw(interpreter, "version"), *events(log, "pip-no-matching-distribution"))
+    evidence = (*saw(interpreter, "version"), *outcomes.saw_events("pip-no-matching-distribution"))
     installed, asked = packages.tensorflow, packages.tensorflow_requires_python
     if installed is not None:
         if not asked or versions.satisfies(interpreter.version, asked) is not False:

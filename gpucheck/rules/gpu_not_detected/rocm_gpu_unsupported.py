@@ -26,18 +26,14 @@ References:
     https://rocm.docs.amd.com/projects/install-on-linux/en/latest/install/3rd-party/tensorflow-install.html
 """
 
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tensorflow import TensorFlow
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.tpu import Tpu
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._tensorflow import lists_gpu
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 
 @rule(
@@ -52,32 +48,27 @@ from gpucheck.rules._words import listing
     ),
     tensorflow=True,
 )
-def check(
-    request: Request,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    tpu: Tpu | None,
-    packages: Packages | None,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(stack: CudaStack, tpu: Tpu | None, build: TensorFlowBuild | None) -> Finding | Skip | None:
     """AMD display functions and not one of NVIDIA's. A ROCm build is left alone: gpucheck does not examine ROCm."""
-    if not request.needs_gpu or not pci.amd_gpus or pci.gpus or driver.gpu_count or cuda.device_count:
+    pci = stack.pci
+    if not stack.request.needs_gpu or not pci.amd_gpus or pci.gpus or stack.driver.gpu_count or stack.counts_gpus:
         return None
-    if lists_gpu(tensorflow) or (tpu is not None and tpu.expected) or (container.inside and container.gpu_requested):
+    if stack.asks_for_gpu or (tpu is not None and tpu.expected):
         return None
-    if tensorflow is not None and tensorflow.built_with_rocm:
-        return Skip("this TensorFlow is built with ROCm, which gpucheck does not examine")
-    if packages is not None and any("rocm" in item.name for item in packages.flavours):
-        return Skip("a ROCm build of TensorFlow is installed, and gpucheck does not examine ROCm")
-    many = len(pci.amd_gpus) > 1
+    if build is not None:
+        if build.lists_gpu:
+            return None
+        if build.tensorflow is not None and build.tensorflow.built_with_rocm:
+            return Skip("this TensorFlow is built with ROCm, which gpucheck does not examine")
+        if any("rocm" in package.name for package in build.packages.flavours):
+            return Skip("a ROCm build of TensorFlow is installed, and gpucheck does not examine ROCm")
+    plural, verb = ("s", "are") if len(pci.amd_gpus) > 1 else ("", "is")
     return Finding(
-        summary=f"The only GPU{'s' if many else ''} on the PCI bus {'are' if many else 'is'} AMD's"
-        f" ({listing([gpu.address for gpu in pci.amd_gpus])}), which TensorFlow's CUDA package cannot use.",
-        evidence=(*saw(pci, "amd_gpus", "gpus"), *saw(cuda, "status")),
+        summary=f"The only GPU{plural} on the PCI bus {verb} AMD's ({listing([gpu.address for gpu in pci.amd_gpus])}), which"
+        " TensorFlow's CUDA package cannot use.",
+        evidence=(*saw(pci, "amd_gpus", "gpus"), *saw(stack.cuda, "status")),
         fix=(
             Fix(text="If ROCm supports this GPU, install ROCm and AMD's own tensorflow-rocm; otherwise use an NVIDIA GPU"),
-            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+            CPU_IS_ENOUGH,
         ),
     )

@@ -38,22 +38,14 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
+from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.tensorflow_build import NO_WORD_ON_CUDA, TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
-from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
-from gpucheck.rules._backend import cuda_build, title
-from gpucheck.rules._commands import cuda_tensorflow, word
-from gpucheck.rules._gpus import absent, gpu_here
-from gpucheck.rules._tensorflow import NO_WORD_ON_CUDA, built_with_cuda, lists_gpu
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
 
@@ -79,67 +71,62 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
 )
 def check(
     request: Request,
-    system: System,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
+    presence: GpuPresence,
     tpu: Tpu,
-    interpreter: Interpreter,
-    packages: Packages,
-    tensorflow: TensorFlow | None,
+    system: System,
+    installation: Installation,
+    build: TensorFlowBuild,
     backend: Backend | None,
 ) -> Finding | Skip | None:
     """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
-    here = gpu_here(request, container, pci, driver, cuda)
     if tpu.expected or request.gpuless:
         return None  # a build for TPUs has no GPU code, and needs none
-    if not here:
-        return absent(here)
-    found = None
-    if request.other_backend is None:
-        found = _tensorflow(system, driver, cuda, interpreter, packages, tensorflow)
-    if backend is None or not backend.other or isinstance(found, Finding):
-        return found
-    return _other(driver, cuda, interpreter, backend) or found
+    if not presence.here:
+        return presence.skip
+    judged = None if request.other_backend else _tensorflow(presence, system, installation, build)
+    if backend is None or not backend.other or isinstance(judged, Finding):
+        return judged
+    return _other(presence, installation, backend) or judged
 
 
 def _tensorflow(
-    system: System, driver: Driver, cuda: Cuda, interpreter: Interpreter, packages: Packages, tensorflow: TensorFlow | None
+    presence: GpuPresence, system: System, installation: Installation, build: TensorFlowBuild
 ) -> Finding | Skip | None:
-    if lists_gpu(tensorflow) or packages.tensorflow is None:
+    packages, tensorflow = build.packages, build.tensorflow
+    if build.lists_gpu or packages.tensorflow is None:
         return None
-    built = built_with_cuda(system, interpreter, packages, tensorflow)
-    if built is None:
+    if build.built_with_cuda is None:
         return NO_WORD_ON_CUDA
-    if built or (tensorflow is not None and tensorflow.built_with_rocm):
+    if build.built_with_cuda or (tensorflow is not None and tensorflow.built_with_rocm):
         return None
-    name = packages.tensorflow.name
-    also = [one.name for one in packages.flavours if one.name in _REPLACED]
-    python = word(interpreter.executable)
-    fix = cuda_tensorflow(interpreter)
-    if also and not interpreter.externally_managed:
-        fix = Fix(
-            text="Replace it by the one with GPU code and its CUDA libraries",
-            command=f"{python} -m pip uninstall -y {' '.join(also)} && {fix.command}",
-        )
     return Finding(
-        summary=f"{name} {packages.tensorflow.version} was built without CUDA, so it can't use the NVIDIA GPU of this machine.",
+        summary=f"{packages.tensorflow.name} {packages.tensorflow.version} was built without CUDA, so it can't use the NVIDIA GPU"
+        " of this machine.",
         evidence=(
             *saw(packages, "tensorflow.name", "tensorflow.version"),
             *(saw(tensorflow, "built_with_cuda") if tensorflow is not None else saw(system, "platform", "architecture")),
-            *saw(driver, "gpu_count"),
-            *saw(cuda, "device_count"),
+            *presence.evidence,
         ),
-        fix=(fix,),
+        fix=(_replacement(installation),),
     )
 
 
-def _other(driver: Driver, cuda: Cuda, interpreter: Interpreter, backend: Backend) -> Finding | None:
-    if backend.built_with_cuda is not False or lists_gpu(backend):
+def _replacement(installation: Installation) -> Fix:
+    install = installation.tensorflow_with_cuda()
+    also = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
+    if not also or installation.interpreter.externally_managed:
+        return install
+    return Fix(
+        text="Replace it by the one with GPU code and its CUDA libraries",
+        command=f"{installation.python} -m pip uninstall -y {' '.join(also)} && {install.command}",
+    )
+
+
+def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
+    if backend.built_with_cuda is not False or backend.lists_gpu:
         return None
     return Finding(
-        summary=f"{title(backend)} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
-        evidence=(*saw(backend, "version", "built_with_cuda"), *saw(driver, "gpu_count"), *saw(cuda, "device_count")),
-        fix=(cuda_build(interpreter, backend.name),),
+        summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
+        evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
+        fix=(installation.backend_with_cuda(backend.name),),
     )

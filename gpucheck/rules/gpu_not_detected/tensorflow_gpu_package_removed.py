@@ -22,12 +22,10 @@ References:
     https://pypi.org/project/tensorflow-gpu/
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.installation import Installation
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.packages import Packages
-from gpucheck.rules._commands import cuda_tensorflow, word
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -36,27 +34,28 @@ from gpucheck.rules._words import listing
     explains=("tensorflow-import-failed", "tensorflow-not-installed", "python-unsupported"),
     tensorflow=True,
 )
-def check(interpreter: Interpreter, packages: Packages) -> Finding | None:
+def check(installation: Installation) -> Finding | None:
     """By its name among the packages; an error where it left no TensorFlow to import."""
-    place = next((place for place, one in enumerate(packages.flavours) if one.name == "tensorflow-gpu"), None)
+    packages = installation.packages
+    place = next((place for place, package in enumerate(packages.flavours) if package.name == "tensorflow-gpu"), None)
     if place is None:
         return None
     old = packages.flavours[place]
-    beside = [f"{one.name} {one.version}" for one in packages.flavours if one.name != old.name]
+    beside = [f"{package.name} {package.version}" for package in packages.flavours if package.name != old.name]
     if beside:
         state = f", is installed beside {listing(beside)}, and their files overwrite each other."
     elif packages.tensorflow_folder is None:
         state = ", is installed, and there is no TensorFlow in it."
     else:
         state = ", is installed; later releases are only called tensorflow."
-    install = cuda_tensorflow(interpreter)
+    install = installation.tensorflow_with_cuda()
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was given up in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
         fix=(
             Fix(
                 text="Remove it, and install TensorFlow afresh",
-                command=f"{word(interpreter.executable)} -m pip uninstall -y tensorflow-gpu tensorflow && {install.command}",
+                command=f"{installation.python} -m pip uninstall -y tensorflow-gpu tensorflow && {install.command}",
             ),
         ),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,

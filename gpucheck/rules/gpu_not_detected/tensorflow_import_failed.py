@@ -45,22 +45,16 @@ References:
 
 import re
 
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.environment import Environment
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.log import Log
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import refused
-from gpucheck.rules._backend import told as told_elsewhere
-from gpucheck.rules._commands import pip, word
-from gpucheck.rules._log import events
-from gpucheck.rules._own_files import own_file
-from gpucheck.rules._tensorflow import tensorflow_absent
+from gpucheck.rules.gpu_not_detected._own_files import own_file
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -87,53 +81,49 @@ _NAMES = (
     tensorflow=True,
 )
 def check(
-    interpreter: Interpreter,
-    packages: Packages,
+    installation: Installation,
     tensorflow: TensorFlow,
-    environment: Environment,
-    backend: Backend | None,
+    build: TensorFlowBuild,
+    backend: KerasBackend,
     keras: Keras | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
 ) -> Finding | Skip | None:
     """An exception, or an end of the process before the import was done; of Keras, where a file of the user's own is why."""
-    if tensorflow.imported and keras is not None and not told_elsewhere(environment, backend) and (cause := own_file(keras)):
+    if tensorflow.imported and keras is not None and backend.other is None and (cause := own_file(keras)):
         return Finding(summary=f"Keras can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
-    if tensorflow.imported or tensorflow_absent(packages, tensorflow):
-        return None
-    if refused(environment, packages, backend, tensorflow.error or ""):
-        return None  # TensorFlow imports Keras: keras-backend-mismatch
+    if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
+        return None  # TensorFlow imports Keras: what Keras refuses is keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
+    return _failed(installation, tensorflow, ending, outcomes)
+
+
+def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
+    packages = installation.packages
     version = packages.tensorflow.version if packages.tensorflow else ""
     opening = f"TensorFlow {version}".rstrip() + " can't be imported"
-    evidence = (
-        *saw(tensorflow, "imported", "error_type", "error", "ending"),
-        *events(log, "import-failed", "module-missing", "killed", "traceback"),
-    )
+    logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
     if cause := own_file(tensorflow):
-        return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *evidence[4:]), fix=cause.fix)
+        return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *logged), fix=cause.fix)
+    evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
     signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
     if signal and not tensorflow.error_type:
         meaning = _SIGNALS.get(signal[0])
         return Finding(
             summary=f"{opening}: the process was ended by {signal[0]}{f' ({meaning})' if meaning else ''}.",
             evidence=evidence,
-            fix=_signal_fixes(interpreter, version, signal[0]),
+            fix=_signal_fixes(installation, version, signal[0]),
         )
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
-    module = _module(error, log)
-    package = _PACKAGES.get(module or "", (module or "").partition(".")[0])
+    module = _module(error, outcomes) or ""
+    package = _PACKAGES.get(module, module.partition(".")[0])
     installed = next((one for one in packages.others if one.name == package), None)
     because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
-    return Finding(
-        summary=f"{opening}{because}: {_short(error)}.",
-        evidence=evidence,
-        fix=_fixes(interpreter, version, package),
-    )
+    return Finding(summary=f"{opening}{because}: {_short(error)}.", evidence=evidence, fix=_fixes(installation, version, package))
 
 
-def _module(error: str, log: Log | None) -> str | None:
+def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
     """The module or library that the error names; NumPy's and protobuf's own errors name none."""
     for pattern in _NAMES:
         if match := re.search(pattern, error):
@@ -142,10 +132,8 @@ def _module(error: str, log: Log | None) -> str | None:
         return "numpy"
     if re.search(r"protobuf|Descriptors cannot", error, re.I):
         return "google.protobuf"
-    for event in log.events if log else ():
-        if event.kind in ("import-failed", "module-missing") and event.fields.get("module"):
-            return event.fields["module"]
-    return None
+    imports = (event for event in outcomes.events if event.kind in ("import-failed", "module-missing"))
+    return next((event.fields["module"] for event in imports if event.fields.get("module")), None)
 
 
 def _short(error: str) -> str:
@@ -154,23 +142,20 @@ def _short(error: str) -> str:
     return line if len(line) <= 160 else line[:157] + "..."
 
 
-def _fixes(interpreter: Interpreter, version: str, package: str) -> tuple[Fix, ...]:
-    known = releases.release(version)
-    wanted = {"numpy": known.numpy, "protobuf": known.protobuf}.get(package) if known else None
-    see = Fix(text="See which packages do not fit together", command=f"{word(interpreter.executable)} -m pip check")
+def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
+    release = releases.release(version)
+    wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
+    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check")
     if wanted:
-        return (
-            Fix(
-                text=f"Install the {package} that TensorFlow {version} asks for",
-                command=pip(interpreter, f"{package}{wanted}"),
-            ),
-            see,
+        install = Fix(
+            text=f"Install the {package} that TensorFlow {version} asks for", command=installation.pip(f"{package}{wanted}")
         )
+        return (install, see)
     pin = f"tensorflow=={version}" if version and "+" not in version else "tensorflow"
-    return (see, Fix(text="Install TensorFlow again", command=pip(interpreter, "--force-reinstall", pin)))
+    return (see, Fix(text="Install TensorFlow again", command=installation.pip("--force-reinstall", pin)))
 
 
-def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[Fix, ...]:
+def _signal_fixes(installation: Installation, version: str, signal: str) -> tuple[Fix, ...]:
     if signal == "SIGILL":
         return (
             Fix(
@@ -182,4 +167,4 @@ def _signal_fixes(interpreter: Interpreter, version: str, signal: str) -> tuple[
     if signal == "SIGKILL":
         return (Fix(text="Look for the kernel's word on it, and give the process more memory", command="sudo dmesg | tail -50"),)
     room = (Fix(text="See whether the disk is full", command="df -h"),) if signal == "SIGBUS" else ()
-    return (*room, *reversed(_fixes(interpreter, version, "")))
+    return (*room, *reversed(_fixes(installation, version, "")))

@@ -28,25 +28,17 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.compat import keras as tables
+from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend, missing_packages
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import keras as keras_tables
+from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.environment import Environment
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.pci import Pci
 from gpucheck.probes.system import System
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import instead, missing
-from gpucheck.rules._commands import cuda_tensorflow, pip
-from gpucheck.rules._gpus import gpu_here
-from gpucheck.rules._log import events
-from gpucheck.rules._tensorflow import tensorflow_absent
 
 
 @rule(
@@ -56,47 +48,36 @@ from gpucheck.rules._tensorflow import tensorflow_absent
     tensorflow=True,
 )
 def check(
-    request: Request,
+    presence: GpuPresence,
     system: System,
-    container: Container,
-    pci: Pci,
-    driver: Driver,
-    cuda: Cuda,
-    interpreter: Interpreter,
-    packages: Packages,
-    environment: Environment | None,
-    backend: Backend | None,
-    tensorflow: TensorFlow | None,
-    log: Log | None,
+    installation: Installation,
+    build: TensorFlowBuild,
+    backend: KerasBackend | None,
+    outcomes: TrainingOutcomes,
 ) -> Finding | Skip | None:
     """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
-    if not tensorflow_absent(packages, tensorflow):
-        return None
-    if environment is not None and instead(environment, packages, backend):
+    interpreter, packages = installation.interpreter, installation.packages
+    if not build.absent or (backend is not None and backend.ready):
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
-    gpu = gpu_here(request, container, pci, driver, cuda) and system.platform == "linux"
-    fix = (
-        cuda_tensorflow(interpreter)
-        if gpu and system.architecture == "x86_64"
-        else Fix(text="Install TensorFlow", command=pip(interpreter, "tensorflow"))
-    )
+    with_cuda = presence.here and system.platform == "linux" and system.architecture == "x86_64"
+    plain = Fix(text="Install TensorFlow", command=installation.pip("tensorflow"))
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
         evidence=(
             *saw(packages, "tensorflow"),
             *saw(interpreter, "executable", "version"),
-            *events(log, "module-missing"),
+            *outcomes.saw_events("module-missing"),
         ),
-        fix=(fix, *_others(packages)),
+        fix=(installation.tensorflow_with_cuda() if with_cuda else plain, *_others(packages)),
     )
 
 
 def _others(packages: Packages) -> tuple[Fix, ...]:
     """What Keras could train on as it is."""
     return tuple(
-        Fix(text=f"Or train with Keras on {tables.TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
-        for name in tables.OTHERS
-        if not missing(packages, name)
+        Fix(text=f"Or train with Keras on {TITLES[name]}, which is installed", command=f"gpucheck --backend {name}")
+        for name in keras_tables.OTHERS
+        if not missing_packages(packages, name)
     )

@@ -30,15 +30,14 @@ References:
     https://learn.microsoft.com/windows/wsl/install
 """
 
-from gpucheck.compat.tensorflow import LAST_ON_WINDOWS
-from gpucheck.compat.versions import parse
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.compat import tensorflow as releases
+from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._tensorflow import lists_gpu
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 
 @rule(
@@ -52,25 +51,25 @@ from gpucheck.rules._tensorflow import lists_gpu
     ),
     tensorflow=True,
 )
-def check(request: Request, system: System, packages: Packages | None, tensorflow: TensorFlow | None) -> Finding | None:
+def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | None:
     """Native Windows with any TensorFlow that came after 2.10, or with none."""
-    if system.platform != "win32" or not request.needs_gpu or lists_gpu(tensorflow):
+    if system.platform != "win32" or not request.needs_gpu or (build is not None and build.lists_gpu):
         return None
-    installed = packages.tensorflow if packages is not None else None
-    if installed is not None and parse(installed.version)[:2] <= parse(LAST_ON_WINDOWS):
+    installed = build.packages.tensorflow if build is not None else None
+    if installed is not None and versions.parse(installed.version)[:2] <= versions.parse(releases.LAST_ON_WINDOWS):
         return None
-    evidence = saw(system, "platform")
-    if installed is not None and packages is not None:
-        evidence += saw(packages, "tensorflow.version")
     name = f"TensorFlow {installed.version}" if installed is not None else "TensorFlow"
     return Finding(
-        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {LAST_ON_WINDOWS},"
+        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {releases.LAST_ON_WINDOWS},"
         " and goes on in WSL2.",
-        evidence=evidence,
+        evidence=(
+            *saw(system, "platform"),
+            *(saw(build.packages, "tensorflow.version") if build is not None and installed is not None else ()),
+        ),
         fix=(
             Fix(
                 text="Install WSL2 from an administrator's prompt, restart, and install TensorFlow there", command="wsl --install"
             ),
-            Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu"),
+            CPU_IS_ENOUGH,
         ),
     )

@@ -36,16 +36,12 @@ References:
     https://docs.python.org/3/library/venv.html
 """
 
+from gpucheck.advice.commands import word
+from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.environment import Environment
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._backend import instead
-from gpucheck.rules._commands import pip, word
-from gpucheck.rules._tensorflow import tensorflow_absent
 
 
 @rule(
@@ -61,17 +57,12 @@ from gpucheck.rules._tensorflow import tensorflow_absent
     ),
     tensorflow=True,
 )
-def check(
-    interpreter: Interpreter,
-    packages: Packages,
-    environment: Environment | None,
-    backend: Backend | None,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
-    """None here, and at least one elsewhere on PATH; the shell's active environment comes first."""
-    if not interpreter.others or not tensorflow_absent(packages, tensorflow) or packages.tensorflow_folder:
+def check(installation: Installation, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
+    """None here, and at least one in another environment on PATH; the shell's active environment comes first."""
+    interpreter = installation.interpreter
+    if not interpreter.others or not build.absent or build.packages.tensorflow_folder:
         return None
-    if environment is not None and instead(environment, packages, backend):
+    if backend is not None and backend.ready:
         return None
     active = f"{interpreter.active_environment}/" if interpreter.active_environment else None
     others = sorted(
@@ -80,15 +71,17 @@ def check(
     )
     other = interpreter.others[others[0]]
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    python = word(other.executable)
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
         fix=(
-            Fix(text=f"Run your program with {other.executable}; to check that one", command=f"gpucheck --python {python}"),
+            Fix(
+                text=f"Run your program with {other.executable}; to check that one",
+                command=f"gpucheck --python {word(other.executable)}",
+            ),
             Fix(
                 text="Or install it here too, with what a GPU needs if one is to be used",
-                command=pip(interpreter, "tensorflow"),
+                command=installation.pip("tensorflow"),
             ),
         ),
     )

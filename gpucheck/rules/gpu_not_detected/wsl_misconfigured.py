@@ -38,18 +38,16 @@ References:
     https://learn.microsoft.com/windows/wsl/tutorials/gpu-compute
 """
 
+from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.wsl import Wsl
-from gpucheck.rules._driver import WITHOUT_CUDA
-from gpucheck.rules._words import listing
+from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _SHUTDOWN = "wsl.exe --shutdown"
 _WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
-_CPU = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
 _NO_LIBRARY = ("library-not-found", "library-unusable")
 
 
@@ -70,17 +68,18 @@ _NO_LIBRARY = ("library-not-found", "library-unusable")
         "device-permission-denied",
     ),
 )
-def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda: Cuda) -> Finding | None:
+def check(stack: CudaStack) -> Finding | None:
     """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
-    if not wsl.inside or container.inside or cuda.device_count:
+    wsl = stack.wsl
+    if not wsl.inside or stack.container.inside or stack.counts_gpus:
         return None
     absence = _absence(wsl)
     if absence is not None:
-        return absence if request.needs_gpu else None
+        return absence if stack.request.needs_gpu else None
     foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
-    loaded = (cuda.library or driver.library or "").startswith("/usr/lib/wsl/")
-    evidence: tuple[Evidence, ...] = saw(cuda, "status", "result_name", "library")
-    if foreign and not (loaded and driver.gpu_count):
+    loaded = (stack.cuda.library or stack.driver.library or "").startswith("/usr/lib/wsl/")
+    evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
+    if foreign and not (loaded and stack.driver.gpu_count):
         return Finding(
             summary=f"A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: {listing(foreign)}.",
             evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
@@ -92,7 +91,7 @@ def check(request: Request, wsl: Wsl, container: Container, driver: Driver, cuda
                 Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
             ),
         )
-    if cuda.status in _NO_LIBRARY:
+    if stack.cuda.status in _NO_LIBRARY:
         return Finding(
             summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not look there.",
             evidence=(*saw(wsl, "libraries"), *evidence),
@@ -114,32 +113,32 @@ def _absence(wsl: Wsl) -> Finding | None:
             evidence=saw(wsl, "version"),
             fix=(
                 Fix(text="Convert this distribution, from a Windows prompt", command="wsl.exe --set-version $WSL_DISTRO_NAME 2"),
-                _CPU,
+                CPU_IS_ENOUGH,
+            ),
+        )
+    if wsl.dxg_present is False and wsl.gpu_enabled is False:
+        return Finding(
+            summary="WSL keeps the GPU away: /etc/wsl.conf says enabled=false under [gpu].",
+            evidence=saw(wsl, "gpu_enabled", "dxg_present"),
+            fix=(
+                Fix(
+                    text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
+                    command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
+                ),
+                CPU_IS_ENOUGH,
             ),
         )
     if wsl.dxg_present is False:
-        if wsl.gpu_enabled is False:
-            return Finding(
-                summary="WSL keeps the GPU away: /etc/wsl.conf says enabled=false under [gpu].",
-                evidence=saw(wsl, "gpu_enabled", "dxg_present"),
-                fix=(
-                    Fix(
-                        text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
-                        command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
-                    ),
-                    _CPU,
-                ),
-            )
         return Finding(
             summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
             evidence=saw(wsl, "dxg_present", "version"),
-            fix=(Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update"), _WINDOWS, _CPU),
+            fix=(Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update"), _WINDOWS, CPU_IS_ENOUGH),
         )
     if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
         return Finding(
             summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
             " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
             evidence=saw(wsl, "dxg_present", "libraries"),
-            fix=(_WINDOWS, _CPU),
+            fix=(_WINDOWS, CPU_IS_ENOUGH),
         )
     return None

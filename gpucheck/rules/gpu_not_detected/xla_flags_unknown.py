@@ -23,12 +23,12 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
-from gpucheck.rules._log import events
-from gpucheck.rules._words import listing
 
 
 @rule(
@@ -36,31 +36,33 @@ from gpucheck.rules._words import listing
     scope=Scope.ENVIRONMENT,
     explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(log: Log, environment: Environment | None) -> Finding | None:
+def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | None:
     """Only XLA itself can say which flags it knows."""
     flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == "xla-flag-unknown"]
-    unknown = [flag for flag in dict.fromkeys(word for flag in flags for word in flag.split()) if flag]
     if not flags:
         return None
+    unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
     variables = environment.variables if environment is not None else {}
-    names = {flag.partition("=")[0].lstrip("-") for flag in unknown}
-    holders = [name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & _flags(variables.get(name, ""))]
-    name = holders[0] if holders else "XLA_FLAGS"
+    names = {_name(flag) for flag in unknown}
+    holders = [
+        name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & {_name(flag) for flag in variables.get(name, "").split()}
+    ]
+    holder = holders[0] if holders else "XLA_FLAGS"
     named = listing(unknown) if unknown else "a flag"
     return Finding(
-        summary=f"{name} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
+        summary=f"{holder} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
         evidence=(
-            *(saw(environment, f"variables.{name}") if environment is not None and name in variables else ()),
-            *events(log, "xla-flag-unknown"),
+            *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
+            *outcomes.saw_events("xla-flag-unknown"),
         ),
-        fix=(Fix(text=f"Take {named} out of {name}", command=_without(name, variables.get(name, ""), names)),),
+        fix=(Fix(text=f"Take {named} out of {holder}", command=_without(holder, variables.get(holder, ""), names)),),
     )
 
 
-def _flags(value: str) -> set[str]:
-    return {word.partition("=")[0].lstrip("-") for word in value.split()}
+def _name(flag: str) -> str:
+    return flag.partition("=")[0].lstrip("-")
 
 
-def _without(name: str, value: str, unknown: set[str]) -> str:
-    kept = [word for word in value.split() if word.partition("=")[0].lstrip("-") not in unknown]
-    return f'export {name}="{" ".join(kept)}"' if kept else f"unset {name}"
+def _without(variable: str, value: str, unknown: set[str]) -> str:
+    kept = [flag for flag in value.split() if _name(flag) not in unknown]
+    return f'export {variable}="{" ".join(kept)}"' if kept else f"unset {variable}"

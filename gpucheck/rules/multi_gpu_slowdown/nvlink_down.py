@@ -27,79 +27,70 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
+from gpucheck.advice.xid import advice, xid_of
+from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.kernel_log import KernelLog
-from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import title
-from gpucheck.rules._training import failure
-from gpucheck.rules._xid import Reported, advice, affected, cited, decoded, reported
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
-def check(
-    gpus: Gpus | None,
-    pci: Pci | None,
-    container: Container | None,
-    training: Training | None,
-    kernel_log: KernelLog | None,
-    log: Log | None,
-) -> Finding | Skip | None:
+def check(gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
-    linked = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.nvlinks] if gpus is not None else []
+    linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
-    down = [(place, gpu) for place, gpu in linked if _down(gpu, [other for _, other in linked], switched)]
-    reports = [one for one in reported(kernel_log, "nvlink-down", gpus, pci, container) if "Nonfatal" not in one.text]
-    if gpus is not None and down:
-        return _finding(gpus, down, reports)
+    reports = [report for report in xids.of("nvlink-down") if "Nonfatal" not in report.text]
+    if gpus is not None and any(_down(gpu, linked, switched) for gpu in linked):
+        down = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu in linked and _down(gpu, linked, switched)]
+        return _counted(gpus, down, reports)
     if reports:
         return _reported(reports)
-    seen = failure(training, log, UNCORRECTABLE, "xid", where=lambda event: decoded(event, "nvlink-down") is not None)
-    if seen is not None and not isinstance(seen, Skip):
-        known = decoded(seen.event, "nvlink-down") if seen.event is not None else None
-        return Finding(
-            summary=f"An NVLink failed: {seen.text}.",
-            evidence=seen.evidence,
-            fix=(*advice([known] if known is not None else []), *_fix()),
-            affects=seen.affects,
-            severity=Severity.ERROR,
-        )
-    if any(_partly(gpu) for _, gpu in linked) and len(linked) == 1:
+    failure = outcomes.failure(UNCORRECTABLE, "xid", where=lambda event: xid_of(event, "nvlink-down") is not None)
+    if isinstance(failure, Failure):
+        return _logged(failure)
+    if len(linked) == 1 and _partly(linked[0]):
         return Skip("some NVLinks are inactive, and one GPU alone does not tell whether they should be connected")
-    return None if gpus is not None else seen
+    return None if gpus is not None else failure
 
 
-def _reported(reports: list[Reported]) -> Finding:
+def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) -> Finding:
+    _, worst = max(down, key=lambda item: len(_inactive(item[1])))
+    more = f"; {len(down)} GPUs have links that are down" if len(down) > 1 else ""
+    fields = (f"gpus[{place}].nvlinks[{link}]" for place, gpu in down for link in _inactive(gpu))
+    return Finding(
+        summary=f"{len(_inactive(worst))} of {len(worst.nvlinks)} NVLinks of {worst.title} are down{more}.",
+        evidence=(*saw(gpus, *fields), *cited(reports)),
+        fix=(*fixes(reports), *_fix()),
+        affects=tuple(gpu.label for _, gpu in down),
+    )
+
+
+def _reported(reports: list[XidReport]) -> Finding:
     """A link that failed and works again may have been reset; one whose state is not known may still be down."""
     first = reports[0]
-    up = all(one.gpu is not None and one.gpu.nvlinks and not _inactive(one.gpu) for one in reports)
+    up = all(report.gpu is not None and report.gpu.nvlinks and not _inactive(report.gpu) for report in reports)
     now = "; its links are up now" if up else ""
     return Finding(
-        summary=f"{first.label} has had NVLink trouble since its driver was loaded: {first.words}{now}.",
+        summary=f"{first.label} has had NVLink trouble since its driver was loaded: {first.meaning}{now}.",
         evidence=cited(reports),
-        fix=(*advice(one.known for one in reports), *_fix()),
+        fix=(*fixes(reports), *_fix()),
         affects=affected(reports),
         severity=Severity.WARNING if up else Severity.ERROR,
     )
 
 
-def _finding(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[Reported]) -> Finding:
-    _, worst = max(down, key=lambda item: len(_inactive(item[1])))
-    more = f"; {len(down)} GPUs have links that are down" if len(down) > 1 else ""
+def _logged(failure: Failure) -> Finding:
+    xid = xid_of(failure.event, "nvlink-down") if failure.event is not None else None
     return Finding(
-        summary=f"{len(_inactive(worst))} of {len(worst.nvlinks)} NVLinks of {title(worst)} are down{more}.",
-        evidence=tuple(
-            item for place, gpu in down for item in saw(gpus, *(f"gpus[{place}].nvlinks[{link}]" for link in _inactive(gpu)))
-        )
-        + cited(reports),
-        fix=(*advice(one.known for one in reports), *_fix()),
-        affects=tuple(f"GPU {gpu.index}" for _, gpu in down),
+        summary=f"An NVLink failed: {failure.text}.",
+        evidence=failure.evidence,
+        fix=(*advice([xid] if xid is not None else []), *_fix()),
+        affects=failure.affects,
+        severity=Severity.ERROR,
     )
 
 
@@ -118,10 +109,15 @@ def _partly(gpu: Gpu) -> bool:
     return 0 < len(_inactive(gpu)) < len(gpu.nvlinks)
 
 
-def _down(gpu: Gpu, all_gpus: list[Gpu], switched: bool) -> bool:
+def _down(gpu: Gpu, linked: list[Gpu], switched: bool) -> bool:
     """Boards with switches use every link; bridges leave some free, but the same number on each GPU of a kind."""
-    if _partly(gpu) and (switched or gpu.fabric_state == "completed"):
+    if not _partly(gpu):
+        return False
+    if switched or gpu.fabric_state == "completed":
         return True
-    up = len(gpu.nvlinks) - len(_inactive(gpu))
-    most = max(len(other.nvlinks) - len(_inactive(other)) for other in all_gpus if other.name == gpu.name)
-    return _partly(gpu) and up < most
+    most = max(_active(other) for other in linked if other.name == gpu.name)
+    return _active(gpu) < most
+
+
+def _active(gpu: Gpu) -> int:
+    return sum(link.active for link in gpu.nvlinks)

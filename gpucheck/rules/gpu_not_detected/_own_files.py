@@ -1,13 +1,13 @@
 """A failed import whose cause is a file of the user's: one that hides an installed module, or settings that Keras can't take."""
 
-import re
 from typing import NamedTuple
 
+from gpucheck.advice.commands import word
+from gpucheck.advice.own_files import renaming
 from gpucheck.model import Evidence, Fix, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import word
 
 
 class Cause(NamedTuple):
@@ -27,28 +27,12 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Cause | None:
         return None
     path, _, problem = fact.keras_settings.rpartition("keras.json: ")
     path = f"{path}keras.json"
+    put_aside = f"mv {word(path)} {word(path + '.old')}"
     return Cause(
         f"the settings in {path} can't be used: {problem}",
         (*saw(fact, "keras_settings"), *failure),
         (
-            Fix(
-                text=f"Correct {path}, or put it aside: Keras writes a new one", command=f"mv {word(path)} {word(path + '.old')}"
-            ),
+            Fix(text=f"Correct {path}, or put it aside: Keras writes a new one", command=put_aside),
             Fix(text="See what it holds", command=f"cat {word(path)}"),
         ),
-    )
-
-
-def renaming(module: str, file: str) -> tuple[Fix, ...]:
-    """Give the file that hides a module another name; or leave it out of Python's path."""
-    own = re.sub(r"[/\\]__init__\.\w+$", "", file)
-    name = re.split(r"[/\\]", own)[-1]
-    folder = own.removesuffix(name)
-    command = f"mv {word(own)} {word(f'{folder}my_{name}')} && rm -rf {word(f'{folder}__pycache__')}"
-    return (
-        Fix(
-            text=f"Rename it, and delete the __pycache__ beside it: Python takes it for {module}",
-            command=None if "\\" in own else command,
-        ),
-        Fix(text="Or start from another folder, and leave that one out of PYTHONPATH"),
     )
