@@ -4,6 +4,7 @@ from gpucheck.engine import manual
 from gpucheck.engine.plugin import Need, load_probes, load_rows, load_rules, modules
 from gpucheck.model import Fact
 from gpucheck.probes.pci import Pci
+from gpucheck.probes.tpu import Tpu
 
 RULES = load_rules()
 
@@ -18,7 +19,7 @@ def test_a_probe_is_named_by_its_file_and_declares_its_fact():
 def test_a_rule_is_named_by_its_place():
     (rule,) = (rule for rule in RULES if rule.code == "no-nvidia-gpu")
     assert rule.row == "gpu-not-detected"
-    assert Need(name="pci", fact=Pci, optional=False) in rule.needs
+    assert Need(name="tpu", fact=Tpu, optional=False) in rule.needs
     assert Need(name="pci", fact=Pci, optional=False).probe == "pci"
 
 
