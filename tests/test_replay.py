@@ -1,132 +1,122 @@
 """A report judged again says the same; another version, or a file that is no report, is refused in one line."""
 
 import json
-import time
 
 import pytest
-from fakes import facts, machine, readings
+from one_rule import changed
 
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.engine.replay import Unreadable, replay
-from gpucheck.model import SCHEMA_VERSION, Request, Verdict
+from gpucheck.engine.recorded import Unreadable
+from gpucheck.engine.replay import replay
+from gpucheck.model import SCHEMA_VERSION, Verdict
 from gpucheck.reports import json as json_report
 
-
-def written(changes=(), **request):
-    """The report of a recorded machine, as a file."""
-    plain = machine("h200")
-    for probe, field, value in changes:
-        plain[probe][field] = value
-    plain["request"].update(request)
-    given = sorted((one for one in readings(plain) if one.probe != "request"), key=lambda one: one.probe)
-    judgements = judge(facts(plain), load_rules())
-    return json_report.render(assemble(Request(**request), given, judgements, load_rows(), time.monotonic())).encode()
+BROKEN = {"tensorflow.devices": [{"name": "CPU:0", "kind": "CPU"}]}
+PROBES = sorted(changed().keys() - {"request"})
 
 
-BROKEN = (("tensorflow", "devices", [{"name": "CPU:0", "kind": "CPU"}]),)
+def written(changes=None, **request):
+    """The report of a recorded machine, as JSON."""
+    facts = changed(changes or {})
+    facts["request"].update(request)
+    probes = [{"name": name, "status": "ok", "seconds": 0.25, "problem": None} for name in PROBES]
+    return {"schema_version": "1.0", "started_at": "2026-01-02T03:04:05Z", "seconds": 6.5, "facts": facts, "probes": probes}
 
 
-@pytest.mark.parametrize("changes", [(), BROKEN])
-def test_the_same_rules_say_the_same(changes):
-    text = written(changes)
-    again = replay(text)
-    old = json.loads(text)
-    assert json.loads(json_report.render(again)) == old
-    assert bool(again.findings) == bool(changes)
+def again(report):
+    return replay(json.dumps(report).encode())
+
+
+@pytest.mark.parametrize("changes", [{}, BROKEN])
+def test_a_replayed_report_replayed_is_the_same(changes):
+    first = again(written(changes))
+    text = json_report.render(first)
+    assert json.loads(json_report.render(replay(text.encode()))) == json.loads(text)
+    assert json.loads(text)["probes"] == written()["probes"]
+    assert bool(first.findings) == bool(changes)
+    assert (first.started_at, first.seconds) == ("2026-01-02T03:04:05Z", 6.5)
 
 
 def test_options_add_to_what_the_run_was_asked():
-    assert replay(written(), allow_cpu=True).facts["request"].allow_cpu is True
-    assert replay(written(allow_cpu=True)).facts["request"].allow_cpu is True
+    text = json.dumps(written()).encode()
+    assert replay(text, allow_cpu=True).facts["request"].allow_cpu is True
+    assert replay(text, strict=True).facts["request"].strict is True
+    assert again(written(allow_cpu=True)).facts["request"].allow_cpu is True
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda old: b"{", "not JSON"),
-        (lambda old: b"[1]", "not a gpucheck report"),
-        (lambda old: old.pop("facts"), "not a gpucheck report"),
-        (lambda old: old.update(schema_version="99.0"), "newer than " + SCHEMA_VERSION),
-        (lambda old: old.update(schema_version="0.9"), "no longer reads"),
-        (lambda old: old.update(schema_version="next"), "is no version"),
-        (lambda old: old["facts"]["gpus"].update(gpus="many"), "other types"),
-        (lambda old: old["facts"]["driver"].pop("status"), "other types"),
-        (lambda old: old["probes"][0].update(status="splendid"), "other types"),
-    ],
-)
-def test_what_cannot_be_judged_is_refused(change, words):
-    old = json.loads(written())
-    changed = change(old)
+REFUSED = {
+    "no object": (lambda old: b"[1]", "not a gpucheck report"),
+    "cut off": (lambda old: b"{", "not JSON"),
+    "an array without end": (lambda old: b"[" * 200_000, "not JSON: nested too deeply"),
+    "objects without end": (lambda old: b'{"a":' * 200_000, "not JSON: nested too deeply"),
+    "facts without end": (lambda old: b'{"facts": {"x": ' + b"[" * 200_000, "not JSON: nested too deeply"),
+    "half a character": (lambda old: json.dumps(old).encode().replace(b"NVIDIA H200", b"NVIDIA \xc3"), "not JSON: .*UTF-8"),
+    "no facts": (lambda old: old.pop("facts"), "not a gpucheck report"),
+    "newer": (lambda old: old.update(schema_version="99.0"), f"newer than {SCHEMA_VERSION}"),
+    "older": (lambda old: old.update(schema_version="0.9"), "no longer reads"),
+    "no version": (lambda old: old.update(schema_version="next"), "is no version"),
+    "another type": (lambda old: old["facts"]["gpus"].update(gpus="many"), "other types"),
+    "a field less": (lambda old: old["facts"]["driver"].pop("status"), "other types"),
+    "another status": (lambda old: old["probes"][0].update(status="splendid"), "other types"),
+    "a probe without a name": (lambda old: old["probes"][0].pop("name"), "other types"),
+    "another backend": (lambda old: old["facts"]["request"].update(backend="mxnet"), "'mxnet'; this gpucheck knows tensorflow, jax"),
+    "trained by another": (lambda old: old["facts"]["training"]["runs"][0].update(backend="mxnet"), "the backend 'mxnet'"),
+    "a negative time": (lambda old: old.update(seconds=-0.001), "seconds: -0.001"),
+    "a time that is none": (lambda old: old.update(seconds=True), "seconds: True"),
+    "a probe's time": (lambda old: old["probes"][0].update(seconds=-5), "seconds: -5"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_what_cannot_be_judged_is_refused(change):
+    old = written()
+    alter, words = REFUSED[change]
+    altered = alter(old)
     with pytest.raises(Unreadable, match=words):
-        replay(changed if isinstance(changed, bytes) else json.dumps(old).encode())
+        replay(altered if isinstance(altered, bytes) else json.dumps(old).encode())
 
 
-def test_a_probe_the_report_does_not_know_is_not_observed():
-    old = json.loads(written())
-    del old["facts"]["pci"]
-    old["probes"] = [run for run in old["probes"] if run["name"] != "pci"]
-    again = replay(json.dumps(old).encode())
-    assert {outcome.reason for outcome in again.outcomes if outcome.code == "no-nvidia-gpu"} == {"pci: not observed"}
-
-
-def test_a_probe_that_failed_stays_failed():
-    old = json.loads(written())
-    old["facts"].pop("pci")
-    for run in old["probes"]:
-        if run["name"] == "pci":
-            run.update(status="failed", problem="OSError: no bus")
-    again = replay(json.dumps(old).encode())
-    assert again.unknown_because == ("pci: OSError: no bus",)
-
-
-def test_a_newer_minor_version_is_read_without_the_fields_it_added():
-    old = json.loads(written(BROKEN))
+def test_a_newer_minor_version_is_read_without_what_it_added():
+    old = written(BROKEN)
     major, minor = SCHEMA_VERSION.split(".")
     old.update(schema_version=f"{major}.{int(minor) + 7}", news={"a": [1]})
     old["facts"]["gpus"]["news"] = 1
     old["facts"]["a_probe_of_tomorrow"] = {"seen": True}
-    old["probes"] += [{"name": "a_probe_of_tomorrow", "status": "ok", "seconds": 1.0, "problem": None}]
-    again = replay(json.dumps(old).encode())
-    assert again.schema_version == SCHEMA_VERSION
-    assert [one.code for one in again.findings] == [one.code for one in replay(written(BROKEN)).findings]
-
-
-@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"a":' * 200_000, b'{"facts": {"x": ' + b"[" * 200_000])
-def test_what_is_nested_without_end_is_refused(text):
-    with pytest.raises(Unreadable, match="not JSON: nested too deeply"):
-        replay(text)
-
-
-@pytest.mark.parametrize("where", [lambda old: old, lambda old: old["probes"][0]], ids=["run", "probe"])
-@pytest.mark.parametrize("seconds", [-5, -0.001, True])
-def test_a_time_that_no_run_takes_is_refused(where, seconds):
-    old = json.loads(written())
-    where(old)["seconds"] = seconds
-    with pytest.raises(Unreadable, match=f"seconds: {seconds}"):
-        replay(json.dumps(old).encode())
+    old["probes"] += [{"name": "a_probe_of_tomorrow", "status": "half", "seconds": 1.0, "problem": None}]
+    made = again(old)
+    assert made.schema_version == SCHEMA_VERSION
+    assert made.findings == again(written(BROKEN)).findings
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
 def test_json_is_read_as_powershell_writes_it(encoding):
-    text = written().decode().replace("NVIDIA H200", "NVIDIA H200 ü")
-    again = replay(text.replace("\n", "\r\n").encode(encoding))
-    assert again.facts["gpus"].gpus[0].name == "NVIDIA H200 ü"
+    text = json.dumps(written(), indent=1, ensure_ascii=False).replace("NVIDIA H200", "NVIDIA H200 ü")
+    made = replay(text.replace("\n", "\r\n").encode(encoding))
+    assert made.facts["gpus"].gpus[0].name == "NVIDIA H200 ü"
+
+
+def without(probe, **run):
+    """The report without a fact; with ``run``, what its probe says of itself; else without the probe too."""
+    old = written()
+    del old["facts"][probe]
+    old["probes"] = [{**each, **run} if each["name"] == probe else each for each in old["probes"] if run or each["name"] != probe]
+    return again(old)
+
+
+def test_a_probe_the_report_does_not_know_is_not_observed():
+    assert {one.reason for one in without("pci").outcomes if one.code == "no-nvidia-gpu"} == {"pci: not observed"}
+    assert without("training").unknown_because == ("nothing was trained: not observed",)
+    plain = written(smoke=False)
+    del plain["facts"]["training"]
+    plain["probes"] = [run for run in plain["probes"] if run["name"] != "training"]
+    assert again(plain).exit_code == 0
+
+
+def test_a_probe_that_failed_stays_failed():
+    assert without("pci", status="failed", problem="OSError: no bus").unknown_because == ("pci: OSError: no bus",)
 
 
 @pytest.mark.parametrize("probe", ["training", "tensorflow", "pci"])
 def test_a_fact_that_is_not_there_was_not_looked_at(probe):
-    old = json.loads(written())
-    del old["facts"][probe]
-    again = replay(json.dumps(old).encode())
-    assert (again.verdict, again.exit_code) == (Verdict.UNKNOWN, 3)
-    assert again.unknown_because == (f"{probe}: the report says that it answered, and has no fact of it",)
-
-
-def test_a_training_that_the_report_does_not_even_name_is_missed():
-    old = json.loads(written())
-    del old["facts"]["training"]
-    old["probes"] = [run for run in old["probes"] if run["name"] != "training"]
-    assert replay(json.dumps(old).encode()).unknown_because == ("nothing was trained: not observed",)
-    old["facts"]["request"]["smoke"] = False
-    assert replay(json.dumps(old).encode()).exit_code == 0
+    made = without(probe, status="ok")
+    assert (made.verdict, made.exit_code) == (Verdict.UNKNOWN, 3)
+    assert made.unknown_because == (f"{probe}: the report says that it answered, and has no fact of it",)

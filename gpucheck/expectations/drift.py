@@ -10,7 +10,7 @@ from gpucheck.expectations.items import Item, Machine
 from gpucheck.expectations.tracked import Tracked, tracked
 from gpucheck.expectations.training import training
 from gpucheck.expectations.versions import version
-from gpucheck.model import Expectations, Report, Request
+from gpucheck.model import Expectations, ProbeStatus, Report, Request
 
 TRAINING = "training speed"
 GROUPS = {
@@ -51,48 +51,74 @@ def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
     What the first looked at and the second was not asked for (``--quick``) is not compared; what the second failed to see is a
     change.
     """
-    changes: list[Change] = []
-    left: list[str] = []
-    for probe, groups in PROBES.items():
+    comparison = _Comparison(baseline, current)
+    for probe, group in PROBES.items():
         if probe in old.facts and probe not in new.facts:
-            run = next((run for run in new.probes if run.name == probe), None)
-            reason = (run.problem if run is not None else None) or "not looked at"
-            if run is not None and run.status.value in ("failed", "timed_out"):
-                changes.append(_change(groups, f"what the probe {probe} sees", "an answer", f"none: {reason}"))
-            else:
-                left.append(f"{probe}: {reason}")
+            comparison.missing(probe, group, new)
         elif probe in new.facts and probe not in old.facts:
-            left.append(f"{probe}: not in {baseline}")
-    theirs, ours = tracked(old), tracked(new)
-    for key in dict.fromkeys([*theirs, *ours]):
-        was, now = theirs.get(key), ours.get(key)
-        known = was or now
-        if known is None or not all(probe in old.facts and probe in new.facts for probe in known.probes):
-            continue
-        if key[0] == TRAINING and not (was and now):  # the levels, and --strategy, train different jobs
-            if known.number is None:
-                left.append(f"{key[1]}: trained in {baseline if was else current} only")
-        elif was and now and was.coarse == now.coarse and was.vague != now.vague:
-            left.append(f"{key[1]}: only one of the two knows its version")
-        elif _differ(was, now):
-            changes.append(_change(key[0], key[1], was and was.words, now and now.words, _direction(was, now)))
-    if _on_cpu(old) and _on_cpu(new):
-        left.append("training speed on the CPU: it is what other processes leave of it")
-    return _drift(changes, left, baseline, current)
+            comparison.not_compared.append(f"{probe}: not in {baseline}")
+    before, after = tracked(old), tracked(new)
+    for group, what in dict.fromkeys([*before, *after]):
+        was, now = before.get((group, what)), after.get((group, what))
+        if all(probe in old.facts and probe in new.facts for value in (was, now) if value for probe in value.probes):
+            comparison.compare(group, what, was, now)
+    if _has_cpu_speed(old) and _has_cpu_speed(new):
+        comparison.not_compared.append("training speed on the CPU: it is what other processes leave of it")
+    return comparison.drift()
 
 
 def from_expectations(wanted: Expectations, report: Report, baseline: str, current: str) -> Drift:
     """Hold a run against an expectations file: every expectation that is not met is a change."""
     request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=wanted)
     machine = Machine(request, *report.facts.values())
-    changes, left = [], []
-    for look, group in _LOOKS:
+    comparison = _Comparison(baseline, current)
+    for look, group in _EXPECTED:
         for item in look(machine):
             if item.met is None:
-                left.append(f"{item.what} ({item.expected}): {item.seen}")
+                comparison.not_compared.append(f"{item.what} ({item.expected}): {item.seen}")
             elif not item.met:
-                changes.append(_change(group(item), item.what, item.expected, item.seen))
-    return _drift(changes, left, baseline, current)
+                comparison.change(group(item), item.what, item.expected, item.seen)
+    return comparison.drift()
+
+
+class _Comparison:
+    """Collects what is different."""
+
+    def __init__(self, baseline: str, current: str) -> None:
+        self.baseline, self.current = baseline, current
+        self.changes: list[Change] = []
+        self.not_compared: list[str] = []
+
+    def change(self, group: str, what: str, old: str | None, new: str | None, note: str | None = None) -> None:
+        self.changes.append(Change(group=group, what=what, old=old, new=new, why=GROUPS[group], note=note))
+
+    def missing(self, probe: str, group: str, new: Report) -> None:
+        """A fact that only the old report has."""
+        run = next((run for run in new.probes if run.name == probe), None)
+        reason = (run.problem if run else None) or "not looked at"
+        if run and run.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
+            self.change(group, f"what the probe {probe} sees", "an answer", f"none: {reason}")
+        else:
+            self.not_compared.append(f"{probe}: {reason}")
+
+    def compare(self, group: str, what: str, was: Tracked | None, now: Tracked | None) -> None:
+        """One value that both could look at."""
+        if was is None or now is None:
+            value = was or now
+            if group != TRAINING:
+                self.change(group, what, was and was.words, now and now.words)
+            elif value and value.number is None:  # the levels, and --strategy, train different jobs
+                self.not_compared.append(f"{what}: trained in {self.baseline if was else self.current} only")
+        elif was.coarse == now.coarse and was.vague != now.vague:
+            self.not_compared.append(f"{what}: only one of the two knows its version")
+        elif _differ(was, now):
+            self.change(group, what, was.words, now.words, _direction(was, now))
+
+    def drift(self) -> Drift:
+        """The changes by group, within a group as they were looked at."""
+        order = list(GROUPS)
+        changes = sorted(dict.fromkeys(self.changes), key=lambda change: order.index(change.group))
+        return Drift(baseline=self.baseline, current=self.current, changes=tuple(changes), not_compared=tuple(self.not_compared))
 
 
 PROBES = {
@@ -119,7 +145,7 @@ def _version_group(item: Item) -> str:
     return {"Python": "Python and packages", "cuDNN": "libraries"}.get(item.what, "driver and CUDA")
 
 
-_LOOKS: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str]], ...] = (
+_EXPECTED: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str]], ...] = (
     (gpu_count, lambda item: "hardware"),
     (gpu_models, lambda item: "hardware"),
     (version, _version_group),
@@ -127,9 +153,7 @@ _LOOKS: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str]],
 )
 
 
-def _differ(was: Tracked | None, now: Tracked | None) -> bool:
-    if was is None or now is None:
-        return was is not now
+def _differ(was: Tracked, now: Tracked) -> bool:
     if was.number is not None and now.number is not None:
         return abs(now.number - was.number) > SPEED_TOLERANCE * max(abs(was.number), abs(now.number))
     if was.coarse is not None and now.coarse is not None and (was.vague or now.vague):
@@ -137,8 +161,8 @@ def _differ(was: Tracked | None, now: Tracked | None) -> bool:
     return was.words != now.words
 
 
-def _direction(was: Tracked | None, now: Tracked | None) -> str | None:
-    if was is None or now is None or now.number is None or not was.number:
+def _direction(was: Tracked, now: Tracked) -> str | None:
+    if now.number is None or not was.number:
         return None
     share = now.number / was.number
     if share < 1:
@@ -146,17 +170,6 @@ def _direction(was: Tracked | None, now: Tracked | None) -> str | None:
     return f"{share:.1f} times as fast" if share < 10 else f"{share:,.0f} times as fast"
 
 
-def _on_cpu(report: Report) -> bool:
+def _has_cpu_speed(report: Report) -> bool:
     """Whether it has a speed that is not compared."""
     return any(run.samples_per_second is not None and not steady(run.devices) for run in report.training)
-
-
-def _change(group: str, what: str, old: str | None, new: str | None, note: str | None = None) -> Change:
-    return Change(group=group, what=what, old=old, new=new, why=GROUPS[group], note=note)
-
-
-def _drift(changes: list[Change], left: list[str], baseline: str, current: str) -> Drift:
-    order = list(GROUPS)
-    changes.sort(key=lambda change: order.index(change.group))  # stable: within a group as they were looked at
-    unique = tuple(dict.fromkeys(changes))
-    return Drift(baseline=baseline, current=current, changes=unique, not_compared=tuple(left))

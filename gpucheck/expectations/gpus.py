@@ -51,9 +51,11 @@ def gpu_models(machine: Machine) -> Iterator[Item]:
         label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
         for name, expected, is_met, words in _gpu_wishes(machine.expected):
             value = getattr(gpu, name)
-            told = f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
+            words_seen = (
+                f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
+            )
             evidence = saw(source, f"{field}[{place}].{name}")
-            yield Item(label, expected, told, None if value is None else is_met(value), evidence, (label,))
+            yield Item(label, expected, words_seen, None if value is None else is_met(value), evidence, (label,))
 
 
 Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
@@ -63,7 +65,7 @@ def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
     wanted = expectations.gpu
     if wanted.names:
         names = wanted.names
-        yield "name", " or ".join(names), lambda name: any(_named(name, one) for one in names), str
+        yield "name", " or ".join(names), lambda name: any(_named(name, pattern) for pattern in names), str
     if wanted.memory_gib is not None:
         least = wanted.memory_gib
         yield (

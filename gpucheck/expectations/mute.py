@@ -16,10 +16,12 @@ def mute(findings: Iterable[Diagnosis], mutes: Iterable[Mute], today: datetime.d
         mutes: several of one code: the latest counts. What follows from a muted finding is not muted with it.
         today: the last day of a mute still belongs to it.
     """
-    latest = {one.code: one for one in sorted(mutes, key=lambda one: one.until)}
-    return tuple(finding if finding.code not in latest else _marked(finding, latest[finding.code], today) for finding in findings)
+    latest = {mute.code: mute for mute in sorted(mutes, key=lambda mute: mute.until)}
+    return tuple(_marked(finding, latest.get(finding.code), today) for finding in findings)
 
 
-def _marked(finding: Diagnosis, one: Mute, today: datetime.date) -> Diagnosis:
-    words = f"{one.reason} until {one.until.isoformat()}"
-    return replace(finding, muted=words) if today <= one.until else replace(finding, mute_expired=words)
+def _marked(finding: Diagnosis, mute: Mute | None, today: datetime.date) -> Diagnosis:
+    if mute is None:
+        return finding
+    words = f"{mute.reason} until {mute.until.isoformat()}"
+    return replace(finding, muted=words) if today <= mute.until else replace(finding, mute_expired=words)

@@ -59,8 +59,8 @@ def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
     if not isinstance(table, dict):
         raise where.problem((), f"expected a table, not {_kind(table)}")
     table = dict(table)
-    _version(table.pop("schema_version", FORMAT_VERSION), where)
-    _known(table, Expectations, where)
+    _check_version(table.pop("schema_version", FORMAT_VERSION), where)
+    _check_keys(table, Expectations, where)
     table = {key: _spelled(key, entry, where) for key, entry in table.items()}
     try:
         expected = msgspec.convert(table, Expectations)
@@ -83,7 +83,7 @@ class _Where:
         return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
 
 
-def _version(version: Any, where: _Where) -> None:
+def _check_version(version: Any, where: _Where) -> None:
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise where.problem(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
     if version > FORMAT_VERSION:
@@ -91,21 +91,21 @@ def _version(version: Any, where: _Where) -> None:
         raise where.problem(("schema_version",), words)
 
 
-def _known(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
+def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
     """Every key of every table is known; the nested tables of a struct are structs of the same names."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     for name, entry in table.items():
         if name not in fields:
-            known = [*fields, "schema_version"] if not at else list(fields)
-            raise where.problem((*at, name), f"unknown key{did_you_mean(name, known)}")
+            keys = list(fields) if at else [*fields, "schema_version"]
+            raise where.problem((*at, name), f"unknown key{did_you_mean(name, keys)}")
         inner = fields[name]
         if isinstance(entry, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
-            _known(entry, inner, where, (*at, name))
+            _check_keys(entry, inner, where, (*at, name))
         elif name == "mute" and isinstance(entry, list):
             (mute, *_) = inner.__args__
-            for place, one in enumerate(entry):
-                if isinstance(one, dict):
-                    _known(one, mute, where, (*at, name, place))
+            for place, table in enumerate(entry):
+                if isinstance(table, dict):
+                    _check_keys(table, mute, where, (*at, name, place))
 
 
 def _spelled(name: str, entry: Any, where: _Where) -> Any:

@@ -37,9 +37,9 @@ def expectations(report: Report) -> Expectations:
     count, _ = usable_gpus(machine)
     return Expectations(
         gpu=_gpus(machine, count),
-        versions=VersionExpectations(**{name: f"=={found}" for name, found in _versions(machine).items()}),
+        versions=VersionExpectations(**{name: f"=={version}" for name, version in _versions(machine).items()}),
         training=_training(report),
-        allowed_warnings=tuple(sorted({one.code for one in report.findings if one.severity is Severity.WARNING})),
+        allowed_warnings=tuple(sorted({finding.code for finding in report.findings if finding.severity is Severity.WARNING})),
     )
 
 
@@ -60,7 +60,7 @@ def _versions(machine: Machine) -> dict[str, str]:
     """The versions that a specifier can name."""
     from packaging.version import InvalidVersion, Version
 
-    found = {}
+    named = {}
     for name, text in versions_seen(machine).items():
         if text is None or text == ABSENT:
             continue
@@ -68,8 +68,8 @@ def _versions(machine: Machine) -> dict[str, str]:
             Version(text)
         except InvalidVersion:
             continue
-        found[name] = text
-    return found
+        named[name] = text
+    return named
 
 
 def _training(report: Report) -> TrainingExpectations:
@@ -171,9 +171,9 @@ def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[st
     for strategy, speeds in wanted.min_samples_per_second.items():
         measured = ", ".join(f"{_slowest(report, strategy, precision):,.4g} in {precision}" for precision in speeds)
         yield f"{toml.key(strategy)} = {toml.value(speeds)}  # measured: {measured}"
-    told = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
-    if told:
-        yield f"# No speed is expected of a CPU: it is what other processes leave of it. Measured: {', '.join(told)}."
+    on_cpu = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
+    if on_cpu:
+        yield f"# No speed is expected of a CPU: it is what other processes leave of it. Measured: {', '.join(on_cpu)}."
     yield ""
 
 

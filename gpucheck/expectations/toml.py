@@ -31,9 +31,9 @@ def load(text: str, name: str) -> dict[str, Any]:
 def line(text: str, path: Path) -> int | None:
     """Line (from 1) where a path is written; of what it lies in, where it has no line of its own (an inline table's key)."""
     best, at = 0, None
-    for number, found in _places(text):
+    for number, place in _places(text):
         common = 0
-        while common < min(len(found), len(path)) and found[common] == path[common]:
+        while common < min(len(place), len(path)) and place[common] == path[common]:
             common += 1
         if common > best:
             best, at = common, number

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from gpucheck.expectations.items import Item, Machine
-from gpucheck.model import TrainingRun, saw
+from gpucheck.model import Evidence, TrainingRun, saw
 from gpucheck.probes.training import Training
 
 
@@ -26,38 +26,38 @@ def _passes(strategy: str, fact: Training | None, absent: str) -> Item:
     for status in ("failed", "timed_out", "skipped"):
         for place, run in runs:
             if run.status == status and fact is not None:
-                words = run.reason or status.replace("_", " ")
+                reason = run.reason or status.replace("_", " ")
+                seen = f"failed ({reason})" if status == "failed" else reason
                 evidence = saw(fact, f"runs[{place}].status", f"runs[{place}].reason")
-                told = f"failed ({words})" if status == "failed" else words
-                return Item(what, expected, told, False if status == "failed" else None, evidence, run.devices)
+                return Item(what, expected, seen, False if status == "failed" else None, evidence, run.devices)
     return Item(what, expected, "passed" if runs else _no_run(fact, absent), True if runs else None)
 
 
 def _fast(strategy: str, precision: str, least: float, fact: Training | None, absent: str) -> Iterator[Item]:
     what, expected = f"strategy {strategy} in {precision}", f"at least {least:,g} samples/s"
-    found = False
-    for place, run in _measured(fact):
-        if (run.strategy, run.precision) == (strategy, precision) and as_usual(run) and fact is not None:
-            found = True
-            speed = run.samples_per_second
-            told = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
-            evidence = saw(fact, f"runs[{place}].samples_per_second")
-            yield Item(what, expected, told, None if speed is None else speed >= least, evidence, run.devices)
-    if not found:
+    runs = [(place, run) for place, run in _measured(fact) if (run.strategy, run.precision) == (strategy, precision)]
+    for place, run in runs:
+        speed = run.samples_per_second
+        seen = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
+        yield Item(
+            what, expected, seen, None if speed is None else speed >= least, _cite(fact, place, "samples_per_second"), run.devices
+        )
+    if not runs:
         yield Item(what, expected, _no_run(fact, absent), None)
 
 
 def _starts(most: float, fact: Training | None, absent: str) -> Iterator[Item]:
-    found = False
-    for place, run in _measured(fact):
-        if as_usual(run) and run.first_step_seconds is not None and fact is not None:
-            found = True
-            seconds = run.first_step_seconds
-            evidence = saw(fact, f"runs[{place}].first_step_seconds")
-            what = f"the first step of {run.strategy} in {run.precision}"
-            yield Item(what, f"at most {most:g} s", f"{seconds:.3g} s", seconds <= most, evidence, run.devices)
-    if not found:
+    runs = [(place, run, run.first_step_seconds) for place, run in _measured(fact) if run.first_step_seconds is not None]
+    for place, run, seconds in runs:
+        what = f"the first step of {run.strategy} in {run.precision}"
+        evidence = _cite(fact, place, "first_step_seconds")
+        yield Item(what, f"at most {most:g} s", f"{seconds:.3g} s", seconds <= most, evidence, run.devices)
+    if not runs:
         yield Item("the first step of training", f"at most {most:g} s", _no_run(fact, absent), None)
+
+
+def _cite(fact: Training | None, place: int, field: str) -> tuple[Evidence, ...]:
+    return () if fact is None else saw(fact, f"runs[{place}].{field}")
 
 
 def as_usual(run: TrainingRun) -> bool:
@@ -66,7 +66,8 @@ def as_usual(run: TrainingRun) -> bool:
 
 
 def _measured(fact: Training | None) -> list[tuple[int, TrainingRun]]:
-    return [(place, run) for place, run in _planned(fact) if run.status != "skipped"]
+    """The runs whose speed and first step count."""
+    return [(place, run) for place, run in _planned(fact) if run.status != "skipped" and as_usual(run)]
 
 
 def _planned(fact: Training | None) -> list[tuple[int, TrainingRun]]:

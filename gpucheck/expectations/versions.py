@@ -23,14 +23,14 @@ def version(machine: Machine) -> Iterator[Item]:
         specifier = getattr(wanted, name)
         if specifier is None:
             continue
-        found, evidence = look(machine)
-        if found is None or found == ABSENT:
-            met = None if found is None else False
-            yield Item(what, specifier, found or "its version could not be seen", met, evidence)
+        installed, evidence = look(machine)
+        if installed is None or installed == ABSENT:
+            met = None if installed is None else False
+            yield Item(what, specifier, installed or "its version could not be seen", met, evidence)
             continue
-        met = versions.satisfies(found, specifier)
-        told = found if met is not None else f"{found}, which is no version that can be compared"
-        yield Item(what, specifier, told, met, evidence)
+        met = versions.satisfies(installed, specifier)
+        seen = installed if met is not None else f"{installed}, which is no version that can be compared"
+        yield Item(what, specifier, seen, met, evidence)
 
 
 Version = tuple[str | None, tuple[Evidence, ...]]  # None: could not be seen
@@ -58,19 +58,16 @@ def _cuda(machine: Machine) -> Version:
 
 def _cudnn(machine: Machine) -> Version:
     libraries, packages = machine.get(Libraries), machine.get(Packages)
-    place, library = (
-        next(((index, one) for index, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.so")), (0, None))
-        if libraries is not None
-        else (0, None)
-    )
-    if libraries is not None and library is not None and library.path:
+    listed = enumerate(libraries.libraries if libraries else ())
+    place, library = next((each for each in listed if each[1].soname.startswith("libcudnn.so")), (0, None))
+    if libraries and library and library.path:
         return library.version, saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version")
-    for number, wheel in enumerate(packages.nvidia if packages is not None else ()):
-        if wheel.name.startswith("nvidia-cudnn") and packages is not None:
+    for number, wheel in enumerate(packages.nvidia if packages else ()):
+        if wheel.name.startswith("nvidia-cudnn") and packages:
             return wheel.version, saw(packages, f"nvidia[{number}].name", f"nvidia[{number}].version")
-    if libraries is not None and library is not None:
+    if libraries and library:
         return ABSENT, saw(libraries, f"libraries[{place}].soname", f"libraries[{place}].path")
-    if packages is not None and packages.tensorflow is None:
+    if packages and packages.tensorflow is None:
         return ABSENT, saw(packages, "nvidia")
     return None, ()
 

@@ -46,10 +46,10 @@ def render_markdown(drift: Drift) -> str:
 
 def groups(drift: Drift) -> dict[str, list[Change]]:
     """The changes by group, in their order."""
-    found: dict[str, list[Change]] = {}
+    grouped: dict[str, list[Change]] = {}
     for change in drift.changes:
-        found.setdefault(change.group, []).append(change)
-    return found
+        grouped.setdefault(change.group, []).append(change)
+    return grouped
 
 
 def _old(change: Change) -> str:

@@ -26,9 +26,9 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     out = TerminalText(width=width, color=color, ascii=ascii)
     log = report.fact(Log)
     assert log is not None  # noqa: S101 - see above
-    if report.findings and (left := _unexplained(report, log)):
+    if report.findings and (unexplained := _unexplained(report, log)):
         out.add("The warnings below need not have ended the program. These lines look most like failures:", hang=2)
-        _suspects(out, left)
+        _suspects(out, unexplained)
     terminal_findings.write(out, report, verbose)
     if not report.findings:
         _unknown(out, log)
@@ -70,14 +70,15 @@ def _unexplained(report: Report, log: Log) -> list[Event]:
     texts = {str(item.value) for finding in report.findings for item in finding.evidence}
     kinds = {event.kind for event in log.events if event.text in texts}.difference(_OF_ANY_CAUSE)
     cited = {event.line for event in log.events if event.kind in kinds or event.text in texts}
-    known = {event.line for event in log.events if event.kind not in _OF_ANY_CAUSE}
+    explained = {event.line for event in log.events if event.kind not in _OF_ANY_CAUSE}
     last = max(cited, default=0)
     return [
         event
         for event in log.suspects
         if event.line not in cited
         and (
-            event.fields["looks"] in _ENDS or (event.fields["looks"] == "error" and event.line > last and event.line not in known)
+            event.fields["looks"] in _ENDS
+            or (event.fields["looks"] == "error" and event.line > last and event.line not in explained)
         )
     ]
 

@@ -1,6 +1,6 @@
 """The report as one HTML file that needs nothing else: no network, no server. Findings, evidence, training charts, all facts.
 
-Needs jinja2. The template lies beside this file.
+Needs jinja2. The templates lie beside this file.
 """
 
 import json
@@ -22,7 +22,6 @@ from gpucheck.reports.shared.limited_text import plain
 from gpucheck.reports.shared.training import beside, row, why_not
 from gpucheck.reports.shared.words import duration
 
-TEMPLATE = "report.html.jinja"
 MOST_FACTS = 20_000  # rows; a browser searches these at once
 
 
@@ -35,11 +34,14 @@ class Row(NamedTuple):
 
 def render(report: Report) -> str:
     """A whole HTML document. What a machine says about itself is escaped, its control characters dropped."""
-    source = pkgutil.get_data("gpucheck.reports", TEMPLATE)
-    assert source is not None  # noqa: S101 - package data
     page = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_final
-    ).from_string(source.decode("utf-8"))
+        loader=jinja2.FunctionLoader(_source),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_final,
+    ).get_template("report.html.jinja")
     drawn, reason = charts.draw(report)
     cited = {item.fact for finding in report.findings for item in finding.evidence}
     text: str = page.render(
@@ -66,6 +68,11 @@ def render(report: Report) -> str:
         seconds=duration,
     )
     return text
+
+
+def _source(name: str) -> str | None:
+    source = pkgutil.get_data("gpucheck.reports", name)
+    return None if source is None else source.decode("utf-8")
 
 
 class _Safe(str):

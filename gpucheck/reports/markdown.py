@@ -38,8 +38,8 @@ def render(report: Report, *, facts: bool = True) -> str:
         lines += ["## Not looked at", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
     for root in roots(report):
         lines += _finding(report, root)
-    if known := muted(report):
-        lines += ["## Muted", "", *(f"- `{each.code}`: {escape(f'{each.summary} ({each.muted})')}" for each in known), ""]
+    if silenced := muted(report):
+        lines += ["## Muted", "", *(f"- `{each.code}`: {escape(f'{each.summary} ({each.muted})')}" for each in silenced), ""]
     if report.training:
         lines += _training(report.training)
     if report.experiments:

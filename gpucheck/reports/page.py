@@ -120,20 +120,20 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
         return [(page.example.summary, [])]
     if section in LITERAL:
         return [(line.strip(), []) for line in text.splitlines() if line.strip()]
-    found: list[tuple[str, list[str]]] = []
+    paragraphs: list[tuple[str, list[str]]] = []
     begin = True
     for line in map(str.strip, text.splitlines()):
         if not line:
             begin = True
             continue
-        ready = bool(found) and not begin and found[-1][0].endswith(":") and not found[-1][1]
+        ready = bool(paragraphs) and not begin and paragraphs[-1][0].endswith(":") and not paragraphs[-1][1]
         prose, commands = _split(line, ready or "\n" not in text.strip())
-        if begin or ITEM.match(line) or (found[-1][1] and prose):
-            found.append((prose, commands))
+        if begin or ITEM.match(line) or (paragraphs[-1][1] and prose):
+            paragraphs.append((prose, commands))
         else:
-            found[-1] = (f"{found[-1][0]} {prose}".rstrip(), [*found[-1][1], *commands])
+            paragraphs[-1] = (f"{paragraphs[-1][0]} {prose}".rstrip(), [*paragraphs[-1][1], *commands])
         begin = False
-    return found
+    return paragraphs
 
 
 def _dedented(code: str) -> list[str]:

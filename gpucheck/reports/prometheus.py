@@ -130,11 +130,11 @@ def _labels(run: TrainingRun) -> Labels:
 def _gauge(name: str, meaning: str, samples: list[tuple[Labels, Any]]) -> GaugeMetricFamily:
     names = list(samples[0][0]) if samples else []
     family = GaugeMetricFamily(f"gpucheck_{name}", f"{meaning}.", labels=names)
-    seen: set[tuple[str, ...]] = set()
+    labelled: set[tuple[str, ...]] = set()
     for labels, value in samples:
         key = tuple(line(str(label)) for label in labels.values())
-        if key not in seen:
-            seen.add(key)
+        if key not in labelled:
+            labelled.add(key)
             family.add_metric(key, float(value))
     return family
 

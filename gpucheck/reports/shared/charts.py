@@ -97,8 +97,8 @@ def _draw(figure: Any, bars: Bars, rows: list[tuple[TrainingRun, tuple[float | N
     figure.set_size_inches(4.6, 0.75 + 0.24 * (parts + 0.7) * len(rows) + (0.25 if parts > 1 else 0))
     axes = figure.add_subplot()
     # A value far below the largest would be no bar at all, and a first step is a hundred others: then a logarithmic scale.
-    known = [value for _, values in rows for value in values if value is not None and value > 0]
-    logarithmic = parts > 1 and bool(known) and max(known) > 30 * min(known)
+    positive = [value for _, values in rows for value in values if value is not None and value > 0]
+    logarithmic = parts > 1 and bool(positive) and max(positive) > 30 * min(positive)
     for part, color in zip(range(parts), (ACCENT, SECOND), strict=False):
         places = [row + (part - (parts - 1) / 2) * thickness for row in range(len(rows))]
         lengths = [values[part] or 0.0 for _, values in rows]
@@ -107,7 +107,7 @@ def _draw(figure: Any, bars: Bars, rows: list[tuple[TrainingRun, tuple[float | N
             value = values[part]
             text = "not finite" if value is None and bars.title == "Loss" else "" if value is None else significant(value)
             axes.annotate(
-                text, (value or (min(known, default=1) if logarithmic else 0), place), (4, 0),
+                text, (value or (min(positive, default=1) if logarithmic else 0), place), (4, 0),
                 textcoords="offset points", va="center", color=INK, fontsize=11,
             )  # fmt: skip
     if logarithmic:

@@ -95,8 +95,8 @@ def value(plain: Any, field: str = "", unit: str = "", verbose: bool = False) ->
     if isinstance(plain, Struct):
         return plain.text if isinstance(plain, Event) else label(plain) or value(asdict(plain), verbose=verbose)
     if isinstance(plain, dict):
-        known = [f"{spelled(key)} {value(entry, key, '', verbose)}" for key, entry in plain.items() if entry is not None]
-        return _enumerate(known, verbose)
+        entries = [f"{spelled(key)} {value(entry, key, '', verbose)}" for key, entry in plain.items() if entry is not None]
+        return _enumerate(entries, verbose)
     if field.endswith("compute_capability"):
         return ".".join(map(str, plain))
     return _enumerate([value(entry, verbose=verbose) for entry in plain], verbose)

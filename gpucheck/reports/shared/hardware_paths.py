@@ -80,7 +80,7 @@ def write(out: TerminalText, report: Report) -> None:
 
 
 def _passed(report: Report, strategy: str) -> list[TrainingRun]:
-    return [run for run in report.training if run.strategy == strategy and run.status == "passed"]
+    return [run for run in report.training if run.strategy == strategy and run.status == "passed" and run.devices]
 
 
 def _on_gpus(run: TrainingRun) -> bool:
@@ -154,11 +154,11 @@ def _workers(report: Report) -> tuple[str | None, str]:
         return None, f"not yet: {first.workers or 'several'} workers together did not pass"
     works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or HERE})"
     shared = run.cluster in (None, HERE) and len(set(run.devices)) < len(run.devices)
-    one = next(iter(singles(run, report.training)), None)
-    if shared or one is None or not run.samples_per_second or not one.samples_per_second:
+    single = next(iter(singles(run, report.training)), None)
+    if shared or single is None or not run.samples_per_second or not single.samples_per_second:
         return None, works
-    share = run.samples_per_second / (run.replicas * one.samples_per_second)
-    return f"{100 * share:.0f} % of {run.replicas} × {one.devices[0]} alone", works
+    share = run.samples_per_second / (run.replicas * single.samples_per_second)
+    return f"{100 * share:.0f} % of {run.replicas} × {single.devices[0]} alone", works
 
 
 def _tpu(report: Report) -> str:
