@@ -9,8 +9,7 @@ from gpucheck.probes.limits import Limits
 from gpucheck.probes.log import Event
 
 # What a program says whose allocation was refused; one that is killed says nothing.
-_REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
-_KILLED = ("SIGKILL", "KILL", "9", "137")
+REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
 _ALLOCATION_KINDS = ("host-out-of-memory", "out-of-memory", "allocator-dump")
 
 
@@ -22,12 +21,6 @@ class MainMemory(Fact, frozen=True, kw_only=True):
     free_bytes: int | None  # as far as known
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
 
-    @property
-    def exhausted(self) -> Failure | None:
-        """An allocation that failed, or a log that tells of a kill for want of memory."""
-        seen = self.outcomes.failure(_REFUSED, *_ALLOCATION_KINDS, "killed", where=_of_host)
-        return None if isinstance(seen, Skip) else seen
-
     def refused_by_limit(self, *kinds: str) -> Failure | None:
         """An allocation, or an event of these kinds besides, that the limit on the address space refused.
 
@@ -38,9 +31,9 @@ class MainMemory(Fact, frozen=True, kw_only=True):
             return None
 
         def refused(event: Event) -> bool:
-            return event.kind in kinds or (_of_host(event) and re.search(_REFUSED, event.text) is not None)
+            return event.kind in kinds or (_of_host(event) and re.search(REFUSED, event.text) is not None)
 
-        seen = self.outcomes.failure(_REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
+        seen = self.outcomes.failure(REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
         return None if isinstance(seen, Skip) else seen
 
 
@@ -59,6 +52,4 @@ def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> MainMemory:
 
 
 def _of_host(event: Event) -> bool:
-    if event.kind in ("out-of-memory", "allocator-dump"):
-        return event.fields.get("allocator") == "cpu"
-    return event.kind != "killed" or re.sub(r"^signal ", "", event.fields.get("signal", "")) in _KILLED
+    return event.kind == "host-out-of-memory" or event.fields.get("allocator") == "cpu"

@@ -51,6 +51,11 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return [run for run in self.runs if run.status == "failed"]
 
     @property
+    def went_well(self) -> bool:
+        """Whether training, tried here, passed and nothing failed: an alarming line is no failure then."""
+        return self.training is not None and self.training.ending is None and bool(self.passed) and not self.failed
+
+    @property
     def skip(self) -> Skip | None:
         """Why nothing is known of training; None where something is."""
         return Skip("no training job and no log to see it in") if self.training is None and self.log is None else None
@@ -70,13 +75,19 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
         Where the jobs passed, an alarming line is no failure: None.
         """
-        for place, run in enumerate(self.runs):
-            if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
-                return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
+        if (failed := self.failed_run(pattern, on)) is not None:
+            return failed
         for place, event in self.alarms(*kinds):
             if where(event):
                 return Failure(short(event.text), self.saw_event(place), (), None, event)
         return self.skip
+
+    def failed_run(self, pattern: str, on: Callable[[TrainingRun], bool] = lambda run: True) -> Failure | None:
+        """The first failed run whose reason matches."""
+        for place, run in enumerate(self.runs):
+            if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
+                return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
+        return None
 
     def unresolved(self, *kinds: str) -> list[tuple[int, Event]]:
         """The log's events of these kinds after which training did not go on, with their places."""
@@ -84,9 +95,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
     def alarms(self, *kinds: str) -> list[tuple[int, Event]]:
         """The unresolved events of these kinds; none where training, tried here, went well all the same."""
-        if self.training is not None and self.training.ending is None and self.passed and not self.failed:
-            return []
-        return self.unresolved(*kinds)
+        return [] if self.went_well else self.unresolved(*kinds)
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
         """Evidence from a job."""

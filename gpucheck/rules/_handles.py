@@ -2,48 +2,36 @@
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.model import Finding, Fix, Skip
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import KERNEL_FAULTS, alarms, failure
 
 
-def no_handle(
-    training: Training | None, log: Log | None, *, library: str, failed: str, event: str, status: str
+def did_not_start(
+    outcomes: TrainingOutcomes, log_causes: LogCauses, code: str, library: str, failed: str
 ) -> Finding | Skip | None:
     """A run failed in the library, or the log of a run that did not pass says so.
 
     Args:
-        training: what was trained, if anything.
-        log: what was printed, if anything.
+        outcomes: what was trained.
+        log_causes: what the log says.
+        code: of the rule.
         library: what it is called.
         failed: a pattern for the reason of a run that failed in it.
-        event: the kind of a log's lines that tell of it.
-        status: a pattern for the result that it gave.
     """
-    seen = failure(training, log, failed, event)
-    if seen is None or isinstance(seen, Skip):
-        return seen
-    if log is not None and _was_at_work(log, event):
-        return None
-    told = [alarm.fields.get("status", "") for _, alarm in alarms(training, log, event)]
-    match = re.search(status, " ".join([seen.text, *told]))
-    return Finding(
-        summary=f"{library} could not start{f' ({match[0]})' if match else ''}, mostly because too little GPU memory is left for it.",
-        evidence=seen.evidence,
-        fix=(
-            Fix(text=f"Let TensorFlow leave memory to {library}", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
-            Fix(
-                text="See whether another process holds the GPU's memory",
-                command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
-            ),
+    fix = (
+        Fix(text=f"Let TensorFlow leave memory to {library}", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
+        Fix(
+            text="See whether another process holds the GPU's memory",
+            command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
         ),
-        affects=seen.affects,
     )
-
-
-def _was_at_work(log: Log, event: str) -> bool:
-    """Whether a kernel broke before the library failed: whatever is asked of the GPU fails then, and nothing of a start is told."""
-    failed = [one for one in log.events if one.kind == event]
-    broken = [one.line for one in log.events if one.kind == "cuda-error" and one.fields.get("code") in KERNEL_FAULTS]
-    return bool(failed) and bool(broken) and min(broken) <= failed[0].line and not any("create" in one.text for one in failed)
+    cause, run = log_causes.alarm(code), outcomes.failed_run(failed)
+    if cause is None and log_causes.kernel_failed:
+        return None  # whatever is asked of the GPU fails then, and nothing is said of a start
+    if run is None:
+        return log_causes.finding(cause, fix) if cause is not None else outcomes.skip
+    status = re.search(rf"{library.upper()}_STATUS_\w+", f"{run.text} {cause.summary if cause is not None else ''}")
+    named = f" ({status[0]})" if status else ""
+    summary = f"{library} could not start{named}, mostly because too little GPU memory is left for it."
+    return Finding(summary=summary, evidence=run.evidence, fix=fix, affects=run.affects)

@@ -1,18 +1,13 @@
 """What the rules of the TPU row share."""
 
-import re
-
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.compat import tpu as tpus
 from gpucheck.compat import versions
-from gpucheck.model import Finding, Fix, Skip, saw
+from gpucheck.model import Finding, Fix, Skip
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._training import standing
-from gpucheck.rules._words import short
 
-_OF_WORKERS = re.compile(r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)")
 # TPUs reached over the network: nothing of them is on this machine's bus.
 REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -43,30 +38,9 @@ def runtime(tensorflow_tpu: str = tpus.LATEST_TENSORFLOW_TPU) -> tuple[str, ...]
     return (f"tensorflow-tpu=={tensorflow_tpu}", f"libtpu=={pin}", *elsewhere)
 
 
-def from_log(log: Log | None, reason: str, what: str, fix: tuple[Fix, ...]) -> Finding | Skip | None:
-    """The finding of a log's ``tpu-failed`` line with that reason."""
-    if log is None:
-        return Skip("nothing looked for a TPU")
-    for place, event in standing(log, "tpu-failed"):
-        if event.fields.get("reason") == reason:
-            return Finding(summary=f"{what}: {short(event.text)}.", evidence=saw(log, f"events[{place}].text"), fix=fix)
-    return None
-
-
-def at_work(log: Log | None) -> bool:
-    """Whether a log is of a program on a TPU, for all that it names: its workers are the TPU's then."""
-    events = log.events if log is not None else ()
-    elsewhere = any(
-        event.kind == "gpu-created" or (event.kind == "cluster-named" and _OF_WORKERS.search(event.text)) for event in events
-    )
-    return not elsewhere and any(event.kind == "uses-tpu" for event in events)
-
-
-def unanswered(log: Log | None, what: str, fix: tuple[Fix, ...]) -> Finding | None:
-    """The finding of a log in which a program on a TPU could not connect, and no line says more of the TPU."""
-    if log is None or not at_work(log) or any(event.kind == "tpu-failed" for event in log.events):
-        return None
-    for place, event in standing(log, "worker-unreachable"):
-        if "needs" not in event.fields:
-            return Finding(summary=f"{what}: {short(event.text)}.", evidence=saw(log, f"events[{place}].text"), fix=fix)
-    return None
+def from_log(log_causes: LogCauses, code: str, fix: tuple[Fix, ...]) -> Finding | Skip | None:
+    """What the log says, where nothing looked for a TPU."""
+    cause = log_causes.named.get(code)
+    if cause is not None:
+        return log_causes.finding(cause, fix)
+    return Skip("nothing looked for a TPU") if log_causes.outcomes.log is None else None

@@ -15,6 +15,11 @@ _LARGE_MB = 1024  # a process with less is a desktop
 _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 
 
+def is_kernel_fault(event: Event) -> bool:
+    """Whether a kernel broke the rules, after which every call fails."""
+    return event.kind == "cuda-error" and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
+
+
 def gpu_memory_exhausted(events: Events) -> Cause | None:
     """An allocation on the device failed for good."""
     failed = [event for event in events.unresolved("out-of-memory") if not _of_host(event)]
@@ -101,7 +106,7 @@ def cudnn_init_failed(events: Events) -> Cause | None:
 
 def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | None:
     failed, at_all = events.unresolved(kind), events.of(kind)
-    broken = [event for event in events.of("cuda-error") if re.fullmatch(KERNEL_FAULTS, event.fields.get("code", ""))]
+    broken = [event for event in events.log.events if is_kernel_fault(event)]
     if not failed:
         return None
     if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):

@@ -27,17 +27,20 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
-from gpucheck.advice.xid import advice, xid_of
-from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.log import Event
 
-CODES = ("214", "226", "CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_CONTAINED")
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
+FIX = (
+    Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
+    Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
+    Fix(text="If errors come back, or remapping failed, test the board and have it replaced", command="dcgmi diag -r 3"),
+)
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
 
 
@@ -49,18 +52,21 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
 )
-def check(gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
     reports = [report for report in xids.of("ecc-errors") if not _repaired(report)]
     if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
         return _counted(gpus, reports)
     if reports:
         return _reported(reports)
-    failure = outcomes.failure(LOST, "xid", "cuda-error", "ecc-uncorrectable", where=_of_memory)
-    if isinstance(failure, Failure):
-        return _logged(failure)
+    failed = outcomes.failed_run(LOST)
+    if failed is not None:
+        summary = f"GPU memory lost data beyond repair: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects, severity=Severity.ERROR)
+    if (cause := log_causes.alarm("ecc-errors")) is not None:
+        return log_causes.finding(cause, FIX)
     if gpus is None:
-        return failure
+        return outcomes.skip
     counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
     return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
 
@@ -74,7 +80,7 @@ def _counted(gpus: Gpus, reports: list[XidReport]) -> Finding:
     return Finding(
         summary=f"{worst.title} {trouble}{more}.",
         evidence=(*saw(gpus, *fields), *cited(reports)),
-        fix=(*fixes(reports), *_fix()),
+        fix=(*fixes(reports), *FIX),
         affects=tuple(gpu.label for _, gpu, _ in bad),
         severity=Severity.WARNING if only_pending else Severity.ERROR,
     )
@@ -86,29 +92,10 @@ def _reported(reports: list[XidReport]) -> Finding:
     return Finding(
         summary=f"{first.label} has had memory trouble since its driver was loaded: {first.meaning}{more}.",
         evidence=cited(reports),
-        fix=(*fixes(reports), *_fix()),
+        fix=(*fixes(reports), *FIX),
         affects=affected(reports),
         severity=Severity.ERROR if first.xid.severity == "error" else Severity.WARNING,
     )
-
-
-def _logged(failure: Failure) -> Finding:
-    xid = xid_of(failure.event, "ecc-errors") if failure.event is not None else None
-    meaning = "GPU memory lost data beyond repair" if xid is None else xid.meaning[0].upper() + xid.meaning[1:]
-    return Finding(
-        summary=f"{meaning}: {failure.text}.",
-        evidence=failure.evidence,
-        fix=(*advice([xid] if xid is not None else []), *_fix()),
-        affects=failure.affects,
-        severity=Severity.WARNING if xid is not None and xid.severity != "error" else Severity.ERROR,
-    )
-
-
-def _of_memory(event: Event) -> bool:
-    """Whether a line tells of memory: the Xid or CUDA's result that it names decides."""
-    if event.kind == "cuda-error":
-        return bool({event.fields.get("code"), event.fields.get("name")} & set(CODES))
-    return event.kind == "ecc-uncorrectable" or xid_of(event, "ecc-errors") is not None
 
 
 def _repaired(report: XidReport) -> bool:
@@ -135,11 +122,3 @@ def _lost(gpu: Gpu) -> str | None:
         errors = "1 uncorrectable memory error" if count == 1 else f"{count} uncorrectable memory errors"
         return f"has had {errors} since the driver was loaded"
     return "has faulty memory pages that are retired only at the next restart" if gpu.retired_pages_pending else None
-
-
-def _fix() -> tuple[Fix, ...]:
-    return (
-        Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
-        Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
-        Fix(text="If errors come back, or remapping failed, test the board and have it replaced", command="dcgmi diag -r 3"),
-    )

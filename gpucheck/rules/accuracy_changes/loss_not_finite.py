@@ -30,11 +30,10 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import NOT_WATCHED, label, standing
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 
 FIX = (
     Fix(text="Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()"),
@@ -46,30 +45,22 @@ _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """A run saw such a loss or ended with such weights, or a log tells of such a loss."""
-    bad = [(place, run, lost) for place, run in enumerate(training.runs) if (lost := _lost(run))] if training else []
-    if training is not None and bad:
+    bad = [(place, run, lost) for place, run in enumerate(outcomes.runs) if (lost := _lost(run))]
+    if bad:
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
         fields = {lost for _, _, lost in bad}
         what = " or the ".join(word for field, word in _NOT_FINITE.items() if field in fields)
         though = ", although the loss was finite" if fields == {"weights_finite"} else ""
         return Finding(
             summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
-            evidence=tuple(item for place, _, lost in bad for item in saw(training, f"runs[{place}].{lost}")),
+            evidence=tuple(item for place, _, lost in bad for item in outcomes.saw_run(place, lost)),
             fix=FIX,
             affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
         )
-    lasting = [place for place, _ in standing(log, "loss-not-finite")]
-    for place, event in enumerate(log.events if log is not None else ()):
-        if log is not None and event.kind == "loss-not-finite" and (place in lasting or not event.fields.get("passing")):
-            step = event.fields.get("step")
-            return Finding(
-                summary=f"The training loss became {event.fields.get('value') or 'NaN'}{f' at step {step}' if step else ''}.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=FIX,
-            )
-    return NOT_WATCHED if training is None and log is None else None
+    cause = log_causes.named.get("loss-not-finite")
+    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
 
 
 def _lost(run: TrainingRun) -> str | None:

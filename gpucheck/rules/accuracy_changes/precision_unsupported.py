@@ -36,26 +36,29 @@ References:
 import re
 from typing import Literal
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.compat import gpus as capabilities
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.model.naming import devices
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import device_name, gpus_in_use, title
-from gpucheck.rules._training import NOT_WATCHED, on_gpu
 
 # Failures of a type, not of memory or a process: those have rules of their own.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
 
 
+FIX = (Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),)
 SLOWER = 1.5  # times the samples per second: below that, steps as small as the smoke job's say nothing about a type
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(
+    gpus: Gpus | None, cuda: Cuda | None, training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses
+) -> Finding | Skip | None:
     """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it; or a log says so."""
     runs = training.runs if training is not None else ()
     sound = {run.devices for run in runs if run.precision == "float32" and run.status == "passed"}
@@ -82,18 +85,8 @@ def check(gpus: Gpus | None, cuda: Cuda | None, training: Training | None, log: 
         return slow
     if runs:
         return None  # this run's own log: Keras 2 warns of every mixed policy on a CPU, and what was trained tells more
-    for place, event in enumerate(log.events if log is not None else ()):
-        if log is not None and event.kind == "precision-unsupported":
-            return Finding(
-                summary=f"This device can't compute in {event.fields.get('dtype') or 'that precision'}."
-                if "Error" in event.text
-                else f"{event.fields.get('dtype') or 'Mixed precision'} is slower than float32 here: no GPU of this job has"
-                " Tensor Cores for it.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
-                severity=Severity.ERROR if "Error" in event.text else Severity.WARNING,
-            )
-    return NOT_WATCHED if training is None and log is None else None
+    cause = log_causes.named.get("precision-unsupported")
+    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
 
 
 def _slow(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding | None:
@@ -115,7 +108,7 @@ def _slow(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding |
             summary=f"Training in {run.precision} is slower than in float32 on {title(gpu)}: {rate:.0f} against {usual:.0f} samples"
             f" per second; its compute capability {major}.{minor} has no {_type(run.precision)} Tensor Cores.",
             evidence=saw(training, *(f"runs[{number}].samples_per_second" for number in (place, reference))),
-            fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
+            fix=FIX,
             affects=run.devices,
             severity=Severity.WARNING,
         )

@@ -25,16 +25,15 @@ References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
 from gpucheck.rules._tensorflow import lists_gpu
-from gpucheck.rules._training import NOT_WATCHED, on_gpu, passed
-from gpucheck.rules._words import listing, short
+from gpucheck.rules._words import listing
 
 FIX = (
     Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),
@@ -46,26 +45,27 @@ OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choic
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(
-    tensorflow: TensorFlow | None, backend: Backend | None, training: Training | None, log: Log | None
+    tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
-    if training is None:
-        return _from_log(log)
-    for place, run in enumerate(training.runs):
+    if outcomes.training is None:
+        cause = log_causes.named.get("cpu-fallback")
+        return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
+    for place, run in enumerate(outcomes.runs):
         if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
             astray = listing(list(run.misplaced_ops))
             what = f"did part of its work elsewhere: {astray}" if astray else "did not use every one of its devices"
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
-                evidence=saw(training, f"runs[{place}].placement_verified", f"runs[{place}].misplaced_ops"),
+                evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
                 fix=FIX if run.backend == "tensorflow" else OTHER_FIX,
                 affects=run.devices,
             )
     framework = backend if backend is not None and backend.other else tensorflow
-    if framework is not None and lists_gpu(framework) and passed(training) and not any(map(on_gpu, training.runs)):
+    if framework is not None and lists_gpu(framework) and outcomes.passed and not any(map(on_gpu, outcomes.runs)):
         return Finding(
-            summary=f"{TITLES[training.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
-            evidence=saw(framework, "devices") + saw(training, "runs[0].devices"),
+            summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
+            evidence=saw(framework, "devices") + outcomes.saw_run(0, "devices"),
             fix=FIX if framework is tensorflow else OTHER_FIX,
             severity=Severity.WARNING,
         )
@@ -75,17 +75,3 @@ def check(
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
     """Whether some went to a CPU that is none of the run's devices; where they are logical ones of a CPU, to another of these."""
     return any(" on CPU" in op for op in misplaced)
-
-
-def _from_log(log: Log | None) -> Finding | Skip | None:
-    if log is None:
-        return NOT_WATCHED
-    for place, event in enumerate(log.events):
-        if event.kind == "cpu-fallback":
-            return Finding(
-                summary=f"Work ran on the CPU that a GPU could have done: {short(event.text)}.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=FIX,
-                severity=Severity.WARNING,
-            )
-    return None

@@ -28,13 +28,13 @@ References:
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._measured import figures
-from gpucheck.rules._training import label, passed
-from gpucheck.rules._words import listing, short
+from gpucheck.rules._words import listing
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
 # (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.
@@ -46,9 +46,6 @@ FIX = (
     Fix(text="Keep what was read: dataset.cache() before the random augmentation"),
     Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model"),
 )
-_FILL_REPORT_SECONDS = 10  # how often shuffle_dataset_op.cc (tensorflow/core/kernels/data) tells how far it is
-_FILL_SECONDS = 30
-_REFILLS = 2
 # Of the experiment, each with those before it: what it is called, and what to do.
 REMEDIES = {
     "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
@@ -65,24 +62,20 @@ HELPS = 1.3
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """The share of its time that a run waited; else the profiler's own word for it in a log."""
-    for place, event in enumerate(log.events if log is not None else ()):
-        if log is not None and event.kind == "input-bound":
-            return Finding(
-                summary=f"The profiler found that training waits for its input pipeline: {short(event.text.lstrip('* '))}.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=FIX,
-            )
+    cause = log_causes.named.get("input-pipeline-bound")
+    if cause is not None and (training is None or cause.events[0].kind == "input-bound"):
+        return log_causes.finding(cause, FIX)
     if training is None:
-        return Skip("no training job to measure it in") if log is None else _filling(log)
+        return Skip("no training job to measure it in") if outcomes.log is None else None
     known = [
         (place, run, run.input_wait_share)
         for place, run in enumerate(training.runs)
         if run.status == "passed" and run.input_wait_share is not None
     ]
     if not known:
-        return Skip("how long training waits for its input was not measured") if passed(training) else None
+        return Skip("how long training waits for its input was not measured") if outcomes.passed else None
     place, run, share = max(known, key=lambda item: item[2])
     if share < HIGH:
         return None
@@ -99,39 +92,6 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
         evidence=evidence,
         fix=_tried(found, run.devices[0]),
         affects=run.devices,
-    )
-
-
-def _filling(log: Log) -> Finding | None:
-    """A shuffle buffer that takes long to fill, or is filled anew in every epoch: training stands still meanwhile."""
-    fills: list[list[tuple[int, int, int]]] = []  # of each fill: place of the event, elements so far, size
-    for place, event in enumerate(log.events):
-        if event.kind == "shuffle-buffer-filling":
-            filled, size = int(event.fields["filled"]), int(event.fields["size"])
-            goes_on = fills and fills[-1][-1][2] == size and fills[-1][-1][1] < filled
-            if goes_on and not any(between.kind == "training-progress" for between in log.events[fills[-1][-1][0] : place]):
-                fills[-1].append((place, filled, size))
-            else:
-                fills.append([(place, filled, size)])
-    longest = max(fills, key=len, default=[])
-    again = [fill[0] for fill in fills if sum(fill[0][2] == other[0][2] for other in fills) >= _REFILLS]
-    seconds = _FILL_REPORT_SECONDS * len(longest)
-    if seconds >= _FILL_SECONDS:
-        told, summary = (
-            longest,
-            f"Training stands still for {seconds} s or more while its shuffle buffer of {longest[0][2]} elements is filled.",
-        )
-    elif again:
-        told, summary = (
-            again,
-            f"Training stands still in every epoch while its shuffle buffer of {again[0][2]} elements is filled anew.",
-        )
-    else:
-        return None
-    return Finding(
-        summary=summary,
-        evidence=tuple(item for place, _, _ in (told[0], told[-1]) for item in saw(log, f"events[{place}].text")),
-        fix=(Fix(text="Shuffle names of files or indices before they are read, and keep the buffer of samples small"), *FIX),
     )
 
 

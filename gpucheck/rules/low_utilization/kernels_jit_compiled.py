@@ -26,19 +26,19 @@ References:
 
 import statistics
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.rules._commands import install
 from gpucheck.rules._gpus import gpus_in_use, title
 from gpucheck.rules._tensorflow import kernels
-from gpucheck.rules._training import NOT_WATCHED, on_gpu
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0
@@ -52,11 +52,11 @@ def check(
     packages: Packages | None,
     interpreter: Interpreter | None,
     tensorflow: TensorFlow | None,
-    training: Training | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
-    told = [(place, event) for place, event in enumerate(log.events if log else ()) if event.kind == "kernels-jit-compiled"]
+    cause, training = log_causes.named.get("kernels-jit-compiled"), outcomes.training
     carried = kernels(packages, tensorflow) if packages is not None else None
     foreign = [
         gpu
@@ -64,16 +64,14 @@ def check(
         if carried is not None and gpu.compute_capability and not carried.runs_natively(gpu.compute_capability)
     ]
     evidence: tuple[Evidence, ...] = ()
-    if log is not None and told:
-        evidence = saw(log, f"events[{told[0][0]}].text")
+    if cause is not None:
+        evidence = log_causes.evidence(cause)
     elif carried is not None:
         if not foreign:
             return None
         evidence = carried.evidence
-    elif training is None and log is None:
-        return NOT_WATCHED
     else:
-        return None
+        return outcomes.skip
     seconds: float | None = None
     others = None
     if training is not None:
@@ -83,9 +81,9 @@ def check(
         seconds, place = max(slow)
         others = _elsewhere(training, training.runs[place])
         evidence = (*evidence, *saw(training, f"runs[{place}].first_step_seconds", f"runs[{place}].status"))
-    elif log is None or not told:
+    elif cause is None:
         return Skip("how long the first training step takes was not measured")
-    capability = told[0][1].fields.get("capability", "") if told else ""
+    capability = cause.events[0].fields.get("capability", "") if cause is not None else ""
     return Finding(
         summary=_summary(seconds, others, carried.version if carried else "", foreign, capability),
         evidence=evidence,

@@ -29,42 +29,31 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.nccl_trial import NcclTrial
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._exchange import cured, instead, sentence
-from gpucheck.rules._training import failure, label, on_gpu
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 FAILED = r"(?i)\bnccl"
+FIX = (
+    Fix(text="See what NCCL says itself when the job runs again", command="export NCCL_DEBUG=INFO"),
+    Fix(
+        text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
+        command="export NCCL_P2P_DISABLE=1",
+    ),
+)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed", "training-crashed"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, trial: NcclTrial, log_causes: LogCauses) -> Finding | Skip | None:
     """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
-    without = cured(training)
-    cure = training.runs[without[1]] if training is not None and without is not None else None
-    seen = failure(training, log, FAILED, "nccl-failed")
-    if seen is not None and not isinstance(seen, Skip):
-        return Finding(
-            summary=f"NCCL failed{f' in {label(seen.run)}' if seen.run is not None else ''}: {seen.text}.",
-            evidence=seen.evidence,
-            fix=_fix(cure),
-            affects=seen.affects,
-        )
-    if training is None or without is None or cure is None or not on_gpu(cure):
-        return seen
-    summary, evidence = sentence(training, *without, "NCCL")
-    return Finding(summary=summary, evidence=evidence, fix=_fix(cure), affects=cure.devices)
-
-
-def _fix(cure: TrainingRun | None) -> tuple[Fix, ...]:
-    """What to do; first what was tried here and helped."""
-    fixes = (
-        Fix(text="See what NCCL says itself when the job runs again", command="export NCCL_DEBUG=INFO"),
-        Fix(
-            text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
-            command="export NCCL_P2P_DISABLE=1",
-        ),
-    )
-    return (instead(cure), *fixes) if cure is not None else (*fixes, instead(None))
+    fix = (trial.fix, *FIX) if trial.cure is not None else (*FIX, trial.fix)
+    if (failed := outcomes.failed_run(FAILED)) is not None and failed.run is not None:
+        summary = f"NCCL failed in {label(failed.run)}: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=fix, affects=failed.affects)
+    if (cause := log_causes.alarm("nccl-failed")) is not None:
+        return log_causes.finding(cause, fix)
+    if trial.cure is None or not on_gpu(trial.cure):
+        return outcomes.skip
+    return Finding(summary=trial.sentence("NCCL"), evidence=trial.evidence, fix=fix, affects=trial.cure.devices)

@@ -27,19 +27,23 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
-from gpucheck.advice.xid import advice, xid_of
-from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.pci import Pci
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
+FIX = (
+    Fix(text="Look at the links", command="nvidia-smi nvlink --status"),
+    Fix(text="Take the machine out of service and restart it; links that stay down need new hardware"),
+)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
-def check(gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
     linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
@@ -49,12 +53,15 @@ def check(gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: Traini
         return _counted(gpus, down, reports)
     if reports:
         return _reported(reports)
-    failure = outcomes.failure(UNCORRECTABLE, "xid", where=lambda event: xid_of(event, "nvlink-down") is not None)
-    if isinstance(failure, Failure):
-        return _logged(failure)
+    failed = outcomes.failed_run(UNCORRECTABLE)
+    if failed is not None:
+        summary = f"An NVLink failed: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects, severity=Severity.ERROR)
+    if (cause := log_causes.alarm("nvlink-down")) is not None:
+        return log_causes.finding(cause, FIX)
     if len(linked) == 1 and _partly(linked[0]):
         return Skip("some NVLinks are inactive, and one GPU alone does not tell whether they should be connected")
-    return None if gpus is not None else failure
+    return None if gpus is not None else outcomes.skip
 
 
 def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) -> Finding:
@@ -64,7 +71,7 @@ def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) 
     return Finding(
         summary=f"{len(_inactive(worst))} of {len(worst.nvlinks)} NVLinks of {worst.title} are down{more}.",
         evidence=(*saw(gpus, *fields), *cited(reports)),
-        fix=(*fixes(reports), *_fix()),
+        fix=(*fixes(reports), *FIX),
         affects=tuple(gpu.label for _, gpu in down),
     )
 
@@ -77,27 +84,9 @@ def _reported(reports: list[XidReport]) -> Finding:
     return Finding(
         summary=f"{first.label} has had NVLink trouble since its driver was loaded: {first.meaning}{now}.",
         evidence=cited(reports),
-        fix=(*fixes(reports), *_fix()),
+        fix=(*fixes(reports), *FIX),
         affects=affected(reports),
         severity=Severity.WARNING if up else Severity.ERROR,
-    )
-
-
-def _logged(failure: Failure) -> Finding:
-    xid = xid_of(failure.event, "nvlink-down") if failure.event is not None else None
-    return Finding(
-        summary=f"An NVLink failed: {failure.text}.",
-        evidence=failure.evidence,
-        fix=(*advice([xid] if xid is not None else []), *_fix()),
-        affects=failure.affects,
-        severity=Severity.ERROR,
-    )
-
-
-def _fix() -> tuple[Fix, ...]:
-    return (
-        Fix(text="Look at the links", command="nvidia-smi nvlink --status"),
-        Fix(text="Take the machine out of service and restart it; links that stay down need new hardware"),
     )
 
 

@@ -25,14 +25,14 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._scaling import lost, milliseconds, short_runs
-from gpucheck.rules._training import failure, label, standing
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
 FIX = (
@@ -45,20 +45,24 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
-def check(cuda: Cuda | None, gpus: Gpus | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(
+    cuda: Cuda | None, gpus: Gpus | None, training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses
+) -> Finding | Skip | None:
     """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
-    seen = failure(training, log, REFUSED, "peer-access-unavailable")
-    if seen is not None and not isinstance(seen, Skip):
-        stopped = seen.run is not None or standing(log, "nccl-failed", "cuda-error", "traceback")
+    failed = outcomes.failed_run(REFUSED)
+    if failed is not None and failed.run is not None:
         return Finding(
-            summary=f"GPUs refuse each other peer access{f' in {label(seen.run)}' if seen.run is not None else ''}: {seen.text}.",
-            evidence=seen.evidence,
+            summary=f"GPUs refuse each other peer access in {label(failed.run)}: {failed.text}.",
+            evidence=failed.evidence,
             fix=FIX,
-            affects=seen.affects,
-            severity=Severity.ERROR if stopped else None,
+            affects=failed.affects,
+            severity=Severity.ERROR,
         )
+    cause = log_causes.alarm("peer-access-unavailable")
+    if cause is not None and cause.events[0].kind == "peer-access-unavailable":  # CUDA tells more than NCCL's word does
+        return log_causes.finding(cause, FIX)
     if cuda is None or cuda.peers_missing is None:
-        if seen is not None or (cuda is not None and (cuda.device_count or 0) > 1):
+        if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
             return Skip("CUDA was not asked which GPUs can reach each other")
         return None
     if not cuda.peers_missing:

@@ -27,16 +27,15 @@ References:
     https://keras.io/guides/distribution/
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.training import Training
 from gpucheck.rules._commands import install
-from gpucheck.rules._training import failure
 
 REFUSED = r"PerReplica"
 
@@ -47,35 +46,26 @@ def check(
     keras: Keras | None,
     packages: Packages | None,
     interpreter: Interpreter | None,
-    training: Training | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
-    clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
-    seen = failure(
-        training,
-        log,
-        REFUSED,
-        "multi-worker-fit-unsupported",
-        on=lambda run: run.strategy == "multi_worker_mirrored",
-        where=lambda event: "needs" not in event.fields or clustered,
+    tensorflow = packages.tensorflow if packages is not None else None
+    minor = ".".join(tensorflow.version.split(".")[:2]) if tensorflow is not None else None
+    fix = (
+        Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
+        Fix(
+            text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
+            command=f"{install(interpreter, f'tf_keras=={minor}.*' if minor else 'tf_keras')} && export TF_USE_LEGACY_KERAS=1",
+        ),
+        Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
     )
-    if seen is not None and not isinstance(seen, Skip):
-        tensorflow = packages.tensorflow if packages is not None else None
-        minor = ".".join(tensorflow.version.split(".")[:2]) if tensorflow is not None else None
-        return Finding(
-            summary=f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {seen.text}.",
-            evidence=seen.evidence,
-            fix=(
-                Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
-                Fix(
-                    text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
-                    command=f"{install(interpreter, f'tf_keras=={minor}.*' if minor else 'tf_keras')} && export TF_USE_LEGACY_KERAS=1",
-                ),
-                Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
-            ),
-            affects=seen.affects,
-        )
+    failed = outcomes.failed_run(REFUSED, lambda run: run.strategy == "multi_worker_mirrored")
+    if failed is not None:
+        summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=fix, affects=failed.affects)
+    if (cause := log_causes.alarm("multi-worker-fit-unsupported")) is not None:
+        return log_causes.finding(cause, fix)
     if (
         cluster is not None
         and cluster.worker_count > 1
@@ -84,4 +74,4 @@ def check(
         and not keras.legacy
     ):
         return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
-    return seen
+    return outcomes.skip

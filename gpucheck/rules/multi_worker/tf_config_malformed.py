@@ -29,12 +29,11 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TFConfigClusterResolver
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cluster import Cluster
-from gpucheck.probes.log import Log
-from gpucheck.rules._training import standing
-from gpucheck.rules._words import short
 
 FIX = (
     Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool'),
@@ -49,7 +48,7 @@ SERVER = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) 
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
-def check(cluster: Cluster | None, log: Log | None) -> Finding | Skip | None:
+def check(cluster: Cluster | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """What the probe found wrong with the variable; else a log that complains of it."""
     if cluster is not None and cluster.problems:
         first, *others = cluster.problems
@@ -59,18 +58,7 @@ def check(cluster: Cluster | None, log: Log | None) -> Finding | Skip | None:
             evidence=saw(cluster, "problems"),
             fix=FIX,
         )
-    for place, event in standing(log, "tf-config-malformed"):
-        if log is not None:
-            message = short(event.fields.get("message") or event.text)
-            server = event.fields.get("source") == "server"
-            what = (
-                "The cluster that TensorFlow was given lacks this worker's own task"
-                if server
-                else "TensorFlow could not use TF_CONFIG"
-            )
-            return Finding(
-                summary=f"{what}: {message}.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=(SERVER, *FIX) if server else FIX,
-            )
-    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log is None else None
+    cause = log_causes.named.get("tf-config-malformed")
+    if cause is not None:
+        return log_causes.finding(cause, (SERVER, *FIX) if cause.events[0].fields.get("source") == "server" else FIX)
+    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and outcomes.log is None else None

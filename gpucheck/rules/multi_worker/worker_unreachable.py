@@ -37,14 +37,13 @@ References:
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.tpu_state import TpuState
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.probes.cluster import Cluster
-from gpucheck.probes.log import Log
-from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.probes.training import Training
-from gpucheck.rules._tpu import at_work
-from gpucheck.rules._training import failure
 from gpucheck.rules._words import listing, short
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
@@ -101,7 +100,7 @@ TAKEN = (
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
 def check(
-    cluster: Cluster | None, training: Training | None, resolver: TpuResolver | None, log: Log | None
+    cluster: Cluster | None, training: Training | None, outcomes: TrainingOutcomes, tpu: TpuState, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
     if cluster is not None and cluster.unreachable:
@@ -115,33 +114,23 @@ def check(
         )
     if (silent := _silent(training)) is not None:
         return silent
-    clustered = log is not None and any(event.kind == "cluster-named" for event in log.events)
-    on_tpu = at_work(log) or (resolver is not None and resolver.tried)
-    seen = failure(
-        training,
-        log,
-        GONE,
-        "worker-unreachable",
-        "worker-address-in-use",
-        on=lambda run: run.strategy == "multi_worker_mirrored",
-        # other programs use gRPC, too; a TPU's workers are tpu-unreachable
-        where=lambda event: event.kind == "worker-address-in-use" or (not on_tpu and ("needs" not in event.fields or clustered)),
-    )
-    if seen is not None and not isinstance(seen, Skip):
-        taken = seen.event is not None and seen.event.kind == "worker-address-in-use"
-        apart = seen.run is not None and _elsewhere(seen.run.stage, seen.run.reason)
-        what = "This worker can't listen on its address, so no other reaches it" if taken else "A worker does not answer"
+    failed = outcomes.failed_run(GONE, lambda run: run.strategy == "multi_worker_mirrored")
+    if failed is not None and failed.run is not None:
+        apart = _elsewhere(failed.run.stage, failed.run.reason)
+        summary = "Another worker came, and then one could not be connected to at its address."
         return Finding(
-            summary=f"{what}: {seen.text}."
-            if not apart
-            else "Another worker came, and then one could not be connected to at its address.",
-            evidence=seen.evidence,
-            fix=TAKEN if taken else APART if apart else FIX,
-            affects=seen.affects,
+            summary=summary if apart else f"A worker does not answer: {failed.text}.",
+            evidence=failed.evidence,
+            fix=APART if apart else FIX,
+            affects=failed.affects,
         )
+    cause = log_causes.alarm("worker-unreachable")
+    taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
+    if cause is not None and (taken or not tpu.at_work):  # a TPU's workers are tpu-unreachable
+        return log_causes.finding(cause, TAKEN if taken else FIX)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
         return Skip("the other workers of TF_CONFIG are only connected to with --full")
-    return None if cluster is not None else seen
+    return None if cluster is not None else outcomes.skip
 
 
 def _silent(training: Training | None) -> Finding | None:

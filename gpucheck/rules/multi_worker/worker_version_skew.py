@@ -25,12 +25,12 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import standing
-from gpucheck.rules._words import listing, short
+from gpucheck.rules._words import listing
 
 TOLERATED = {"driver", "python"}  # they speak to no other worker
 FIX = (
@@ -51,7 +51,7 @@ FIX = (
     scope=Scope.ENVIRONMENT,
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """What each worker of a run said of itself; else a log that complains of it."""
     asked = [(place, run) for place, run in enumerate(training.runs) if len(run.worker_versions) > 1] if training else []
     for place, run in asked:
@@ -71,14 +71,10 @@ def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
                 ),
                 severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
             )
-    for place, event in standing(log, "worker-version-skew"):
-        if log is not None:
-            return Finding(
-                summary=f"Workers of one job run different versions: {short(event.text)}.",
-                evidence=saw(log, f"events[{place}].text"),
-                fix=FIX,
-            )
-    if log is None and not asked:
+    cause = log_causes.named.get("worker-version-skew")
+    if cause is not None:
+        return log_causes.finding(cause, FIX)
+    if outcomes.log is None and not asked:
         return Skip("no job with several workers told its versions")
     return None
 

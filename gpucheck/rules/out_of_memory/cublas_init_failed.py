@@ -28,16 +28,16 @@ References:
     https://docs.nvidia.com/cuda/cublas/index.html#cublasstatus-t
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._handles import no_handle
+from gpucheck.rules._handles import did_not_start
 
 FAILED = r"CUBLAS_STATUS_\w+|cublas handle|without BLAS support|[Bb]las (xGEMM|GEMM) launch failed"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """A run failed in cuBLAS, or the log of a run that did not pass says so."""
-    return no_handle(training, log, library="cuBLAS", failed=FAILED, event="cublas-failed", status=r"CUBLAS_STATUS_\w+")
+    return did_not_start(outcomes, log_causes, "cublas-init-failed", "cuBLAS", FAILED)

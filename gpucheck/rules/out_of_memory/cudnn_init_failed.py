@@ -27,16 +27,16 @@ References:
     https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._handles import no_handle
+from gpucheck.rules._handles import did_not_start
 
 FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """A run failed in cuDNN, or the log of a run that did not pass says so."""
-    return no_handle(training, log, library="cuDNN", failed=FAILED, event="cudnn-failed", status=r"CUDNN_STATUS_\w+")
+    return did_not_start(outcomes, log_causes, "cudnn-init-failed", "cuDNN", FAILED)

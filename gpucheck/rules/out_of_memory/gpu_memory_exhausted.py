@@ -30,59 +30,33 @@ References:
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
-from gpucheck.probes.log import Event, Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure, label, on_gpu
-from gpucheck.rules._words import gib
 
 EXHAUSTED = r"OOM when allocating|ResourceExhausted|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation|[Oo]ut of memory"
 HOST = r"allocator cpu|MemoryError|bad_alloc|Cannot allocate memory"
+FIX = (
+    Fix(text="Halve the batch size (or the input's height and width) until it fits"),
+    Fix(text='Keep activations in 16 bits before the model is built: keras.mixed_precision.set_global_policy("mixed_float16")'),
+    Fix(
+        text="If it fails although the sum would fit, let CUDA's own allocator fight fragmentation",
+        command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
+    ),
+)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """A run on a GPU, or a log, says that an allocation on the device failed for good."""
-    seen = failure(training, log, EXHAUSTED, "out-of-memory", on=_device_memory, where=_device_event)
-    if seen is None and not _of_the_host(log):
-        seen = failure(training, log, EXHAUSTED, "allocator-dump", on=_device_memory, where=_device_event)
-    if seen is None or isinstance(seen, Skip):
-        return seen
-    if seen.run is not None:
-        summary = f"GPU memory ran out in {label(seen.run)}: {seen.text}."
-    else:
-        fields = seen.event.fields if seen.event is not None else {}
-        size = fields.get("bytes", "")
-        what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
-        summary = f"GPU memory ran out: {what}{' on ' + fields['device'] if fields.get('device') else ''} failed."
-    return Finding(
-        summary=summary,
-        evidence=seen.evidence,
-        fix=(
-            Fix(text="Halve the batch size (or the input's height and width) until it fits"),
-            Fix(
-                text="Keep activations in 16 bits before the model is built:"
-                ' keras.mixed_precision.set_global_policy("mixed_float16")'
-            ),
-            Fix(
-                text="If it fails although the sum would fit, let CUDA's own allocator fight fragmentation",
-                command="export TF_GPU_ALLOCATOR=cuda_malloc_async",
-            ),
-        ),
-        affects=seen.affects,
-    )
+    failed = outcomes.failed_run(EXHAUSTED, _device_memory)
+    if failed is not None and failed.run is not None:
+        summary = f"GPU memory ran out in {label(failed.run)}: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects)
+    cause = log_causes.alarm("gpu-memory-exhausted")
+    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
 
 
 def _device_memory(run: TrainingRun) -> bool:
     return on_gpu(run) and not re.search(HOST, run.reason or "")
-
-
-def _device_event(event: Event) -> bool:
-    return event.fields.get("allocator") != "cpu"
-
-
-def _of_the_host(log: Log | None) -> bool:
-    """Whether an allocator of main memory is named: what is printed of an allocator without its name may be that one's."""
-    kinds = ("out-of-memory", "allocator-dump")
-    return log is not None and any(event.kind in kinds and not _device_event(event) for event in log.events)

@@ -31,15 +31,14 @@ References:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.main_memory import REFUSED, MainMemory
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._memory import exhausted, refused, room
-from gpucheck.rules._training import passed
 from gpucheck.rules._words import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
@@ -52,27 +51,27 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
 )
 def check(
-    limits: Limits | None,
     container: Container | None,
     tensorflow: TensorFlow | None,
-    training: Training | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
+    memory: MainMemory,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
-    left, evidence = room(limits)
-    seen = _killed(tensorflow, training, left) or _failed(limits, training, log)
+    left, limits = memory.free_bytes, memory.limits
+    seen = _killed(tensorflow, outcomes.training, left) or _failed(outcomes, memory, log_causes)
     if seen is not None:
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
-        return _finding(f"Main memory ran out: {seen[0]}{has}.", (*seen[1], *evidence), container)
-    if passed(training) or (tensorflow is not None and tensorflow.imported):
+        return _finding(f"{seen[0].rstrip('.')}{has}.", (*seen[1], *memory.evidence), container)
+    if outcomes.passed or (tensorflow is not None and tensorflow.imported):
         return None
     if left is None:
         return Skip("how much main memory is available is not known")
     if left >= NEEDED_BYTES:
         return None
     summary = f"Only {gib(left)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
-    return _finding(summary, evidence, container)
+    return _finding(summary, memory.evidence, container)
 
 
 def _killed(
@@ -81,9 +80,12 @@ def _killed(
     """A SIGKILL that the kernel counts as its own, or that found little memory. Of any other nobody knows who sent it."""
     if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, left):
         where = f' at the stage "{training.stage}"' if training.stage else ""
-        return f"the system killed the process{where} (SIGKILL)", saw(training, "ending", "stage", "oom_kills")
+        return f"Main memory ran out: the system killed the process{where} (SIGKILL)", saw(
+            training, "ending", "stage", "oom_kills"
+        )
     if tensorflow is not None and tensorflow.ending == "killed by SIGKILL" and _by_memory(tensorflow.oom_kills, left):
-        return "the system killed the process that imported TensorFlow (SIGKILL)", saw(tensorflow, "ending", "oom_kills")
+        what = "Main memory ran out: the system killed the process that imported TensorFlow (SIGKILL)"
+        return what, saw(tensorflow, "ending", "oom_kills")
     return None
 
 
@@ -92,11 +94,13 @@ def _by_memory(oom_kills: int | None, left: int | None) -> bool:
     return bool(oom_kills) or (left is not None and left < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
 
 
-def _failed(limits: Limits | None, training: Training | None, log: Log | None) -> tuple[str, tuple[Evidence, ...]] | None:
-    if refused(limits, training, log) is not None:
+def _failed(outcomes: TrainingOutcomes, memory: MainMemory, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
+    if memory.refused_by_limit() is not None:
         return None  # by the limit on the address space: process-limit-too-low
-    seen = exhausted(training, log)
-    return None if seen is None else (short(seen.text, 100), seen.evidence)
+    if (failed := outcomes.failed_run(REFUSED)) is not None:
+        return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
+    cause = log_causes.alarm("host-memory-exhausted")
+    return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 
 def _finding(summary: str, evidence: tuple[Evidence, ...], container: Container | None) -> Finding:

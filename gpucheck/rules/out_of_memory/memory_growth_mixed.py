@@ -25,30 +25,27 @@ References:
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure
 
 MIXED = r"Memory growth cannot differ between GPU devices"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """TensorFlow says so when its GPUs start, or the settings read back differ."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
     if tensorflow is not None and growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
         evidence = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
     else:
-        seen = failure(training, log, MIXED, "memory-growth-mixed")
-        if isinstance(seen, Skip) and growth is not None and growth.same_on_all:
-            return None
-        if seen is None or isinstance(seen, Skip):
-            return seen
-        evidence = seen.evidence
+        failed, cause = outcomes.failed_run(MIXED), log_causes.alarm("memory-growth-mixed")
+        if failed is None and cause is None:
+            return None if growth is not None and growth.same_on_all else outcomes.skip
+        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
     return Finding(
         summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, and TensorFlow then"
         " refuses to initialise them.",

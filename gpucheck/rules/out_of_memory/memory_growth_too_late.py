@@ -25,18 +25,17 @@ References:
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure
 
 TOO_LATE = r"Physical devices cannot be modified after being initialized"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """TensorFlow refused memory growth for that reason, to us or to the program whose log this is."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     if tensorflow is not None and growth is not None and growth.settable is False:
@@ -44,10 +43,10 @@ def check(tensorflow: TensorFlow | None, training: Training | None, log: Log | N
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
     else:
-        seen = failure(training, log, TOO_LATE, "memory-growth-too-late")
-        if seen is None or isinstance(seen, Skip):
-            return seen
-        evidence = seen.evidence
+        failed, cause = outcomes.failed_run(TOO_LATE), log_causes.alarm("memory-growth-too-late")
+        if failed is None and cause is None:
+            return outcomes.skip
+        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
     if not evidence:
         return None
     return Finding(

@@ -34,18 +34,17 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.main_memory import MainMemory
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
 from gpucheck.probes.system import System
-from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._memory import refused, room
-from gpucheck.rules._training import alarms, on_gpu, passed
 from gpucheck.rules._words import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
@@ -54,33 +53,27 @@ THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor 
 FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files side by side; a handful of data files
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
-_ENDED_BY = {"killed by SIGXCPU": ("cpu-time-limit", "cpu_seconds"), "killed by SIGXFSZ": ("file-size-limit", "file_size_bytes")}
-# docker run --ulimit has a name for each but the address space.
-_IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
-
-# What a log says of a limit that was reached, and the command that raises it.
-_TOLD = {
-    "thread-limit": (
-        "A limit on threads or processes was reached: the system refused to start another thread.",
-        "ulimit -u $(ulimit -H -u)",
-    ),
-    "open-files-limit": (
-        "The limit on open files was reached: the system refused to open another one.",
-        "ulimit -n $(ulimit -H -n)",
-    ),
-    "cpu-time-limit": (
+_ENDED_BY = {
+    "killed by SIGXCPU": (
+        "cpu_seconds",
         "The limit on processor time was reached: the system ended the process.",
         "ulimit -t unlimited",
     ),
-    "file-size-limit": (
+    "killed by SIGXFSZ": (
+        "file_size_bytes",
         "The limit on the size of a file was reached: the system refused to write more.",
         "ulimit -f unlimited",
     ),
-    "locked-memory-limit": (
-        "The limit on locked memory is too low for transfers between GPUs and the network.",
-        "ulimit -l unlimited",
-    ),
 }
+_RAISED_BY = {  # the command that raises the limit of which a log tells
+    "thread-limit": "ulimit -u $(ulimit -H -u)",
+    "open-files-limit": "ulimit -n $(ulimit -H -n)",
+    "cpu-time-limit": "ulimit -t unlimited",
+    "file-size-limit": "ulimit -f unlimited",
+    "locked-memory-limit": "ulimit -l unlimited",
+}
+# docker run --ulimit has a name for each but the address space.
+_IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
 
 
 class Shortage(NamedTuple):
@@ -104,25 +97,26 @@ def check(
     gpus: Gpus | None,
     cuda: Cuda | None,
     system: System | None,
-    training: Training | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
+    memory: MainMemory,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The first limit that was reached or does not suffice, unless training has shown that it does."""
-    refusal = _refused(limits, gpus, cuda, system, training, log)
+    refusal = _refused(memory, gpus, cuda, system)
     if refusal is not None:
         return _finding(refusal, None)
-    lines = alarms(training, log, *_TOLD)
-    if log is not None and lines:
-        place, event = lines[0]
-        summary, command = _TOLD[event.kind]
-        return _finding(Shortage(summary, saw(log, f"events[{place}].text"), command, event.kind != "locked-memory-limit"), None)
+    cause = log_causes.alarm("process-limit-too-low")
+    if cause is not None:
+        command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
+        return _finding(Shortage(cause.summary, log_causes.evidence(cause), command, fatal), None)
+    training = outcomes.training
     if training is not None and (reached := _ENDED_BY.get(training.ending or "")):
-        summary, command = _TOLD[reached[0]]
-        limit = saw(limits, reached[1]) if limits is not None else ()
+        field, summary, command = reached
+        limit = saw(limits, field) if limits is not None else ()
         return _finding(Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True), None)
     if limits is None:
         return Skip("the limits of this process are not known")
-    trained = passed(training)
+    trained = outcomes.passed
     if any(on_gpu(run) for run in trained) or (trained and (gpus is None or not gpus.gpus)):
         few = _few_files(limits)
         return None if few is None else _finding(few, None)
@@ -158,25 +152,23 @@ def _address_space(limits: Limits, gpus: Gpus | None, cuda: Cuda | None) -> Shor
     )
 
 
-def _refused(
-    limits: Limits | None, gpus: Gpus | None, cuda: Cuda | None, system: System | None, training: Training | None, log: Log | None
-) -> Shortage | None:
+def _refused(memory: MainMemory, gpus: Gpus | None, cuda: Cuda | None, system: System | None) -> Shortage | None:
     """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
+    limits = memory.limits
     if limits is None or limits.address_space_bytes is None:
         return None
     threads = () if _threads(limits, system) else ("thread-limit",)
-    seen = refused(limits, training, log, *threads)
+    seen = memory.refused_by_limit(*threads)
     if seen is None:
         return None
     short = _address_space(limits, gpus, cuda)
     if short is not None:
         return short._replace(evidence=(*short.evidence, *seen.evidence))
-    free, evidence = room(limits)
     what = "another thread" if seen.event is not None and seen.event.kind == "thread-limit" else "an allocation"
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
-        f" while {gib(free or 0)} of main memory were free.",
-        (*saw(limits, "address_space_bytes"), *seen.evidence, *evidence),
+        f" while {gib(memory.free_bytes or 0)} of main memory were free.",
+        (*saw(limits, "address_space_bytes"), *seen.evidence, *memory.evidence),
         "ulimit -v unlimited",
         True,
     )

@@ -26,16 +26,15 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
 from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._training import alarms, on_gpu, passed
 from gpucheck.rules._words import gib
 
 ENOUGH_BYTES = 512 << 20
@@ -48,14 +47,14 @@ def check(
     container: Container | None,
     gpus: Gpus | None,
     cuda: Cuda | None,
-    training: Training | None,
-    log: Log | None,
+    outcomes: TrainingOutcomes,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """Small in a container with a GPU; tiny with several that have not trained together; or already run over."""
     total = limits.shared_memory_total_bytes if limits is not None else None
-    lines = alarms(training, log, "shared-memory-exhausted")
-    if log is not None and lines:
-        evidence = saw(log, f"events[{lines[0][0]}].text")
+    cause = log_causes.alarm("shared-memory-too-small")
+    if cause is not None:
+        evidence = log_causes.evidence(cause)
         if limits is not None and total is not None:
             evidence = (*evidence, *saw(limits, "shared_memory_total_bytes"))
         size = f" ({gib(total)})" if total is not None else ""
@@ -69,7 +68,7 @@ def check(
         return Skip("the size of /dev/shm is not known")
     if total >= ENOUGH_BYTES:
         return None
-    together = any(on_gpu(run) and len(run.devices) > 1 for run in passed(training))
+    together = any(on_gpu(run) and len(run.devices) > 1 for run in outcomes.passed)
     if several > 1:
         summary = (
             f"This container has {gib(total)} of shared memory (/dev/shm), through which its {several} GPUs exchange"

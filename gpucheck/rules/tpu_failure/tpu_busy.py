@@ -28,9 +28,9 @@ References:
 
 import re
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._tpu import connected, from_log
@@ -43,10 +43,10 @@ IN_USE = r"already in use(?: by process with pid (\d+))?"
     scope=Scope.HOST,
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
-def check(tpu: Tpu | None, resolver: TpuResolver | None, log: Log | None) -> Finding | Skip | None:
+def check(tpu: Tpu | None, resolver: TpuResolver | None, log_causes: LogCauses) -> Finding | Skip | None:
     """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
     if tpu is None:
-        return from_log(log, "busy", "The TPU is in use", _fix(None))
+        return from_log(log_causes, "tpu-busy", _fix(None))
     if not tpu.expected or connected(resolver):
         return None
     refused = re.search(IN_USE, resolver.error or "") if resolver is not None else None

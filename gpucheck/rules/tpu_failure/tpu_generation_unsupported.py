@@ -26,11 +26,11 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.compat import tpu as tpus
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._commands import install
@@ -46,7 +46,7 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
     tensorflow=True,
 )
 def check(
-    tpu: Tpu | None, interpreter: Interpreter | None, resolver: TpuResolver | None, log: Log | None
+    tpu: Tpu | None, interpreter: Interpreter | None, resolver: TpuResolver | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """A chip on the bus is of a generation for which the vendor rules TensorFlow out."""
     fix = (
@@ -57,7 +57,7 @@ def check(
         Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p"),
     )
     if tpu is None:
-        return from_log(log, "generation", "TensorFlow does not support this TPU", fix)
+        return from_log(log_causes, "tpu-generation-unsupported", fix)
     unsupported = next((name for name in tpu.generations if name in UNSUPPORTED), None)
     if unsupported is None or connected(resolver):
         return None

@@ -34,11 +34,11 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.rules._tpu import connected, from_log, remote
@@ -58,11 +58,11 @@ def check(
     environment: Environment | None,
     resolver: TpuResolver | None,
     container: Container | None,
-    log: Log | None,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """A TPU is announced or asked for, and neither chip nor node is there; or a chip is there without its node."""
     if tpu is None:
-        return from_log(log, "not-found", "No TPU found", _fix(container))
+        return from_log(log_causes, "tpu-not-found", _fix(container))
     if not tpu.expected and request is not None and "tpu" in request.strategies:
         return _asked_for(request, tpu, container)
     if not tpu.expected or tpu.nodes or connected(resolver) or remote(environment):

@@ -32,12 +32,12 @@ References:
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
@@ -59,12 +59,12 @@ def check(
     interpreter: Interpreter | None,
     environment: Environment | None,
     resolver: TpuResolver | None,
-    log: Log | None,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
     fix = (Fix(text="Install TensorFlow for TPUs with the libtpu that fits it", command=install(interpreter, *runtime())),)
     if tpu is None or packages is None:
-        return from_log(log, "runtime-missing", "The TPU runtime is missing", fix)
+        return from_log(log_causes, "tpu-runtime-missing", fix)
     if not (tpu.generations or tpu.nodes) or connected(resolver) or remote(environment) or packages.tensorflow is None:
         return None  # a variable alone drives nothing: tpu-not-found
     installed = packages.tensorflow

@@ -27,24 +27,23 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._tpu import from_log, unanswered
+from gpucheck.rules._tpu import from_log
 from gpucheck.rules._words import short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
 def check(
-    tpu: Tpu | None, resolver: TpuResolver | None, environment: Environment | None, log: Log | None
+    tpu: Tpu | None, resolver: TpuResolver | None, environment: Environment | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """The attempt to connect failed."""
     if tpu is None:
-        what, fix = "TensorFlow could not connect to the TPU", _fix(environment)
-        return from_log(log, "unreachable", what, fix) or unanswered(log, what, fix)
+        return from_log(log_causes, "tpu-unreachable", _fix(environment))
     if not tpu.expected:
         return None
     if resolver is None or not resolver.tried or resolver.connected is None:

@@ -31,11 +31,11 @@ References:
     https://pypi.org/project/libtpu/
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.compat import tpu as tpus
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.log import Log
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
@@ -54,12 +54,12 @@ def check(
     interpreter: Interpreter | None,
     tensorflow: TensorFlow | None,
     resolver: TpuResolver | None,
-    log: Log | None,
+    log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The pair is known not to work, and nothing shows that it does."""
     if tpu is None:
         fix = (Fix(text="Install a pair that fits", command=install(interpreter, *runtime())),)
-        return from_log(log, "version", "TensorFlow and libtpu do not fit", fix)
+        return from_log(log_causes, "tpu-version-mismatch", fix)
     if tpu.tensorflow_tpu is None or connected(resolver):
         return None
     if not tpu.expected and tensorflow is not None and tensorflow.imported:
@@ -68,7 +68,7 @@ def check(
         return None  # tpu-runtime-missing
     fits = tpus.libtpu_matches(tpu.tensorflow_tpu, tpu.libtpu)
     if fits is None:
-        seen = from_log(log, "version", "TensorFlow and libtpu do not fit", _fix(interpreter, tpu.tensorflow_tpu))
+        seen = from_log(log_causes, "tpu-version-mismatch", _fix(interpreter, tpu.tensorflow_tpu))
         return seen if isinstance(seen, Finding) else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
     if fits:
         return None

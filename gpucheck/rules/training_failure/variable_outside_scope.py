@@ -27,28 +27,30 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
 """
 
+from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.probes.log import Log
-from gpucheck.probes.training import Training
-from gpucheck.rules._training import failure
 
 REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
 
+FIX = (
+    Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
+    Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py"),
+    Fix(text="Make one strategy per program and hand it on: every call of its constructor makes another one"),
+)
+
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(training: Training | None, log: Log | None) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """A run's reason, or a line of a log, in which TensorFlow or Keras refuses a variable of another scope."""
-    seen = failure(training, log, REFUSED, "variable-outside-scope")
-    if seen is None or isinstance(seen, Skip):
-        return seen
-    return Finding(
-        summary=f"Something was created or used outside the scope of the strategy that trains it: {seen.text}.",
-        evidence=seen.evidence,
-        fix=(
-            Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
-            Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py"),
-            Fix(text="Make one strategy per program and hand it on: every call of its constructor makes another one"),
-        ),
-        affects=seen.affects,
-    )
+    run = outcomes.failed_run(REFUSED)
+    if run is not None:
+        return Finding(
+            summary=f"Something was created or used outside the scope of the strategy that trains it: {run.text}.",
+            evidence=run.evidence,
+            fix=FIX,
+            affects=run.affects,
+        )
+    cause = log_causes.alarm("variable-outside-scope")
+    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
