@@ -27,9 +27,9 @@ References:
     https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/index.html
 """
 
+from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
-from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
@@ -43,7 +43,9 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
-def check(gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(
+    gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses
+) -> Finding | Skip | None:
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
     linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
