@@ -104,14 +104,18 @@ def cli(context: click.Context) -> None:
 
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
-    context.obj = STARTED
+    context.obj = context.obj or STARTED
     context.default_map = defaults(context)
 
 
-def start() -> int:
-    """Run the command line, and return the exit code; commands may leave by SystemExit."""
+def start(began: float = STARTED) -> int:
+    """Run the command line, and return the exit code; commands may leave by SystemExit.
+
+    Args:
+        began: ``time.monotonic()`` from which the time limit counts.
+    """
     try:
-        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False)
+        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False, obj=began)
     except click.ClickException as error:
         _show_error(error)
         return error.exit_code

@@ -12,6 +12,7 @@ import time
 
 import jsonschema
 import pytest
+from command import gpucheck, in_a_process
 from leftovers import VARIABLE, leftovers, leftovers_after
 
 REPORT_FIELDS = {
@@ -20,26 +21,13 @@ REPORT_FIELDS = {
 }  # fmt: skip
 
 
-def gpucheck(*args, env=None, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "gpucheck", *args],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, **(env or {})},
-        **options,
-    )
-
-
 @pytest.fixture(scope="module")
 def schema():
     return json.loads(gpucheck("schema").stdout)
 
 
 def report(*args, env=None):
-    done = gpucheck(*args, "--format", "json", env=env)
-    assert "Traceback" not in done.stderr
+    done = in_a_process(*args, "--format", "json", env=env)
     parsed = json.loads(done.stdout)
     assert parsed["exit_code"] == done.returncode
     return parsed
@@ -127,7 +115,7 @@ def test_output_file_is_written_whole_and_alone(tmp_path):
 
 
 def test_a_full_disk_leaves_the_old_file(tmp_path):
-    done = gpucheck("--quick", "--allow-cpu", "--output", "/dev/full")
+    done = in_a_process("--quick", "--allow-cpu", "--output", "/dev/full")
     assert done.returncode == 3
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
@@ -157,12 +145,12 @@ def test_a_broken_pipe_keeps_the_exit_code(code):
 
 
 def test_ascii_and_utf8_output():
-    ascii_only = gpucheck("--quick", env={"PYTHONIOENCODING": "ascii"})
+    ascii_only = in_a_process("--quick", env={"PYTHONIOENCODING": "ascii"})
     assert ascii_only.returncode == 1
     assert ascii_only.stdout.isascii()
-    assert "\x1b" not in gpucheck("--quick").stdout
-    assert "\x1b[" in gpucheck("--quick", "--color", "always").stdout
-    assert "\x1b[" not in gpucheck("--quick", "--color", "never").stdout
+    assert "\x1b" not in in_a_process("--quick").stdout
+    assert "\x1b[" in in_a_process("--quick", "--color", "always").stdout
+    assert "\x1b[" not in in_a_process("--quick", "--color", "never").stdout
 
 
 def test_explain_rules_and_their_json():

@@ -1,32 +1,18 @@
 """--format, --report, --redact and --exit-style as a user types them."""
 
 import json
-import os
 import platform
 import stat
-import subprocess
-import sys
 
 import junitparser
 import msgspec
 import pytest
+from command import gpucheck, in_a_process
 from reports.cases import CASES
 from reports.hostile import leaks, secretive
 
 from gpucheck.cli.formats import FORMATS
 from gpucheck.engine.plugin import modules
-
-
-def gpucheck(*args, env=None, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "gpucheck", *args],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        stdin=subprocess.DEVNULL,
-        cwd=cwd,
-        env={**{name: value for name, value in os.environ.items() if name != "GITHUB_STEP_SUMMARY"}, **(env or {})},
-    )
 
 
 @pytest.fixture
@@ -88,12 +74,12 @@ def test_a_missing_extra_is_told_before_the_run(tmp_path, module, style, extra):
     (tmp_path / module).mkdir()
     (tmp_path / module / "__init__.py").write_text(f"raise ModuleNotFoundError('missing', name={module!r})\n")
     for args in (["--format", style], ["--report", f"{style}=file"]):
-        done = gpucheck("--quick", *args, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
+        done = in_a_process("--quick", *args, env={"PYTHONPATH": str(tmp_path)}, cwd=tmp_path)
         assert done.returncode == 2
         assert f'the format {style} needs {module}: pip install "keras-gpucheck[{extra}]"' in done.stderr
         assert "Traceback" not in done.stderr
         assert not (tmp_path / "file").exists()
-    assert gpucheck("--quick", "--allow-cpu", env={"PYTHONPATH": str(tmp_path)}).returncode == 0
+    assert in_a_process("--quick", "--allow-cpu", env={"PYTHONPATH": str(tmp_path)}).returncode == 0
 
 
 @pytest.mark.parametrize(("style", "fault", "usage"), [("default", 1, 2), ("nagios", 2, 3), ("npd", 1, 2), ("docker", 1, 1)])

@@ -8,10 +8,10 @@ import marshal
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 
 import pytest
+from command import gpucheck
 
 from gpucheck.files import text
 from gpucheck.files.read import Refused
@@ -43,8 +43,8 @@ def lines(data, **options):
 
 
 def explain(*args, given=b""):
-    done = subprocess.run([sys.executable, "-m", "gpucheck", "explain", *args], input=given, capture_output=True, timeout=60)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    done = gpucheck("explain", *args, input=given)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("form", ["plain", *PACKED])

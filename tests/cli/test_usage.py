@@ -6,20 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from command import gpucheck
 
 ROOT = str(pathlib.Path(__file__).parents[2])
-
-
-def gpucheck(*args, cwd=None, **env):
-    return subprocess.run(
-        [sys.executable, "-m", "gpucheck", *args],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        stdin=subprocess.DEVNULL,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": ROOT, **env},
-    )
 
 
 WRONG = [
@@ -35,18 +24,18 @@ WRONG = [
 @pytest.mark.parametrize(("style", "usage"), [("nagios", 3), ("docker", 1)])
 def test_wrong_usage_follows_the_configured_exit_style(tmp_path, args, style, usage):
     assert gpucheck(*args, cwd=tmp_path).returncode == 2
-    assert gpucheck(*args, cwd=tmp_path, GPUCHECK_EXIT_STYLE=style).returncode == usage
+    assert gpucheck(*args, cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": style}).returncode == usage
     (tmp_path / "pyproject.toml").write_text(f'[tool.gpucheck]\nexit-style = "{style}"\n')
     assert gpucheck(*args, cwd=tmp_path).returncode == usage
-    assert gpucheck(*args, cwd=tmp_path, GPUCHECK_EXIT_STYLE="npd").returncode == 2
+    assert gpucheck(*args, cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "npd"}).returncode == 2
     assert gpucheck("--exit-style", "npd", *args, cwd=tmp_path).returncode == 2
 
 
 def test_a_setting_that_is_wrong_itself_follows_the_exit_style(tmp_path):
-    assert gpucheck("--exit-style", "nagios", "--quick", cwd=tmp_path, GPUCHECK_TIMEOUT="abc").returncode == 3
-    assert gpucheck("--quick", cwd=tmp_path, GPUCHECK_TIMEOUT="abc", GPUCHECK_EXIT_STYLE="nagios").returncode == 3
-    assert gpucheck("--quick", cwd=tmp_path, GPUCHECK_TIMEOUT="abc").returncode == 2
-    assert gpucheck("--quick", cwd=tmp_path, GPUCHECK_EXIT_STYLE="slurm").returncode == 2
+    assert gpucheck("--exit-style", "nagios", "--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc"}).returncode == 3
+    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc", "GPUCHECK_EXIT_STYLE": "nagios"}).returncode == 3
+    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc"}).returncode == 2
+    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "slurm"}).returncode == 2
     (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nexit-style = "nagios"\nnosuch = 1\n')
     assert gpucheck("--quick", cwd=tmp_path).returncode == 3
     (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nexit-style = "nagios"\nnosuch = = 1\n')
@@ -54,9 +43,9 @@ def test_a_setting_that_is_wrong_itself_follows_the_exit_style(tmp_path):
 
 
 def test_an_exit_style_is_the_checks_alone(tmp_path):
-    done = gpucheck("run", "--nosuch", "true", cwd=tmp_path, GPUCHECK_EXIT_STYLE="nagios")
+    done = gpucheck("run", "--nosuch", "true", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "nagios"})
     assert done.returncode == 2
-    assert gpucheck("explain", "driver-mising", cwd=tmp_path, GPUCHECK_EXIT_STYLE="nagios").returncode == 2
+    assert gpucheck("explain", "driver-mising", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "nagios"}).returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -76,13 +65,13 @@ def test_two_depths_are_none(args, pair):
 
 
 def test_one_depth_that_is_typed_wins_over_the_configured_one():
-    done = gpucheck("--quick", "--allow-cpu", GPUCHECK_LEVEL="full")
+    done = gpucheck("--quick", "--allow-cpu", env={"GPUCHECK_LEVEL": "full"})
     assert done.returncode == 0
     assert (
-        gpucheck("run", "--allow-cpu", "--quick", "--", "echo", "--quick", "--full", GPUCHECK_LEVEL="full").stdout
+        gpucheck("run", "--allow-cpu", "--quick", "--", "echo", "--quick", "--full", env={"GPUCHECK_LEVEL": "full"}).stdout
         == "--quick --full\n"
     )
-    assert gpucheck("--allow-cpu", "-v", GPUCHECK_LEVEL="quick").stdout.count("not looked at with --quick") > 0
+    assert gpucheck("--allow-cpu", "-v", env={"GPUCHECK_LEVEL": "quick"}).stdout.count("not looked at with --quick") > 0
 
 
 @pytest.mark.parametrize(
@@ -124,7 +113,7 @@ def test_a_target_accuracy_that_is_none():
 def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):
     (tmp_path / "tensorflow").mkdir()
     (tmp_path / "tensorflow/__init__.py").write_text("import time; time.sleep(600)")
-    done = gpucheck("bench", "--allow-cpu", "--timeout", "3", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    done = gpucheck("bench", "--allow-cpu", "--timeout", "3", env={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
     assert done.returncode == 3
     assert "TensorFlow did not come up: out of time (--timeout 3)" in done.stderr
 

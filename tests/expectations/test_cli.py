@@ -8,27 +8,13 @@ import sys
 import sysconfig
 
 import pytest
+from command import gpucheck, in_a_process
 from fakes import MACHINES, machine, readings
 
 from gpucheck.engine.pipeline import assemble
 from gpucheck.engine.plugin import load_rows
 from gpucheck.model import Request
 from gpucheck.reports import json as json_report
-
-
-def gpucheck(*args, cwd, env=None, input=None):
-    done = subprocess.run(
-        [sys.executable, "-m", "gpucheck", *map(str, args)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        cwd=cwd,
-        input=input,
-        stdin=subprocess.DEVNULL if input is None else None,
-        env={**{name: value for name, value in os.environ.items() if not name.startswith("GPUCHECK_")}, **(env or {})},
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
 
 
 def recorded(folder, name, **changes):
@@ -94,14 +80,14 @@ def test_a_baseline_that_expects_nothing_is_refused(good, tmp_path, content):
 
 @needs_keras
 def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
-    done = gpucheck("compare", "good.json", "--format", "json", cwd=good, env=older_keras)
+    done = in_a_process("compare", "good.json", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
     found = {(one["group"], one["what"]): one for one in json.loads(done.stdout)["changes"]}
     change = found.pop(("TensorFlow and Keras", "Keras"))
     assert change["new"] == "3.4.1"
     assert change["old"].startswith("3.")
     assert found.keys() <= {("environment variables", "PYTHONPATH")}
-    done = gpucheck("compare", "expected.toml", cwd=good, env=older_keras)
+    done = in_a_process("compare", "expected.toml", cwd=good, env=older_keras)
     assert done.returncode == 1
     assert "TensorFlow and Keras" in done.stdout
     assert "→ 3.4.1" in done.stdout or "-> 3.4.1" in done.stdout
@@ -110,7 +96,7 @@ def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
 
 @needs_keras
 def test_an_older_keras_is_not_what_was_expected(good, older_keras):
-    done = gpucheck(*QUICK, "--expect", "expected.toml", "--format", "json", cwd=good, env=older_keras)
+    done = in_a_process(*QUICK, "--expect", "expected.toml", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
     report = json.loads(done.stdout)
     assert "version-unexpected" in [one["code"] for one in report["findings"]]

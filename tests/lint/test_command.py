@@ -6,14 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from command import gpucheck
 
 BAD = "import tensorflow as tf\ntf.Session()\n"
-
-
-def gpucheck(*args, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "gpucheck", *args], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, **options
-    )
 
 
 def test_clean_found_and_unreadable(tmp_path):
@@ -58,7 +53,7 @@ def test_a_file_name_that_is_no_text(tmp_path):
     except OSError:
         pytest.skip("this file system takes text only")
     for style in ("terminal", "github"):
-        assert gpucheck("lint", path, "--format", style).returncode == 1
+        assert gpucheck("lint", os.fsdecode(path), "--format", style).returncode == 1
     got = json.loads(gpucheck("lint", path, "--format", "json").stdout)
     assert got["findings"][0]["file"].endswith("in.py")
 
@@ -88,8 +83,6 @@ def test_the_other_commands_do_not_pay_for_it():
 
 
 def test_standard_input():
-    done = subprocess.run(
-        [sys.executable, "-m", "gpucheck", "lint", "-"], input=BAD, capture_output=True, text=True, timeout=60, check=False
-    )
+    done = gpucheck("lint", "-", input=BAD)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("-:2:1: legacy-session")
