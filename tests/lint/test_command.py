@@ -54,7 +54,7 @@ def test_a_file_name_that_is_no_text(tmp_path):
         pytest.skip("this file system takes text only")
     for style in ("terminal", "github"):
         assert gpucheck("lint", os.fsdecode(path), "--format", style).returncode == 1
-    got = json.loads(gpucheck("lint", path, "--format", "json").stdout)
+    got = json.loads(gpucheck("lint", os.fsdecode(path), "--format", "json").stdout)
     assert got["findings"][0]["file"].endswith("in.py")
 
 
