@@ -21,7 +21,10 @@ MAY_IMPORT = {
         LOOKING - {"time", "os"},
     ),
     "compat": (("compat",), LOOKING),
-    "host": (("model", "ulimits", "host", "child.boot", "child.interpreter", "child.runtime", "child.shadows"), set()),
+    "host": (
+        ("model", "ulimits", "host", "files.bounded", "child.boot", "child.interpreter", "child.runtime", "child.shadows"),
+        set(),
+    ),
     "probes": (("model", "engine.plugin", "host", "compat", "probes", "cluster", "logs"), LOOKING - {"time"}),
     "cluster": (("model", "host", "cluster", "probes"), LOOKING - {"time"}),
     "logs": (("model", "engine.plugin", "logs", "probes", "compat", "advice"), LOOKING),

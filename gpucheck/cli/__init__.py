@@ -12,7 +12,7 @@ from typing import Any, NoReturn  # noqa: E402
 
 from gpucheck import ulimits  # noqa: E402
 from gpucheck.child.shadows import tell  # noqa: E402
-from gpucheck.cli import signals  # noqa: E402
+from gpucheck.cli import signals, watchdog  # noqa: E402
 
 UNKNOWN = 3  # the exit code where no verdict could be reached
 
@@ -31,6 +31,7 @@ def main() -> NoReturn:
     gc.disable()  # a short run with little garbage
     try:
         signals.catch()
+        watchdog.start()
         ulimits.widen()
         from gpucheck.cli.group import start
 

@@ -10,13 +10,14 @@ from gpucheck import ulimits
 from gpucheck.bench.figures import LEAST_REPEATS
 from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
-from gpucheck.cli import signals
-from gpucheck.cli.parameters import SECONDS, Command, Interpreter, PositiveNumber
+from gpucheck.cli import signals, watchdog
+from gpucheck.cli.parameters import SECONDS, Command, FilePath, Interpreter, PositiveNumber
 from gpucheck.cli.request import STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
 from gpucheck.files.write import OutputFile
 from gpucheck.model import Request
 
+DRAW_SECONDS = 30.0  # after the limit, for the picture of what was measured
 EXAMPLES = """\b
 Examples:
   gpucheck bench                                 one device, then all of them
@@ -102,9 +103,9 @@ Examples:
 @click.option("--python", type=Interpreter(), metavar="PATH", help="Measure this interpreter's environment.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
 @click.option(
-    "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
+    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
 )
-@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
 @click.option(
     "--profile",
     type=click.Path(file_okay=False),
@@ -135,6 +136,7 @@ def bench(
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
         raise click.UsageError(f"the report and the picture would both go into {plot}")
     until = started + timeout
+    watchdog.end_at(until, grace_seconds=DRAW_SECONDS)
     with output(target, until) as file, output(plot, until) as picture:
         result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
         try:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery
-from gpucheck.cli.parameters import EXAMPLES, Command
+from gpucheck.cli.parameters import EXAMPLES, Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.model import Report, Request
 
@@ -39,7 +39,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     help=f"One of: {', '.join(FORMATS)}.",
 )
 @click.option(
-    "--output", "target", type=click.Path(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all."
+    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all."
 )
 @click.option(
     "--report",

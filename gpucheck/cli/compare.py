@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpucheck.cli.parameters import Command
+from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, say, show
 from gpucheck.model import Expectations, Level, Report, Request
@@ -23,8 +23,8 @@ LARGEST_BYTES = 1 << 28
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.argument("baseline", type=click.Path(allow_dash=True))
-@click.argument("current", type=click.Path(allow_dash=True), required=False)
+@click.argument("baseline", type=FilePath(allow_dash=True))
+@click.argument("current", type=FilePath(allow_dash=True), required=False)
 @request_options(level=Level.QUICK, expect=False)
 @click.option("--default", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)

@@ -2,10 +2,12 @@
 
 import os
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
+from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import SECONDS, Command, Interpreter
 from gpucheck.cli.request import diagnose_here
 from gpucheck.cli.screen import say, show
@@ -51,7 +53,7 @@ def env(shell: str, apply_growth: bool, action: str | None, python: str | None, 
         _uninstall(python)
         return
     request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
-    proof = prove(lambda changed: diagnose_here(request, time.monotonic(), changed), os.environ)
+    proof = prove(lambda changed: _check(request, changed), os.environ)
     assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
     if action == "install":
         _install(assignments, proof.report)
@@ -60,6 +62,12 @@ def env(shell: str, apply_growth: bool, action: str | None, python: str | None, 
     if proof.report.exit_code != ExitCode.HEALTHY:
         _complain(proof.report, bool(assignments))
     raise SystemExit(proof.report.exit_code)
+
+
+def _check(request: Request, changed: Mapping[str, str]) -> Report:
+    started = time.monotonic()
+    watchdog.end_at(started + request.timeout_seconds)
+    return diagnose_here(request, started, changed)
 
 
 def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:

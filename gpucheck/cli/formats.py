@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import click
 
+from gpucheck.cli import watchdog
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.files.write import OutputFile
 from gpucheck.model import Report
 
@@ -110,12 +112,18 @@ def delivery(
     files = [*([(style, target)] if target not in (None, "-") else []), *reports]
     for name in (style, *(name for name, _ in reports)):
         _load(name)
-    places = [_place(path) for _, path in files]
-    for number, place in enumerate(places):
-        if place in places[:number] and (os.path.isfile(place) or not os.path.exists(place)):
-            raise click.UsageError(f"two reports would go into {files[number][1]}")
+    places: list[str] = []
+    for _, path in files:
+        try:
+            place, several = within(FILE_SECONDS, _place, path)
+        except NoAnswer as error:
+            raise click.UsageError(f"cannot write {path}: {error.strerror}") from None
+        if place in places and not several:
+            raise click.UsageError(f"two reports would go into {path}")
+        places.append(place)
     with contextlib.ExitStack() as stack:
         unknown = exit_code_of("unknown", exit_style)
+        watchdog.exit_with(unknown)
         targets: list[tuple[str, OutputFile | None]] = [
             (name, stack.enter_context(output(path, until, in_place=FORMATS[name].in_place, exit_code=unknown)))
             for name, path in files
@@ -125,11 +133,13 @@ def delivery(
         yield Delivery(targets, redacting, unknown)
 
 
-def _place(path: str) -> str:
+def _place(path: str) -> tuple[str, bool]:
+    """Where a path leads, and whether several reports can go there, as into a pipe."""
     try:
-        return os.path.realpath(path)
+        place = os.path.realpath(path)
+        return place, os.path.exists(place) and not os.path.isfile(place)
     except (OSError, ValueError):  # the current folder was removed; opening the file says so
-        return path
+        return path, False
 
 
 def _load(style: str) -> Any:
@@ -159,10 +169,13 @@ def _append_summary(report: Report) -> None:
         return
     from gpucheck.reports import github
 
-    try:
+    def append() -> None:
         room = github.SUMMARY_BYTES - (os.path.getsize(path) if os.path.exists(path) else 0)
         with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(github.summary(report, room))
+
+    try:
+        within(FILE_SECONDS, append)
     except OSError as error:
         say(f"gpucheck: cannot append to {STEP_SUMMARY}: {error.strerror or error}")
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from gpucheck.cli.screen import show
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 
 EXAMPLES = """\b
 Examples:
@@ -80,10 +81,21 @@ class Interpreter(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Resolve a name on PATH or a path."""
-        found = shutil.which(os.path.expanduser(str(value)))
+        try:
+            found = within(FILE_SECONDS, shutil.which, os.path.expanduser(str(value)))
+        except NoAnswer as error:
+            self.fail(f"{value!r} can't be looked for: {error.strerror}", param, ctx)
         if found is None:
             self.fail(f"{value!r} is not a program that can be run", param, ctx)
         return os.path.abspath(found)
+
+
+class FilePath(click.Path):
+    """A path that is not looked at here, which could take long; who opens it says what is wrong with it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """As it is."""
+        return str(os.fspath(value))
 
 
 class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]

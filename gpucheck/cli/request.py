@@ -8,9 +8,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
+from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.model import Level, Report, Request
 
@@ -23,6 +25,13 @@ ASKED = (
     *("backend", "logical_devices", "log_device_placement"),
 )
 Command = Callable[..., Any]
+
+
+def _limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
+    """Set the end of the command before the other options are read, which may name files that do not answer."""
+    watchdog.end_at(STARTED + (TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds))
+    return seconds
+
 
 _EXPECT = click.option(
     "--expect",
@@ -41,6 +50,8 @@ _OPTIONS = (
         "--timeout",
         type=SECONDS,
         default=None,
+        is_eager=True,
+        callback=_limit,
         help="Limit of the whole run, report included.  [default: 120, with --full 300]",
     ),
     click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment."),
@@ -84,7 +95,9 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
         def asked(**options: Any) -> Any:
             given = {name: options.pop(name, None) for name in ASKED}
             depth = _depth({name: bool(options.pop(name, False)) for name in DEPTHS})
-            return command(request=_request(level, depth=depth, **given), **options)
+            request = _request(level, depth=depth, **given)
+            watchdog.end_at(STARTED + request.timeout_seconds)
+            return command(request=request, **options)
 
         for option in reversed((*_OPTIONS, _EXPECT) if expect else _OPTIONS):
             asked = option(asked)
@@ -162,9 +175,19 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     from gpucheck.host.local import LocalHost
 
     with LocalHost(request, env=env, started=started) as host:
-        if request.python is not None and "problem" in host.interpreter():
-            raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {host.interpreter()['problem']}")
+        if request.python is not None:
+            problem = _problem(host)
+            if problem is not None:
+                raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {problem}")
         yield host
+
+
+def _problem(host: Host) -> Any | None:
+    """Why the examined interpreter gives no account of itself; None if it does."""
+    try:
+        return within(host.remaining(), host.interpreter).get("problem")
+    except NoAnswer as error:
+        return error.strerror
 
 
 def _show_placement(host: Host) -> None:

@@ -1,18 +1,24 @@
 """The command ``run``: check, then become the job."""
 
+import math
 import os
 import sys
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 import msgspec
 
 from gpucheck import ulimits
-from gpucheck.cli import signals
+from gpucheck.cli import signals, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import look, say
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.model import Level, Report, Request, Verdict
 
+CACHE_SECONDS = 1.0  # to look up or note a pass
+_Result = TypeVar("_Result")
 EXAMPLES = """\b
 Examples:
   gpucheck run -- python train.py                     the quick checks, then training
@@ -61,11 +67,13 @@ def run(
     if request.strategies or (not request.smoke and request.level is Level.QUICK and not typed(*DEPTHS)):
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
-        path = handover.locate(command[0], os.environ)
+        path = _locate(command[0])
         env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
         handover.reap()
         signals.release()
         ulimits.restore()
+        if sys.platform == "win32":  # elsewhere the command takes the watchdog's place, too
+            watchdog.end_at(math.inf)
         handover.become(path, command, env)
     except handover.CannotStart as error:
         say(f"gpucheck: {error}")
@@ -84,13 +92,13 @@ def _checked(
         from gpucheck.launch import pass_cache as passes
 
         name = _name(request, repair)
-        changes = passes.recall(name, cache_seconds, env)
+        changes = None if name is None else _bounded(CACHE_SECONDS, passes.recall, name, cache_seconds, env)
         if changes is not None:
             return _changed(env, changes)
     report, repaired = _repaired(request, started, env) if repair else (diagnose_here(request, started), env)
     if report.exit_code == 0 and name is not None:
         changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
-        passes.remember(name, env, changes)
+        _bounded(CACHE_SECONDS, passes.remember, name, env, changes)
     if report.verdict is not Verdict.PASS:
         _tell(report, on_fail, color, verbose)
     if report.exit_code != 0 and on_fail == "stop":
@@ -109,12 +117,30 @@ def _repaired(request: Request, started: float, env: dict[str, str]) -> tuple[Re
     return (proof.report if request == quick else diagnose_here(request, started, repaired)), repaired
 
 
-def _name(request: Request, repair: bool) -> str:
+def _locate(program: str) -> str:
+    """The command's file, as ``exec_command.locate``; a folder of PATH may not answer."""
+    from gpucheck.launch import exec_command
+
+    try:
+        return within(FILE_SECONDS, exec_command.locate, program, os.environ)
+    except NoAnswer as error:
+        raise exec_command.CannotStart(exec_command.NOT_EXECUTABLE, f"{program}: {error.strerror}") from None
+
+
+def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result | None:
+    """What a function of the cache of passes returns; None where its files do not answer, and nothing is remembered then."""
+    try:
+        return within(seconds, work, *args)
+    except NoAnswer:
+        return None
+
+
+def _name(request: Request, repair: bool) -> str | None:
     from gpucheck.host.local import LocalHost
     from gpucheck.launch import pass_cache as passes
 
     with LocalHost(request) as host:
-        return passes.key(request, os.environ, host.interpreter(), f"repair {repair}")
+        return _bounded(FILE_SECONDS, lambda: passes.key(request, os.environ, host.interpreter(), f"repair {repair}"))
 
 
 def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.files.ownership import why_untrusted
 from gpucheck.files.read import Refused, read
 
@@ -69,7 +70,10 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
         gpucheck.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
     """
     names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
-    document, ignored = pyproject(folder)
+    try:
+        document, ignored = within(FILE_SECONDS, pyproject, folder)
+    except NoAnswer as error:
+        document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
     values = {} if document is None else _of_pyproject(*document)
     known = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
     # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
@@ -87,13 +91,13 @@ def exit_style(env: Mapping[str, str], folder: str) -> str | None:
 
     if env.get(f"{PREFIX}EXIT_STYLE"):
         return env[f"{PREFIX}EXIT_STYLE"]
-    document, _ = pyproject(folder)
     try:
+        document, _ = within(FILE_SECONDS, pyproject, folder)
         table: Any = {} if document is None else toml.load(document.data.decode(), document.path)
         for name in ("tool", "gpucheck"):
             table = table[name]
         style = table.get("exit-style", table.get("exit_style"))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (NoAnswer, ValueError, KeyError, TypeError, AttributeError):
         return None
     return style if isinstance(style, str) else None
 

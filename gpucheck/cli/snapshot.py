@@ -2,7 +2,7 @@
 
 import click
 
-from gpucheck.cli.parameters import Command
+from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, output, say, show
 from gpucheck.model import Report, Request, Verdict
@@ -16,7 +16,7 @@ Examples:
 
 
 @click.command(cls=Command, epilog=EXAMPLES)
-@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 @request_options(expect=False)
 @click.option("--force", is_flag=True, help="Write it although this machine has a fault, or could not be looked at.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")

@@ -3,11 +3,13 @@
 Never a wait for somebody to open a pipe, never without end.
 """
 
+import math
 import os
 import stat
 import sys
 from collections.abc import Callable
 
+from gpucheck.files.bounded import FILE_SECONDS, within
 from gpucheck.files.write import descriptor
 
 KINDS = {
@@ -53,19 +55,9 @@ def read(path: str, limit: int, dash: bool = False) -> bytes:
     if dash and path == "-":
         if sys.stdin is None:
             raise Refused(f"{STDIN} is closed, so nothing can be read from it")
-        return utf8(_bounded(sys.stdin.buffer.read, STDIN, limit))
+        return utf8(within(math.inf, _bounded, sys.stdin.buffer.read, STDIN, limit))
     try:
-        number = descriptor(path)
-        if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
-            return utf8(_bounded(lambda size: os.read(number, size), path, limit))
-        _regular(os.stat(path), path, dash)  # before it is opened: opening is enough to set some devices going
-        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        opened = os.open(path, flags)
-        try:
-            _regular(os.fstat(opened), path, dash)
-            return utf8(_bounded(lambda size: os.read(opened, size), path, limit))
-        finally:
-            os.close(opened)
+        return within(math.inf, _content, within(FILE_SECONDS, _open, path, dash), path, limit)
     except OSError as error:
         raise Refused(f"cannot read {path}: {error.strerror or error}") from None
     except ValueError as error:  # a name with a NUL
@@ -84,6 +76,28 @@ def utf8(data: bytes) -> bytes:
         return data[len(mark) :].decode(encoding).encode()
     except UnicodeDecodeError:
         return data
+
+
+def _open(path: str, dash: bool) -> int:
+    """Open a regular file, or duplicate the descriptor of an open pipe that a path names."""
+    number = descriptor(path)
+    if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
+        return os.dup(number)
+    _regular(os.stat(path), path, dash)  # before it is opened: opening is enough to set some devices going
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _regular(os.fstat(opened), path, dash)
+    except Refused:
+        os.close(opened)
+        raise
+    return opened
+
+
+def _content(opened: int, path: str, limit: int) -> bytes:
+    try:
+        return utf8(_bounded(lambda size: os.read(opened, size), path, limit))
+    finally:
+        os.close(opened)
 
 
 def _regular(status: os.stat_result, path: str, dash: bool) -> None:

@@ -9,7 +9,10 @@ import stat
 import sys
 import time
 
-LEAST_SECONDS = 1.0  # that a pipe's reader has, however late the run is
+from gpucheck.files.bounded import FILE_SECONDS, LEAST_SECONDS, within
+
+READER_SECONDS = 0.1  # that a pipe's reader has, however late the run is
+CLOSE_SECONDS = 0.3
 ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # of a write that does not block where a pipe has room
 LINKS = 40  # followed at most, as Linux does
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)")
@@ -44,44 +47,33 @@ def sweep() -> None:
     """Remove what was begun aside and neither put in place nor discarded, as a signal between two lines leaves it."""
     for path in list(_unfinished):
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            within(CLOSE_SECONDS, os.unlink, path)
 
 
 class OutputFile:
-    """A file written aside and renamed into place, with the mode of the one that was there.
+    """A file that is replaced as a whole.
 
     Links are followed: the file at their end is replaced. What can't be renamed over, a pipe or a character device, is
     written to; what this process has open already (/dev/stdout, /dev/fd/63) is written to where it stands.
     """
 
     def __init__(self, path: str, in_place: bool = False, until: float = float("inf")) -> None:
-        """Open the file aside, in the same folder; ``in_place``: the file itself, if it is there.
+        """See that it can be written.
 
         Args:
             path: where to.
             in_place: write into the file that is there instead of replacing it.
-            until: ``time.monotonic()`` up to which a pipe's reader is waited for.
+            until: ``time.monotonic()`` up to which a pipe's reader, or a file system, is waited for.
 
         Raises:
-            OSError: the place is not writable, is a folder or a socket, or a pipe that nobody reads.
+            OSError: the place is not writable, is a folder or a socket, a pipe that nobody reads, or does not answer.
         """
         self.failed = False
         self._until = until
-        self._file: int | None = None
-        self._aside: str | None = None  # made only to be filled: a process that is killed while it works leaves nothing
+        self._file: int | None = None  # None: the file is replaced
         self._empty = False
-        number = descriptor(path)
-        if number is not None:
-            self._file = _duplicate(number)
-            return
-        self._path = os.path.realpath(path)
-        there = self._there()
-        if there is None or (stat.S_ISREG(there.st_mode) and not in_place):
-            self._open_aside(there)
-            self.discard()
-        else:
-            self._empty = stat.S_ISREG(there.st_mode)
-            self._file = _open(self._path, there.st_mode)
+        self._path = path
+        within(FILE_SECONDS, self._open, in_place)
 
     def commit(self, text: str | bytes) -> None:
         """Write everything and put it in place; bytes as they are.
@@ -89,61 +81,107 @@ class OutputFile:
         Raises:
             OSError: the disk is full, or the place is gone; the old file, if any, is untouched. Or a pipe is not read.
         """
+        data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
+        left = self._until - time.monotonic()
         try:
-            data = memoryview(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
-            file = self._open_aside(self._there()) if self._file is None else self._file
-            if self._empty:
-                os.ftruncate(file, 0)
-            if stat.S_ISREG(os.fstat(file).st_mode):
-                while data:
-                    data = data[os.write(file, data) :]
+            if self._file is None:
+                within(max(left, LEAST_SECONDS), replace, self._path, data)
+            elif stat.S_ISREG(os.fstat(self._file).st_mode):
+                within(max(left, LEAST_SECONDS), self._write, self._file, memoryview(data))
             else:
-                _feed(file, data, max(self._until, time.monotonic() + LEAST_SECONDS))
-            if self._aside is not None:
-                os.fsync(file)
-                os.replace(self._aside, self._path)
-                _unfinished.discard(self._aside)
-                self._aside = None
+                _feed(self._file, memoryview(data), time.monotonic() + max(left, READER_SECONDS))
         except OSError:
             self.failed = True
             raise
 
     def discard(self) -> None:
-        """Remove what was not put in place."""
-        if self._file is not None:
+        """Let go of it."""
+        file, self._file = self._file, None
+        if file is not None:
             with contextlib.suppress(OSError):
-                os.close(self._file)
-            self._file = None
-        if self._aside is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(self._aside)
-            _unfinished.discard(self._aside)
-            self._aside = None
+                within(CLOSE_SECONDS, os.close, file)
 
-    def _there(self) -> os.stat_result | None:
-        """The file that will be replaced, if there is one."""
-        try:
-            return os.stat(self._path)
-        except FileNotFoundError:
-            return None
+    def _open(self, in_place: bool) -> None:
+        number = descriptor(self._path)
+        if number is not None:
+            self._file = _duplicate(number)
+            return
+        self._path = os.path.realpath(self._path)
+        there = _status(self._path)
+        if there is None or (stat.S_ISREG(there.st_mode) and not in_place):
+            file, aside = _open_aside(self._path, there, None)  # only to see that it can be: it is filled at the end
+            _discard(file, aside)
+        else:
+            self._empty = stat.S_ISREG(there.st_mode)
+            self._file = _open(self._path, there.st_mode)
 
-    def _open_aside(self, like: os.stat_result | None) -> int:
-        """Open a file beside the place, under a name of its own (process numbers recur), with the old one's mode and owner."""
+    def _write(self, file: int, data: memoryview) -> None:
+        if self._empty:
+            os.ftruncate(file, 0)
+        _write_all(file, data)
+
+
+def replace(path: str, data: bytes, mode: int | None = None) -> None:
+    """Replace a file as a whole, or make it: it is written aside, and renamed into place.
+
+    Args:
+        path: the file itself, no link.
+        data: its content.
+        mode: its permissions; None: those and the owner of the file that was there, or what the umask leaves.
+
+    Raises:
+        OSError: it can't be written; what was there is untouched.
+    """
+    file, aside = _open_aside(path, None if mode is not None else _status(path), mode)
+    try:
+        _write_all(file, memoryview(data))
+        os.fsync(file)
+        os.replace(aside, path)
+        _unfinished.discard(aside)
+    finally:
+        _discard(file, aside)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _open_aside(path: str, like: os.stat_result | None, mode: int | None) -> tuple[int, str]:
+    """Open a file beside the place, under a name of its own (process numbers recur), with the old one's mode and owner."""
+    if mode is None:
         mode = 0o666 if like is None else stat.S_IMODE(like.st_mode) & 0o777
-        self._aside = f"{self._path}.{os.urandom(4).hex()}.part"
-        _unfinished.add(self._aside)
-        try:
-            self._file = file = os.open(self._aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        except OSError:
-            _unfinished.discard(self._aside)
-            raise
-        if like is not None and sys.platform != "win32":
-            for user, group in ((like.st_uid, -1), (-1, like.st_gid)):
-                with contextlib.suppress(OSError):  # only root can give a file away
-                    os.fchown(file, user, group)
-            with contextlib.suppress(OSError):  # a file system without modes
-                os.fchmod(file, mode)
-        return file
+    aside = f"{path}.{os.urandom(4).hex()}.part"
+    _unfinished.add(aside)
+    try:
+        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    except OSError:
+        _unfinished.discard(aside)
+        raise
+    if like is not None and sys.platform != "win32":
+        for user, group in ((like.st_uid, -1), (-1, like.st_gid)):
+            with contextlib.suppress(OSError):  # only root can give a file away
+                os.fchown(file, user, group)
+        with contextlib.suppress(OSError):  # a file system without modes
+            os.fchmod(file, mode)
+    return file, aside
+
+
+def _discard(file: int, aside: str) -> None:
+    """Close a file that was opened aside, and remove it if it was not put in place."""
+    with contextlib.suppress(OSError):
+        os.close(file)
+    if aside in _unfinished:
+        with contextlib.suppress(OSError):
+            os.unlink(aside)
+        _unfinished.discard(aside)
+
+
+def _write_all(file: int, data: memoryview) -> None:
+    while data:
+        data = data[os.write(file, data) :]
 
 
 def descriptor(path: str) -> int | None:
@@ -187,8 +225,7 @@ def _open(path: str, mode: int) -> int:
 def _feed(file: int, data: memoryview, until: float) -> None:
     """Write to a pipe or a device as fast as it is read, in pieces that don't block where there is room."""
     if not hasattr(select, "poll"):  # Windows, whose devices don't make wait
-        while data:
-            data = data[os.write(file, data) :]
+        _write_all(file, data)
         return
     poll = select.poll()
     poll.register(file, select.POLLOUT)

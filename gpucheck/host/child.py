@@ -59,11 +59,12 @@ def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, 
 class LocalChild:
     """A started child, or the reason why it could not be started. Any number of threads may wait for its stages."""
 
-    def __init__(self, process: Process | None, limit: float, problem: str | None = None) -> None:
-        """Watch a process for at most ``limit`` seconds from now."""
-        self._process = process
+    def __init__(self, limit: float) -> None:
+        """Watch a process, which is to be started, for at most ``limit`` seconds from now."""
+        self._process: Process | None = None
         self._deadline = time.monotonic() + limit
-        self._problem = problem
+        self._problem: str | None = None
+        self._startup = threading.Event()  # it is over, well or not
         self._lock = threading.RLock()
         self._read = 0
         self._pending: list[bytes] = []  # parts of a line that is not whole yet
@@ -72,18 +73,27 @@ class LocalChild:
         self._open: list[str] = []  # begun and not ended, in order; a stage that has steps stands as its last one
         self._stages: dict[str, Any] = {}
 
+    def start(self, start: Callable[[], Process]) -> None:
+        """Start the process, which may take long where a file system does not answer."""
+        try:
+            self._process = start()
+        except OSError as error:
+            self._problem = f"not started: {error}"
+        self._startup.set()
+
     def until(self, stage: str, within: float | None = None) -> Any | None:
         """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
         deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
-        if self._process is not None and not self._process.wait(deadline, lambda: stage in self.stages() or self._flooded):
+        process = self._started(deadline)
+        if process is not None and not process.wait(deadline, lambda: stage in self.stages() or self._flooded):
             self._stop()
         return self.stages().get(stage)
 
     def end(self) -> Ending:
         """Wait for the child's end; at its limit it is killed with everything it started."""
-        process = self._process
+        process = self._started(self._deadline)
         if process is None:
-            return Ending(False, self._problem or "not started", None)
+            return Ending(False, self._problem or "not started: its file system does not answer", None)
         if not process.wait(self._deadline, self._overflows):
             self._stop()
         stages = self.stages()
@@ -101,8 +111,9 @@ class LocalChild:
 
     def tell(self, message: Any) -> None:
         """Send the child one JSON message."""
-        if self._process is not None:
-            self._process.tell(json.dumps(message).encode())
+        process = self._started(self._deadline)
+        if process is not None:
+            process.tell(json.dumps(message).encode())
 
     def stages(self) -> dict[str, Any]:
         """The values of the stages finished so far, in order."""
@@ -124,6 +135,11 @@ class LocalChild:
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
         """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
         return "" if self._process is None else self._process.err.text(limit)
+
+    def _started(self, deadline: float) -> Process | None:
+        """The process as soon as it was started; None if it could not be, or was not by then."""
+        self._startup.wait(max(0.0, deadline - time.monotonic()))
+        return self._process
 
     def _overflows(self) -> bool:
         self.stages()

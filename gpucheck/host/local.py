@@ -5,17 +5,15 @@ import glob
 import os
 import shutil
 import sys
-import threading
 import time
 from collections.abc import Mapping
 from typing import Any
 
 from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
-from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, Completed, Disk, FileStatus, Memory
-from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env, unanswered
-from gpucheck.host.process import Process
-from gpucheck.host.scratch import Scratch
+from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
+from gpucheck.host.child import unanswered
+from gpucheck.host.children import Children
 from gpucheck.model import Request
 
 RESERVE_SECONDS = 1.5  # kept back from --timeout for judging and writing the report
@@ -37,13 +35,8 @@ class LocalHost:
         self.platform = sys.platform
         reserve = min(RESERVE_SECONDS, request.timeout_seconds / 4)
         self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
-        self._children: dict[tuple[str, ...], LocalChild] = {}
-        self._processes: list[Process] = []
-        self._scratch = Scratch(self.env)
-        self._lock = threading.Lock()
+        self.started = Children(request, self.env)
         self._interpreter: dict[str, Any] | None = None
-        self._interpreter_lock = threading.Lock()
-        self._closed = False
 
     def __enter__(self) -> "LocalHost":
         return self
@@ -53,21 +46,11 @@ class LocalHost:
 
     def close(self) -> None:
         """End every child still running, and start no more."""
-        with self._lock:
-            self._closed = True
-            processes = list(self._processes)
-        for process in processes:
-            process.kill()
-        for process in processes:
-            process.reap()
-            process.close()
-        self._scratch.remove()
+        self.started.close()
 
     def activity(self) -> str | None:
         """What the slowest child is doing now, for a progress line."""
-        with self._lock:
-            children = list(self._children.values())
-        return next((stage for child in reversed(children) if (stage := child.activity())), None)
+        return self.started.activity()
 
     def remaining(self) -> float:
         """Seconds this run has left before the report must be written."""
@@ -200,7 +183,7 @@ class LocalHost:
         """Run a program to its end; killed as a group when late."""
         started = time.monotonic()
         try:
-            process = self._start(argv, dict(self.env))
+            process = self.started.start(argv, dict(self.env))
         except FileNotFoundError:
             return Completed("not found", None, "", "", 0.0)
         except OSError as error:
@@ -238,10 +221,9 @@ class LocalHost:
 
     def interpreter(self) -> dict[str, Any]:
         """What the examined interpreter says of itself; our own needs no child."""
-        with self._interpreter_lock:
-            if self._interpreter is None:
-                self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
-            return self._interpreter
+        if self._interpreter is None:
+            self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
+        return self._interpreter
 
     def library_folder(self, module: str) -> str | None:
         """Folder on gpucheck's own sys.path that holds a module, found without importing it."""
@@ -252,49 +234,16 @@ class LocalHost:
 
     def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
         """A child process, started on the first call and shared by later ones."""
-        with self._lock:
-            key = (name, *args)
-            if key not in self._children:
-                self._children[key] = self._start_child(name, args, min(limit, self.remaining()))
-            return self._children[key]
+        return self.started.child(name, args, min(limit, self.remaining()))
 
     def children(self, name: str) -> list[tuple[tuple[str, ...], Child]]:
         """The children of that name that were started."""
-        with self._lock:
-            return [(key[1:], child) for key, child in self._children.items() if key[0] == name]
+        return [*self.started.named(name)]
 
     def _ask_interpreter(self) -> dict[str, Any]:
         child = self.child("interpreter", limit=15.0)
         answer = child.until("interpreter")
         return answer if isinstance(answer, dict) else {"problem": unanswered(child, str(self.request.python), self.run)}
-
-    def _start_child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
-        argv = child_argv(self.request, name, args)
-        env = child_env(self.request, self.env, name)
-        if name in EXAMINING:
-            env.update(self._scratch.variables())
-        log_bytes = PLACEMENT_LOG_BYTES if self.request.log_device_placement else LOG_LIMIT_BYTES
-        try:
-            process = self._start(argv, env, lifeline=True, locked=True, log_bytes=log_bytes)
-        except OSError as error:
-            return LocalChild(None, 0.0, problem=f"not started: {error}")
-        return LocalChild(process, limit)
-
-    def _start(
-        self,
-        argv: list[str],
-        env: Mapping[str, str],
-        *,
-        lifeline: bool = False,
-        locked: bool = False,
-        log_bytes: int = LOG_LIMIT_BYTES,
-    ) -> Process:
-        with contextlib.nullcontext() if locked else self._lock:
-            if self._closed:
-                raise OSError("the run is over")
-            process = Process(argv, env, lifeline=lifeline, log_bytes=log_bytes)
-            self._processes.append(process)
-            return process
 
 
 def _opener(path: str, flags: int) -> int:

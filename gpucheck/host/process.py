@@ -23,6 +23,8 @@ REPORT_LIMIT_BYTES = 4 << 20  # of what a child of ours reports, which takes kil
 
 REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
 POLL_SECONDS = 0.02
+# vfork(2) stops the whole interpreter until the program was found, which a folder of PATH that does not answer can prevent.
+subprocess._USE_VFORK = False  # type: ignore[attr-defined]
 SETTLE_SECONDS = 0.5
 
 
@@ -126,14 +128,20 @@ class Process:
             return []
         return threads
 
-    def kill(self) -> None:
-        """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for."""
-        if self.returncode is None:
-            self._signal()
-            if not self.wait(time.monotonic() + REAP_SECONDS):
-                self.abandoned = True
-        else:
-            self._signal()  # what it started may have outlived it
+    def signal(self) -> None:
+        """Tell it and everything in its group to end at once: what it started may have outlived it."""
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                self._popen.kill()
+            else:
+                os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def kill(self, until: float | None = None) -> None:
+        """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for after ``until``."""
+        running = self.returncode is None
+        self.signal()
+        if running and not self.wait(time.monotonic() + REAP_SECONDS if until is None else until):
+            self.abandoned = True
 
     def reap(self) -> None:
         """After ``kill``: take in what it had started, which becomes ours where this process is an init (a container's first)."""
@@ -176,13 +184,6 @@ class Process:
         if not POLLS and self.returncode is not None:
             for thread in self._followers:
                 thread.join(SETTLE_SECONDS)
-
-    def _signal(self) -> None:
-        with contextlib.suppress(OSError):
-            if sys.platform == "win32":
-                self._popen.kill()
-            else:
-                os.killpg(self._popen.pid, signal.SIGKILL)
 
 
 def signal_name(number: int) -> str:

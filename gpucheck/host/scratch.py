@@ -6,44 +6,52 @@ order, which a child does not wait for: that may hang.
 
 import contextlib
 import os
+import shutil
+import tempfile
+import threading
 from collections.abc import Mapping
 
 from gpucheck.child.runtime import SCRATCH
+from gpucheck.files.bounded import NoAnswer, within
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
+# Where tempfile looks after that; it itself would look into the folders that the environment names once more.
+USUAL = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (tempfile.gettempdir(),)  # noqa: S108
+MAKE_SECONDS = 3.0  # for a folder whose file system may not answer
+REMOVE_SECONDS = 0.5
 
 
 class Scratch:
     """Made when it is first needed; where none can be made, children use what the user's programs would use."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
-        """Nothing is made yet; ``env`` says where temporary files belong."""
+    def __init__(self, env: Mapping[str, str], usual: tuple[str, ...] = USUAL) -> None:
+        """Nothing is made yet; ``env`` says where temporary files belong, and else they go to the ``usual`` folders."""
+        self._usual = usual
         self._env = env
         self._path: str | None = None
         self._tried = False
+        self._making = threading.Lock()
 
     def variables(self) -> dict[str, str]:
         """What to set for a child; nothing where there is no folder."""
-        if not self._tried:
-            self._tried = True
-            self._path = self._made()
-        return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
+        with self._making:
+            if not self._tried:
+                self._tried = True
+                self._path = self._make()
+            return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
 
     def remove(self) -> None:
         """Remove it with everything in it, as far as that can be done; a probe that is still at work gets no other."""
         self._tried = True
-        if self._path is not None:
-            import shutil
+        path, self._path = self._path, None
+        if path is not None:
+            with contextlib.suppress(NoAnswer):
+                within(REMOVE_SECONDS, shutil.rmtree, path, True)
 
-            shutil.rmtree(self._path, ignore_errors=True)
-            self._path = None
-
-    def _made(self) -> str | None:
-        import tempfile
-
-        told = next((self._env[name] for name in VARIABLES if self._env.get(name)), None)
-        # A folder that can't be written to is passed over, as by tempfile in the user's programs.
-        for folder in ([told] if told is not None and os.path.isdir(told) else []) + [None]:
+    def _make(self) -> str | None:
+        """A new folder in the first of the usual places that can be written to and answers, as for the user's programs."""
+        named = [self._env[name] for name in VARIABLES if self._env.get(name)]
+        for folder in [*named, *self._usual]:
             with contextlib.suppress(OSError, ValueError):
-                return tempfile.mkdtemp(prefix="gpucheck-", dir=folder)
+                return within(MAKE_SECONDS, tempfile.mkdtemp, None, "gpucheck-", folder)
         return None

@@ -19,6 +19,7 @@ import msgspec
 from gpucheck import __version__
 from gpucheck.files.ownership import why_untrusted
 from gpucheck.files.read import read
+from gpucheck.files.write import replace
 from gpucheck.model import Request
 from gpucheck.probes.environment import KNOWN, PREFIXES
 
@@ -67,13 +68,8 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         return
     with contextlib.suppress(OSError):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        path = f"{folder}/passed-{name}"
-        aside = f"{path}.{os.getpid()}"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(aside)  # of a process of that number that was killed
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump({"format": _FORMAT, "at": _now(), "changes": changes}, file)
-        os.replace(aside, path)
+        content = json.dumps({"format": _FORMAT, "at": _now(), "changes": changes})
+        replace(f"{folder}/passed-{name}", content.encode(), mode=0o600)
         _tidy(folder)
 
 

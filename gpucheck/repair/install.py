@@ -4,11 +4,10 @@ A virtual environment's ``bin/activate`` gets two blocks between marks (one at i
 environment one file each in ``activate.d`` and ``deactivate.d``. Both hold what was found needed then; nothing is run later.
 """
 
-import contextlib
 import os
 import re
-import stat
 
+from gpucheck.files.write import replace
 from gpucheck.repair.plan import Assignment
 from gpucheck.repair.shells import quoted
 
@@ -66,7 +65,7 @@ def install(assignments: tuple[Assignment, ...], prefix: str, kind: str | None) 
     for path, text in zip(paths, texts, strict=True):
         if not os.path.exists(path) or _read(path) != text:
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            _write(path, text)
+            replace(path, text.encode("utf-8", "surrogateescape"))
             changed.append(path)
     return changed
 
@@ -82,7 +81,7 @@ def uninstall(prefix: str, kind: str | None) -> list[str]:
         elif (old := _read(path)) == (new := _without_blocks(old)):
             continue
         else:
-            _write(path, new)
+            replace(path, new.encode("utf-8", "surrogateescape"))
         changed.append(path)
     return changed
 
@@ -136,18 +135,3 @@ def _without_blocks(text: str) -> str:
 def _read(path: str) -> str:
     with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()
-
-
-def _write(path: str, text: str) -> None:
-    """Replace a file as a whole; it keeps its permissions."""
-    mode = stat.S_IMODE(os.stat(path).st_mode) if os.path.exists(path) else 0o644
-    aside = f"{path}.{os.getpid()}.part"
-    try:
-        with open(aside, "x", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(text)
-            os.chmod(aside, mode)
-        os.replace(aside, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(aside)
-        raise

@@ -19,7 +19,9 @@ def child():
     def factory(code, limit=20.0):
         process = Process([sys.executable, "-c", "import json, os, sys, time\n" + code], dict(os.environ), lifeline=True)
         started.append(process)
-        return LocalChild(process, limit)
+        local = LocalChild(limit)
+        local.start(lambda: process)
+        return local
 
     yield factory
     for process in started:
@@ -74,7 +76,11 @@ def test_success_without_the_last_word_is_no_success(child):
 
 
 def test_a_child_that_was_never_started_says_why():
-    one = LocalChild(None, 0.0, problem="not started: no such file")
+    def refuse():
+        raise OSError("no such file")
+
+    one = LocalChild(10.0)
+    one.start(refuse)
     assert one.until("a") is None
     assert one.end()[:3] == (False, "not started: no such file", None)
     assert one.log() == ""

@@ -53,7 +53,7 @@ def test_programs(host):
 
 def test_our_own_interpreter_needs_no_child(host):
     assert host.interpreter()["executable"] == sys.executable
-    assert host._children == {}
+    assert host.started.shared == {}
 
 
 def test_another_interpreter_is_asked():

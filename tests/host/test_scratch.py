@@ -4,7 +4,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
@@ -36,9 +35,8 @@ def test_who_is_late_gets_none(tmp_path):
 
 
 @linux
-def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    scratch = Scratch({"TMPDIR": "/proc"})
+def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path):
+    scratch = Scratch({"TMPDIR": "/proc"}, usual=("/proc", str(tmp_path)))
     (made,) = set(scratch.variables().values())
     assert os.listdir(tmp_path) == [os.path.relpath(made, tmp_path)]
     scratch.remove()
@@ -46,9 +44,8 @@ def test_where_the_users_folder_can_t_be_written_to_another_is_taken(tmp_path, m
 
 
 @linux
-def test_where_none_can_be_made_the_childs_environment_stays(monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", "/proc")
-    assert Scratch({"TMPDIR": "/proc"}).variables() == Scratch({}).variables() == {}
+def test_where_none_can_be_made_the_childs_environment_stays():
+    assert Scratch({"TMPDIR": "/proc"}, ("/proc",)).variables() == Scratch({}, ("/proc",)).variables() == {}
 
 
 def test_only_what_trains_gets_one(tmp_path):

@@ -56,7 +56,7 @@ def ask_pods(api_server, pki, tmp_path):
             except (Unknown, _kubernetes.Alone, _kubernetes.Unusable) as error:
                 return f"{type(error).__name__}: {error}"
             finally:
-                child = next(iter(host._children.values()), None)
+                child = next(iter(host.started.shared.values()), None)
                 one.heard = "" if child is None else json.dumps(child.stages()) + child.log()
 
     return one

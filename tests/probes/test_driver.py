@@ -35,7 +35,7 @@ def test_a_healthy_h200(driver_host, driver_folder):
 def test_driver_and_gpus_share_one_child(driver_host):
     with driver_host({"gpus": 2}) as host:
         assert driver.read(host).gpu_count == len(gpus.read(host).gpus) == 2
-        assert len(host._processes) == 1
+        assert len(host.started.processes) == 1
 
 
 @linux
@@ -92,7 +92,7 @@ def test_nvml_hangs_and_is_stopped_in_time(driver_host):
     with driver_host({"nvmlInit_v2": "hang"}, timeout_seconds=7.0) as host:
         fact = driver.read(host)
         assert host.remaining() > 0  # the fact was there before the run's time was up
-        (process,) = host._processes
+        (process,) = host.started.processes
     assert time.monotonic() - started < 7
     assert (fact.status, fact.problem) == ("hung", "no answer within 4.4 s in nvmlInit")
     with pytest.raises(ProcessLookupError):

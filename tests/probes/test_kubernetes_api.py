@@ -127,7 +127,7 @@ class TestNoAnswer:
             with pytest.raises(Unknown) as caught:
                 _kubernetes.pods(host)
             assert words in str(caught.value)
-            assert not any("two" in child.log() or "two" in str(child.stages()) for child in host._children.values())
+            assert not any("two" in child.log() or "two" in str(child.stages()) for child in host.started.shared.values())
 
     @pytest.mark.parametrize(
         ("env", "words"),

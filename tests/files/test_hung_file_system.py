@@ -1,0 +1,110 @@
+"""Every command ends on time whatever path that a user or the environment names lies on a file system that does not answer."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LIMIT = 4.0
+SLACK = 12.0  # of a slow machine; it waits without end where the time is not kept
+CHECK = ("--quick", "--allow-cpu", "--timeout", str(LIMIT))
+
+
+@pytest.fixture(scope="module")
+def hung(tmp_path_factory):
+    """A folder in which nothing answers."""
+    try:
+        import fuse  # noqa: F401
+    except (ImportError, OSError) as error:
+        pytest.skip(f"no FUSE for Python: {error}")
+    unmount = shutil.which("fusermount3") or shutil.which("fusermount")
+    if unmount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("no fusermount, or /dev/fuse may not be used")
+    folder = tmp_path_factory.mktemp("hung")
+    server = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hung_file_system.py"), str(folder)])
+    try:
+        wait_for(lambda: os.path.ismount(folder) or server.poll() is not None)
+        if server.poll() is not None:
+            pytest.skip("FUSE can't mount here")
+        os.kill(server.pid, signal.SIGSTOP)
+        yield str(folder)
+    finally:
+        with contextlib.suppress(OSError):
+            server.kill()
+        server.wait()
+        subprocess.run([unmount, "-u", "-z", str(folder)], capture_output=True)
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def gpucheck(*args, **env):
+    """Run it; a process that has to be killed is a failure."""
+    argv = [sys.executable, "-m", "gpucheck", *args]
+    return subprocess.run(argv, env={**os.environ, **env}, capture_output=True, text=True, timeout=LIMIT + SLACK)
+
+
+NAMED = {
+    "--output": (*CHECK, "--output", "{}/x"),
+    "--report": (*CHECK, "--report", "json={}/x"),
+    "--expect": (*CHECK, "--expect", "{}/x"),
+    "--replay": (*CHECK, "--replay", "{}/x"),
+    "--python": (*CHECK, "--python", "{}/x"),
+    "snapshot": ("snapshot", "{}/x", *CHECK),
+    "compare": ("compare", "{}/x", *CHECK),
+    "bench --output": ("bench", "--timeout", str(LIMIT), "--output", "{}/x"),
+    "bench --plot": ("bench", "--timeout", str(LIMIT), "--plot", "{}/x.png"),
+}
+
+
+@pytest.mark.parametrize("args", NAMED.values(), ids=NAMED)
+def test_a_named_file_that_does_not_answer_is_wrong_usage(hung, args):
+    done = gpucheck(*(arg.format(hung) for arg in args))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its file system does not answer" in done.stderr
+    assert hung in done.stderr
+
+
+@pytest.mark.parametrize("variable", ["TMPDIR", "HOME", "CUDA_CACHE_PATH", "GITHUB_STEP_SUMMARY", "XDG_CACHE_HOME"])
+def test_a_folder_of_the_environment_that_does_not_answer_is_no_end_of_the_run(hung, variable):
+    done = gpucheck(*CHECK, "--format", "github", **{variable: f"{hung}/x"})
+    assert done.returncode in (0, 3), done.stderr
+    assert done.stdout
+
+
+def test_a_folder_of_the_path_that_does_not_answer(hung):
+    path = f"{hung}/bin:{os.environ['PATH']}"
+    done = gpucheck(*CHECK, PATH=path)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout
+    done = gpucheck("run", "--timeout", str(LIMIT), "--", "true", PATH=path)
+    assert (done.returncode, done.stderr) == (126, "gpucheck: true: its file system does not answer\n")
+
+
+def test_a_cache_that_does_not_answer_is_none(hung):
+    done = gpucheck("run", "--cache", "60", "--allow-cpu", "--timeout", "10", "--", "echo", "started", XDG_CACHE_HOME=f"{hung}/x")
+    assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
+
+
+def test_a_standard_output_that_nobody_reads_ends_the_command_at_its_limit(tmp_path):
+    argv = [sys.executable, "-m", "gpucheck", *CHECK, "--format", "json"]
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 4096)
+    os.set_blocking(writer, True)
+    done = subprocess.run(argv, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=LIMIT + SLACK)
+    os.close(reader)
+    os.close(writer)
+    assert done.returncode == 3
+    assert done.stderr == "gpucheck: ended at its time limit: something that it waits for does not answer\n"
