@@ -4,6 +4,9 @@ import json
 import os
 
 from gpucheck.lint.runner import Failure, Problem, Result
+from gpucheck.reports.github import command
+from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.reports.shared.words import plural
 
 SCHEMA_VERSION = "1.0"
 UNWRAPPED = 1_000_000  # cells: a position stands on one line with what is said of it, as compilers write it
@@ -18,8 +21,6 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
 
 def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
     """One line for each finding, what to do below it; the last line counts."""
-    from gpucheck.reports.shared.terminal_text import TerminalText
-
     out = TerminalText(width=UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
@@ -39,20 +40,16 @@ def position(place: Problem | Failure) -> str:
 
 def _count(result: Result) -> str:
     whole = [failure for failure in result.failures if failure.cell is None]
-    files = _plural(result.files - len(whole), "file")
+    files = plural(result.files - len(whole), "file")
     if result.problems:
         concerned = len({problem.file for problem in result.problems})
-        text = f"{_plural(len(result.problems), 'finding')} in {concerned} of {files}"
+        text = f"{plural(len(result.problems), 'finding')} in {concerned} of {files}"
     else:
         text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
     if whole:
         text += f", {len(whole)} not readable"
     cells = len(result.failures) - len(whole)
-    return f"{text}, {_plural(cells, 'cell')} not readable" if cells else text
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{text}, {plural(cells, 'cell')} not readable" if cells else text
 
 
 def render_json(result: Result) -> str:
@@ -77,25 +74,19 @@ def render_json(result: Result) -> str:
 
 def render_github(result: Result) -> str:
     """Workflow commands that annotate the changed lines of a pull request."""
-    lines = [_annotation(one.severity, one, one.code, f"{one.message} {one.fix}") for one in result.problems]
-    lines += [_annotation("error", one, "unreadable", one.message) for one in result.failures]
-    return "".join(f"{line}\n" for line in lines)
+    lines = [
+        _annotation(problem.severity, problem, problem.code, f"{problem.message} {problem.fix}") for problem in result.problems
+    ]
+    lines += [_annotation("error", failure, "unreadable", failure.message) for failure in result.failures]
+    return "".join(lines)
 
 
 def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
-    fields = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as the repository names it: without "./"
+    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as the repository names it: without "./"
     if place.cell is not None:  # lines of a cell are not lines of the file
         title = f"{title} (cell {place.cell}, line {place.line})"
     elif place.line is not None:
-        fields |= {"line": str(place.line), "col": str(place.column or 1)}
+        properties |= {"line": str(place.line), "col": str(place.column or 1)}
         if isinstance(place, Problem):
-            fields["endLine"] = str(place.end_line)
-    fields["title"] = title
-    written = ",".join(f"{name}={_escape(text, property=True)}" for name, text in fields.items())
-    return f"::{severity} {written}::{_escape(message)}"
-
-
-def _escape(text: str, *, property: bool = False) -> str:
-    """As GitHub's toolkit escapes data and properties of workflow commands."""
-    text = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    return text.replace(":", "%3A").replace(",", "%2C") if property else text
+            properties["endLine"] = str(place.end_line)
+    return command(severity, message, **properties, title=title)

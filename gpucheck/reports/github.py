@@ -48,12 +48,14 @@ def _commands(kind: str, entries: list[tuple[str, str]]) -> list[str]:
         kept, rest = entries[: MOST_PER_TYPE - 1], entries[MOST_PER_TYPE - 1 :]
         codes = ", ".join(dict.fromkeys(title for title, _ in rest))
         entries = [*kept, (f"{len(rest)} more", codes)]
-    return [f"::{kind} title={_property(title)}::{_data(cut(plain(message), MESSAGE_BYTES))}\n" for title, message in entries]
+    return [command(kind, cut(plain(message), MESSAGE_BYTES), title=plain(title)) for title, message in entries]
 
 
-def _data(text: str) -> str:
-    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def command(kind: str, message: str, **properties: str) -> str:
+    """One workflow command on a line of its own, escaped as GitHub's toolkit escapes messages and properties."""
+    written = [f"{name}={_escape(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()]
+    return f"::{kind} {','.join(written)}::{_escape(message)}\n"
 
 
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

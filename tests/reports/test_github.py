@@ -43,7 +43,7 @@ def test_an_injection_in_a_gpu_name_stays_text():
 
 
 def test_a_title_can_not_leave_its_property():
-    assert github._property("a::b,c\nd%") == "a%3A%3Ab%2Cc%0Ad%25"
+    assert github.command("error", "x", title="a::b,c\nd%") == "::error title=a%3A%3Ab%2Cc%0Ad%25::x\n"
 
 
 def test_most_severe_first():
