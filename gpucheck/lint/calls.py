@@ -7,7 +7,7 @@ from typing import Any
 from gpucheck.lint.expressions import Evaluator
 from gpucheck.lint.lookup import merge
 from gpucheck.lint.state import Frame
-from gpucheck.lint.values import UNKNOWN, Attribute, Call, Choice, Class, Constant, Function, Handed, Name, Scope, Value
+from gpucheck.lint.values import UNKNOWN, Attribute, Call, Choice, Class, Constant, Function, Gathered, Name, Scope, Value
 
 DEEPEST_CALL = 12
 MOST_EVENTS = 60_000  # beyond these, calls are not followed any more
@@ -74,8 +74,8 @@ class Caller(Evaluator):
         bound.update(zip(names, [*given, *call.args], strict=False))
         bound.update({name: value for name, value in call.keywords.items() if name in bound})
         if not call.starred:
-            rest = Handed(tuple([*given, *call.args][len(names) :]), {})
-            others = Handed((), {name: value for name, value in call.keywords.items() if name not in bound})
+            rest = Gathered(tuple([*given, *call.args][len(names) :]), {})
+            others = Gathered((), {name: value for name, value in call.keywords.items() if name not in bound})
             for gathered, value in ((declared.vararg, rest), (declared.kwarg, others)):
                 if gathered is not None and _handed_on(function.node, gathered.arg):
                     bound[gathered.arg] = value
@@ -118,9 +118,11 @@ class Caller(Evaluator):
         """What a decorator makes of a function: one of this file is followed, an unknown one may do anything around it."""
         if _is_plain(decorator):
             return made
-        self.defined[id(node)] = _loose(self.defined[id(node)])  # who calls it from elsewhere calls it decorated
+        self.defined[id(node)] = _with_unknown_surroundings(
+            self.defined[id(node)]
+        )  # who calls it from elsewhere calls it decorated
         if not isinstance(decorator, Function) or decorator.around:
-            return _loose(made) if isinstance(made, Function) else made
+            return _with_unknown_surroundings(made) if isinstance(made, Function) else made
         call = ast.copy_location(
             ast.Call(func=written, args=[ast.copy_location(ast.Name(node.name), node)], keywords=[]), written
         )
@@ -168,7 +170,7 @@ def _handed_on(function: ast.AST, name: str) -> bool:
     return used == passed
 
 
-def _loose(function: Function) -> Function:
+def _with_unknown_surroundings(function: Function) -> Function:
     """The same where nobody knows what is around its calls."""
     return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
 

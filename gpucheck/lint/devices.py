@@ -69,18 +69,14 @@ def shown(start: Call) -> str:
 
 
 def counts(script: Script) -> bool:
-    """Whether the script compares the number of GPUs with one, and so knows how many there are."""
-    for event in script.events:
-        if isinstance(event, Test) and any(
-            isinstance(node, ast.Compare)
-            and any(isinstance(op, (ast.Eq, ast.NotEq)) for op in node.ops)
-            and any(isinstance(one, ast.Constant) and one.value == 1 for one in ast.walk(node))
-            for node in ast.walk(event.node)
-        ):
-            for one in parts(event.value):
-                if is_call(one, "builtins.len") and one.args and is_list(one.args[0]):
-                    return True
-    return False
+    """Whether the script compares the number of GPUs with one or two, and so knows how many there are."""
+    return any(
+        is_call(value, "builtins.len") and value.args and is_list(value.args[0])
+        for event in script.events
+        if isinstance(event, Test)
+        and any(isinstance(node, ast.Constant) and node.value in (1, 2) for node in ast.walk(event.node))
+        for value in parts(event.value)
+    )
 
 
 def is_list(value: Value) -> bool:

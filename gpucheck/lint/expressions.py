@@ -6,7 +6,7 @@ import builtins
 from gpucheck.lint.lookup import attribute, constant, each, element, merge
 from gpucheck.lint.names import canonical
 from gpucheck.lint.state import State
-from gpucheck.lint.values import UNKNOWN, Call, Constant, Handed, Items, Name, Operation, Pairs, Read, Scope, Store, Test, Value
+from gpucheck.lint.values import UNKNOWN, Call, Constant, Gathered, Items, Name, Operation, Pairs, Read, Scope, Store, Test, Value
 
 DEEPEST_EXPRESSION = 250
 LONGEST_LIST = 2_000  # of what is written out; a longer one is data
@@ -67,7 +67,7 @@ class Evaluator(State):
         for item in node.args:
             if isinstance(item, ast.Starred):
                 unpacked = self.value(item.value)
-                if isinstance(unpacked, Handed) and not starred:
+                if isinstance(unpacked, Gathered) and not starred:
                     args += unpacked.args
                 else:
                     starred = True
@@ -78,8 +78,8 @@ class Evaluator(State):
         for keyword in node.keywords:
             value = self.value(keyword.value)
             if keyword.arg is None:
-                starred = starred or not isinstance(value, Handed)
-                keywords.update(value.keywords if isinstance(value, Handed) else {})
+                starred = starred or not isinstance(value, Gathered)
+                keywords.update(value.keywords if isinstance(value, Gathered) else {})
             else:
                 keywords[keyword.arg] = value
         call = Call(node, self.place(), function, tuple(args), keywords, starred)

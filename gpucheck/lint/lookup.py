@@ -70,7 +70,7 @@ def constant(value: Value | None) -> Any:
     return value.value if isinstance(value, Constant) else None
 
 
-def loose(place: Place) -> bool:
+def in_uncalled_function(place: Place) -> bool:
     """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
     return bool(place.path) and place.path[0][1] == -1
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gpucheck.lint.environment import asks_for_versions, settings
-from gpucheck.lint.lookup import is_call, loose, options
+from gpucheck.lint.lookup import in_uncalled_function, is_call, options
 from gpucheck.lint.script import Script
 from gpucheck.lint.values import Attribute, Call, Choice, Class, Name, Place, Value
 
@@ -100,7 +100,7 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
             return True
         elif scopes and not all(map(is_strategy, scopes)):
             sure = False
-    if loose(place) and (strategy is None or strategy.place.path[:1] != place.path[:1]):
+    if in_uncalled_function(place) and (strategy is None or strategy.place.path[:1] != place.path[:1]):
         sure = False
     return False if sure else None
 
@@ -129,15 +129,6 @@ def trainings(script: Script) -> Iterator[tuple[Call, list[Call]]]:
 def legacy_keras(script: Script) -> bool:
     """Whether the file itself chooses Keras 2."""
     return "tf_keras" in script.modules() or any(setting.name == "TF_USE_LEGACY_KERAS" for setting in settings(script))
-
-
-def keras_3(script: Script) -> bool:
-    """Whether the file certainly runs on Keras 3: it uses what Keras 2 does not have."""
-    if legacy_keras(script):
-        return False
-    new = re.compile(r"keras\.(ops|distribution|random|config|dtype_policies|saving\.load_weights|export)\b")
-    backend = any(setting.name == "KERAS_BACKEND" for setting in settings(script))
-    return backend or any(new.match(name) for name in script.names)
 
 
 def standalone_keras(script: Script) -> bool:

@@ -115,12 +115,12 @@ def _check(rule: Rule, script: Script) -> Iterator[Finding]:
 
 def _shown(found: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
     silenced = source.ignored(program.text)
-    told: set[tuple[int, str]] = set()
+    reported: set[tuple[int, str]] = set()
     for one, rule in found:
         codes = [silenced[line] for line in range(one.line, one.end_line + 1) if line in silenced]
-        if any(not wanted or rule.code in wanted for wanted in codes) or (one.line, rule.code) in told:
+        if any(not wanted or rule.code in wanted for wanted in codes) or (one.line, rule.code) in reported:
             continue
-        told.add((one.line, rule.code))
+        reported.add((one.line, rule.code))
         cell, line = program.locate(one.line)
         end = line + one.end_line - one.line
         yield Problem(file, cell, line, one.column, end, rule.code, rule.severity.value, one.message, one.fix)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from gpucheck.lint.lookup import options, parts
 from gpucheck.lint.trace import trace
-from gpucheck.lint.values import Call, Class, Event, Import, Name, Place, Read, Store, Value
+from gpucheck.lint.values import Call, Class, Event, Import, Name, Read, Store, Value
 
 
 class Finding(NamedTuple):
@@ -66,10 +66,6 @@ class Script:
     def methods(self, *names: str) -> list[Call]:
         """Calls of methods of these names on a value that is not a module."""
         return _in_order(self._methods, names)
-
-    def tests(self, place: Place) -> Iterator[ast.expr]:
-        """The conditions of the ifs that a place stands in."""
-        return (self._tests[step].node for step in place.path if step in self._tests)
 
     def conditions(self, steps: Iterable[tuple[int, int]]) -> list[Value | None]:
         """What has to be true for each step of a place's path; None where that is not known: no if, or not its first way."""

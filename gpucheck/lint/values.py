@@ -58,7 +58,7 @@ class Pairs(Value):
 
 
 @dataclass(eq=False)
-class Handed(Value):
+class Gathered(Value):
     """What a function's ``*args`` or ``**kwargs`` gathered, where the function only passes it on as it is."""
 
     args: tuple[Value, ...]

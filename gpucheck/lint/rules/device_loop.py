@@ -46,7 +46,7 @@ from gpucheck.lint.devices import LISTS
 from gpucheck.lint.lookup import is_call, options, parts
 from gpucheck.lint.models import is_model
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Store, Value
+from gpucheck.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -92,11 +92,10 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     """Whether each GPU certainly has variables of its own, and nothing gathers their gradients."""
     if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
         return False
-    made = [call for call in calls if call.method == "gradient" and any(map(_is_tape, options(call.receiver)))]
+    made = [call for call in calls if call.method == "gradient"]
     if not made or not all(_own(call.argument("sources", 1), context) for call in made):
         return False
-    gathered = [value for call in script.calls if call.method in GATHERS for value in call.args]
-    gathered += [event.value for event in script.stores if _inside_of(event, context)]
+    gathered = [value for call in script.methods(*GATHERS) for value in call.args] + [store.value for store in script.stores]
     return not any(one is call for value in gathered for one in parts(value) for call in made)
 
 
@@ -109,10 +108,6 @@ def _other_models(calls: list[Call]) -> bool:
     )
 
 
-def _is_tape(value: Value) -> bool:
-    return is_call(value, TAPE)
-
-
 def _own(sources: Value | None, context: Call) -> bool:
     """Whether all of these are variables, or parts of an object of this file, that are made under the device."""
     joins = (Attribute, Constant, Element, Items, Operation, Pairs)
@@ -123,10 +118,6 @@ def _own(sources: Value | None, context: Call) -> bool:
         and any(around is context for around in one.place.contexts)
         for one in roots
     )
-
-
-def _inside_of(event: Store, context: Call) -> bool:
-    return any(around is context for around in event.place.contexts)
 
 
 def _each_gpu(device: Value | None) -> bool:

@@ -27,14 +27,13 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
 """
 
-import ast
 from collections.abc import Iterator
 
 from gpucheck.lint.devices import counts, expected_to_fail, listed
 from gpucheck.lint.environment import settings as variables
 from gpucheck.lint.lookup import constant
 from gpucheck.lint.script import Finding, Script, at
-from gpucheck.lint.values import Call, Place
+from gpucheck.lint.values import Call
 from gpucheck.model import Severity
 
 SEVERITY = Severity.WARNING
@@ -56,17 +55,9 @@ def check(script: Script) -> Iterator[Finding]:
         return
     device, call = devices[0], settings[0]
     kind = constant(device.of.argument("device_type", 0)) if device is not None and isinstance(device.of, Call) else None
-    if kind == "GPU" and not _single(script, call.place):
+    if kind == "GPU" and not counts(script):
         yield at(
             call.node,
             f"Memory growth is set for GPU {positions.pop()} only: where there are several, TensorFlow refuses to start them.",
             "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.",
         )
-
-
-def _single(script: Script, place: Place) -> bool:
-    """Whether it only happens where the script has counted one GPU."""
-    return counts(script) or any(
-        isinstance(test, ast.Compare) and any(isinstance(one, ast.Constant) and one.value in (1, 2) for one in ast.walk(test))
-        for test in script.tests(place)
-    )

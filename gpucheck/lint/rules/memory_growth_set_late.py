@@ -33,7 +33,7 @@ from collections.abc import Iterator
 
 from gpucheck.lint.devices import expected_to_fail, shown, started
 from gpucheck.lint.environment import WORKERS
-from gpucheck.lint.lookup import constant, loose
+from gpucheck.lint.lookup import constant, in_uncalled_function
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.model import Severity
 
@@ -47,7 +47,7 @@ def check(script: Script) -> Iterator[Finding]:
     settings = list(script.named(SETTER))
     workers = bool(script.modules() & WORKERS)
     for call in settings:
-        if workers and loose(call.place):
+        if workers and in_uncalled_function(call.place):
             continue  # in a process of its own, or not: who can say
         start = started(script, call.place)
         if start is None or constant(call.argument("enable", 1)) is False:

@@ -39,12 +39,11 @@ References:
 from collections.abc import Iterator
 
 from gpucheck.lint.layers import weights
-from gpucheck.lint.lookup import before, constant, is_call, loose, options
+from gpucheck.lint.lookup import before, constant, in_uncalled_function, is_call, options
 from gpucheck.lint.models import (
     built,
     hidden_scope,
     inside,
-    keras_3,
     meets_keras_3,
     several_replicas,
     standalone_keras,
@@ -126,7 +125,7 @@ def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
 
 def _there(model: Place, run: Place) -> bool:
     """Whether the model is made before the step runs: of several with one name, a step that nobody calls shows the last."""
-    return model.order < run.order and (not loose(run) or model.path[:1] == run.path[:1])
+    return model.order < run.order and (not in_uncalled_function(run) or model.path[:1] == run.path[:1])
 
 
 def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
@@ -135,7 +134,7 @@ def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list
     Keras 3 does not either, but its optimizer has variables from the beginning.
     """
     found = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
-    new = keras_3(script) or standalone_keras(script) or meets_keras_3(script)
+    new = standalone_keras(script) or meets_keras_3(script)
     outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
     both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
     return found or ([model] if new and both else [])

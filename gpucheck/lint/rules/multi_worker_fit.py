@@ -44,7 +44,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.lint.lookup import constant, is_call
-from gpucheck.lint.models import keras_3, meets_keras_3, standalone_keras, strategies_around, trainings
+from gpucheck.lint.models import meets_keras_3, standalone_keras, strategies_around, trainings
 from gpucheck.lint.script import Finding, Script, at
 from gpucheck.lint.values import Call, Value
 from gpucheck.model import Severity
@@ -57,7 +57,7 @@ RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kuberne
 
 def check(script: Script) -> Iterator[Finding]:
     """The model certainly stands in such a strategy's scope, and is one of Keras 3."""
-    sure = standalone_keras(script) or keras_3(script)
+    sure = standalone_keras(script)
     if not sure and not meets_keras_3(script):
         return
     which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"

@@ -67,14 +67,14 @@ def check(script: Script) -> Iterator[Finding]:
         found = chains(call.argument("x", 0))
         if found and all(_waits(one) or _reads_in_turn(one) for one in found):
             yield _finding(script, found[0], "fit reads", call)
-    told: set[int] = set()
+    reported: set[int] = set()
     for call in script.calls:
         looped = [one.of for value in call.args for one in parts(value) if isinstance(one, Element) and one.index is None]
         for batches in looped if looped and _trains(script, call) else ():
             found = chains(batches)
             waits = found and all((_waits(one) and not _parallel(one)) or _reads_in_turn(one) for one in found)
-            if waits and id(found[0].steps[-1]) not in told:
-                told.add(id(found[0].steps[-1]))  # the loop's own call comes first, then what the step does with what it got
+            if waits and id(found[0].steps[-1]) not in reported:
+                reported.add(id(found[0].steps[-1]))  # the loop's own call comes first, then what the step does with what it got
                 yield _finding(script, found[0], "this loop reads", call)
 
 

@@ -122,13 +122,13 @@ def _computed(script: Script, name: str) -> bool:
 
 def _words(strategies: list[Value]) -> Words:
     """The patterns of names that are not the global batch size under all of these strategies."""
-    workers = all(is_call(one, WORKERS) for one in strategies)
+    workers = all(is_call(strategy, WORKERS) for strategy in strategies)
     return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
 
 
 def _several(strategies: list[Value]) -> bool:
     """Whether they are strategies that may have more than one replica; another may be for machines without the devices."""
-    chosen = [one for one in strategies if is_call(one, *MIRRORED)]
+    chosen = [strategy for strategy in strategies if is_call(strategy, *MIRRORED)]
     return several_replicas(strategies) and all(map(_open, chosen))
 
 

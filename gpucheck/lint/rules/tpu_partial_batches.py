@@ -65,7 +65,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 
 def _tpu(strategies: list[Value]) -> bool:
-    return bool(strategies) and all(is_call(one, TPU) for one in strategies)
+    return bool(strategies) and all(is_call(strategy, TPU) for strategy in strategies)
 
 
 def _partial(dataset: Value | None) -> Iterator[Finding]:
