@@ -47,7 +47,7 @@ def test_quiet_programs_have_no_finding(topic):
 
 
 def test_there_are_enough_programs():
-    assert {path.name for path in CASES.iterdir()} == {*RULES, "quiet"}
+    assert {path.name for path in CASES.iterdir() if path.is_dir()} == {*RULES, "quiet"}
     assert [code for code in RULES if len(programs(CASES / code)) < 5] == []
     assert len(programs(CASES / "quiet")) >= 120
 
