@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from gpucheck.compat.xid import Xid, xid
+from gpucheck.logs.events import Event
 from gpucheck.model import Fix
-from gpucheck.probes.log import Event
 
 
 def advice(xids: Iterable[Xid]) -> tuple[Fix, ...]:

@@ -4,13 +4,13 @@ import re
 
 from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import combiner
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Evidence, Fact, Skip, saw
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.log import Event
 
 # What a program says whose allocation was refused; one that is killed says nothing.
 REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|allocator CPU|mklcpu"
-_ALLOCATION_KINDS = ("host-out-of-memory", "out-of-memory", "allocator-dump")
+_ALLOCATION_KINDS = (Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
 
 
 class MainMemory(Fact, frozen=True, kw_only=True):
@@ -52,4 +52,4 @@ def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> MainMemory:
 
 
 def _of_host(event: Event) -> bool:
-    return event.kind == "host-out-of-memory" or event.fields.get("allocator") == "cpu"
+    return event.kind == Kind.HOST_OUT_OF_MEMORY or event.fields.get("allocator") == "cpu"

@@ -4,6 +4,7 @@ import re
 
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import combiner
+from gpucheck.logs.events import Kind
 from gpucheck.model import Fact
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
@@ -52,6 +53,7 @@ def combine(
 def _of_a_tpu(log: Log | None) -> bool:
     events = log.events if log is not None else ()
     other = any(
-        event.kind == "gpu-created" or (event.kind == "cluster-named" and _OF_WORKERS.search(event.text)) for event in events
+        event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and _OF_WORKERS.search(event.text))
+        for event in events
     )
-    return not other and any(event.kind == "uses-tpu" for event in events)
+    return not other and any(event.kind == Kind.USES_TPU for event in events)

@@ -7,10 +7,11 @@ from typing import NamedTuple
 from gpucheck.advice.wording import short
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import combiner
+from gpucheck.logs.events import Event
 from gpucheck.logs.unresolved import unresolved
 from gpucheck.model import Evidence, Fact, Skip, TrainingRun, saw
 from gpucheck.model.naming import devices
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from gpucheck.engine.plugin import load_probes
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import SCHEMA_VERSION, Report, Request
 
 REFERENCE = "#/$defs/{name}"
@@ -24,6 +25,8 @@ def schema() -> dict[str, Any]:
     name = report["$ref"].rpartition("/")[2]
     whole = components.pop(name)
     del components["Fact"]  # the base of all facts, which are named below
+    del components[Kind.__name__]  # later versions know more kinds of events
+    components[Event.__name__]["properties"]["kind"] = {"type": "string"}
     whole["properties"]["facts"] = {
         "type": "object",
         "description": "What each probe saw, by the probe's name. A probe without a fact is left out: see probes[].problem.",

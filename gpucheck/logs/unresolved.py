@@ -2,7 +2,8 @@
 
 import re
 
-from gpucheck.probes.log import Event, Log
+from gpucheck.logs.events import Event, Kind
+from gpucheck.probes.log import Log
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 _KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error")
@@ -10,13 +11,13 @@ _KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memli
 _OF_ANOTHER = re.compile(r"Exit Code:|OOMKilled|Signals\.")
 _TRAINS = re.compile(r"(?i)pyt|pt_|ray|train|worker")  # names of processes
 _STARTS = (
-    "program-started",
-    "gpu-found",
-    "gpu-created",
-    "strategy-devices",
-    "keras-backend",
-    "cuinit-failed",
-    "cuda-drivers-not-found",
+    Kind.PROGRAM_STARTED,
+    Kind.GPU_FOUND,
+    Kind.GPU_CREATED,
+    Kind.STRATEGY_DEVICES,
+    Kind.KERAS_BACKEND,
+    Kind.CUINIT_FAILED,
+    Kind.CUDA_DRIVERS_NOT_FOUND,
 )
 _BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
 
@@ -24,7 +25,7 @@ _BUFFERED = 500  # lines, at most, that pipes still hold of a program that is go
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
     """The events of these kinds (none named: of all) after which training did not go on, with their places in ``Log.events``."""
     events = log.events if log is not None else ()
-    last = max((index for index, event in enumerate(events) if event.kind == "training-progress"), default=-1)
+    last = max((index for index, event in enumerate(events) if event.kind == Kind.TRAINING_PROGRESS), default=-1)
     starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
 
     def went_on(index: int) -> bool:
@@ -34,7 +35,7 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
         line = events[index].line
         return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
 
-    later = [(index, event) for index, event in enumerate(events) if event.kind in ("nccl-ready", "session-started")]
+    later = [(index, event) for index, event in enumerate(events) if event.kind in (Kind.NCCL_READY, Kind.SESSION_STARTED)]
     return [
         (index, event)
         for index, event in enumerate(events)
@@ -48,17 +49,17 @@ def _ends(event: Event) -> bool:
     """Whether the line tells that the program itself was killed, or crashed in native code."""
     if _OF_ANOTHER.search(event.text):
         return False
-    if event.kind == "killed":
+    if event.kind == Kind.KILLED:
         return event.fields.get("signal") in _DEADLY
-    if event.kind != "host-out-of-memory" or "invoker" in event.fields:
+    if event.kind != Kind.HOST_OUT_OF_MEMORY or "invoker" in event.fields:
         return False
     return bool(_KILL.search(event.text)) and bool(_TRAINS.search(event.fields.get("process", "python")))
 
 
 def _resolves(later: Event, event: Event) -> bool:
     """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
-    if later.kind == "session-started":
-        return event.kind == "worker-unreachable"
+    if later.kind == Kind.SESSION_STARTED:
+        return event.kind == Kind.WORKER_UNREACHABLE
     return "NCCL WARN" in event.text and _nccl_process(later) == _nccl_process(event)
 
 

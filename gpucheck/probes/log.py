@@ -1,31 +1,10 @@
 """Log lines of TensorFlow, CUDA, the driver, NCCL and Python as typed events: from our own child, or pasted by a user."""
 
-import msgspec
-
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
+from gpucheck.logs.events import Event
 from gpucheck.model import Fact, Level
 from gpucheck.probes._framework import child, elsewhere, trainer
-
-PLACE = "place"  # the field that says where an event's line was printed: "container", "host", "host NAME"; absent: not said
-CONTAINER, HOST = "container", "host"
-
-
-class Event(Fact, frozen=True, kw_only=True):
-    """One line, understood."""
-
-    kind: str  # what happened: "library-missing", "cuinit-failed", "gpu-libraries-missing", "out-of-memory", ...
-    line: int  # line number in its log, from 1
-    text: str  # the line, trimmed
-    fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
-
-
-def apart(one: Event, other: Event) -> bool:
-    """Whether two events are known to come from different places: a container and a host, or two hosts."""
-    here, there = one.fields.get(PLACE, ""), other.fields.get(PLACE, "")
-    if not here or not there or here == there:
-        return False
-    return here.split()[0] != there.split()[0] or (" " in here and " " in there)
 
 
 class Log(Fact, frozen=True, kw_only=True):

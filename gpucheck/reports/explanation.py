@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Report, Severity
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 from gpucheck.reports.shared import terminal_findings
 from gpucheck.reports.shared.terminal_text import TerminalText
 from gpucheck.reports.shared.words import duration, plural
 
 MOST_SUSPECTS = 8
 _ENDS = ("exception", "fatal")  # what a line looks like that may have ended a program
-_OF_ANY_CAUSE = ("traceback", "killed")  # kinds of events that are about no subject of their own
+_OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that are about no subject of their own
 
 
 def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpucheck.compat.keras import TITLES
+from gpucheck.logs.events import Event
 from gpucheck.logs.unresolved import unresolved
 from gpucheck.model import Evidence, Skip, TrainingRun, saw
 from gpucheck.model.naming import devices
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 from gpucheck.rules._words import short
 

@@ -7,9 +7,10 @@ from gpucheck.logs import causes
 from gpucheck.logs.causes.cause import Match, Row, sentence
 from gpucheck.logs.causes.events import Events, Later
 from gpucheck.logs.causes.startup import infer_startup_failure
+from gpucheck.logs.events import Event
 from gpucheck.logs.reading import parse
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 
 NO_DEVICE = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
 

@@ -9,6 +9,7 @@ from gpucheck.logs.causes.cause import Cause, Judge
 from gpucheck.logs.causes.events import Events
 from gpucheck.logs.causes.prose import SENTENCES, cause_in_prose
 from gpucheck.logs.causes.table import ROWS
+from gpucheck.logs.events import Kind
 from gpucheck.model import Severity
 from gpucheck.probes.log import Log
 
@@ -95,5 +96,5 @@ def _cause(code: str, events: Events) -> Cause | None:
 def _bounded(cause: Cause) -> Cause:
     """With each line once and the first few of them; a warning where a text only states it in words."""
     lines = list({event.line: event for event in cause.events}.values())
-    stated = all(event.kind == "stated" for event in lines)
+    stated = all(event.kind == Kind.STATED for event in lines)
     return cause._replace(events=tuple(lines[:_CITED]), severity=Severity.WARNING if stated else cause.severity)

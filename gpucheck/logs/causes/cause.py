@@ -16,8 +16,8 @@ from typing import NamedTuple
 from gpucheck.advice.wording import listing, short
 from gpucheck.compat.xid import Xid
 from gpucheck.logs.causes.events import Events, Later
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 
 class Cause(NamedTuple):
@@ -36,7 +36,7 @@ Judge = Callable[[Events], Cause | None]
 class Match:
     """Events of a kind whose fields match: ``Match("cuda-error", code="700|716")``; "" matches a field that is not there."""
 
-    def __init__(self, kind: str, text: str = "", **fields: str) -> None:
+    def __init__(self, kind: Kind, text: str = "", **fields: str) -> None:
         self.kind, self._text, self._fields = kind, text, fields
 
     def __call__(self, event: Event) -> bool:
@@ -55,20 +55,20 @@ class Row(NamedTuple):
     later: Later  # what may follow that shows them to mean nothing
     summary: str
     severity: Severity | None = None
-    beside: str = ""  # a kind of events that are cited with them, and have fields for the sentence
+    beside: Kind | None = None  # a kind of events that are cited with them, and have fields for the sentence
 
     def __call__(self, events: Events) -> Cause | None:
         """The cause, if the log has such events."""
         named = [event for event in events.standing(self.later) if any(match(event) for match in self.matches)]
         if not named:
             return None
-        named += events.of(self.beside)[:1]
+        named += events.of(self.beside)[:1] if self.beside is not None else []
         return Cause(sentence(self.summary, named), named, self.severity)
 
 
 def refused(codes: str) -> tuple[Match, ...]:
     """CUDA's refusals to start, and calls that failed later, with one of these results ("34|46")."""
-    return Match("cuinit-failed", code=codes), Match("cuda-error", code=codes)
+    return Match(Kind.CUINIT_FAILED, code=codes), Match(Kind.CUDA_ERROR, code=codes)
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]|]*)(?:\|([^\[\]]*))?\]")

@@ -16,8 +16,8 @@ from gpucheck.logs.causes.startup import (
     infer_startup_failure,
     taken_from_container,
 )
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 _NOT_GIVEN = {
     "hook": "the NVIDIA Container Toolkit could not prepare it",
@@ -27,11 +27,11 @@ _NOT_GIVEN = {
     "no-files": "the machine that it runs on has no NVIDIA driver",
 }
 _MISSED = (
-    "cuinit-failed",
-    "driver-absent",
-    "placement-failed",
-    "library-missing",
-    "nvml-failed",
+    Kind.CUINIT_FAILED,
+    Kind.DRIVER_ABSENT,
+    Kind.PLACEMENT_FAILED,
+    Kind.LIBRARY_MISSING,
+    Kind.NVML_FAILED,
 )  # what a job says without its GPU
 _INVALID_DEVICE = "101"
 _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
@@ -45,7 +45,7 @@ def _startup_failure(events: Events, code: str) -> StartupFailure | None:
 
 def no_nvidia_gpu(events: Events) -> Cause | None:
     """The driver's own word, or what follows from the log as a whole. A job that needs no GPU may be meant to have none."""
-    if absent := events.without_later_gpu_use("gpu-absent"):
+    if absent := events.without_later_gpu_use(Kind.GPU_ABSENT):
         return Cause("No NVIDIA GPU: the driver found none on the bus.", absent)
     failure = _startup_failure(events, "no-nvidia-gpu")
     if failure is None:
@@ -85,19 +85,19 @@ def _denied(events: Events) -> list[Event]:
     }  # the toolkit asks the host's CUDA: it is that which does not start
     denied = [
         event
-        for event in events.without_later_gpu_use("container-gpu-denied")
+        for event in events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED)
         if event.fields.get("reason") in _NOT_GIVEN and event.line not in of_host
     ]
-    if not events.unresolved("container-gpu-denied"):  # a job that waited for a GPU, and got one
+    if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # a job that waited for a GPU, and got one
         denied = [event for event in denied if event.fields["reason"] != "scheduler"]
     return denied
 
 
 def devices_hidden(events: Events) -> Cause | None:
     """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
-    hiding = events.of("devices-hidden")
+    hiding = events.of(Kind.DEVICES_HIDDEN)
     none = events.cuda_refusals(NO_DEVICE)
-    idle = events.without_later_gpu_use("cpu-fallback", "gpus-listed")  # a GPU that is listed later withdraws the count
+    idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU that is listed later withdraws the count
     total = [event for event in hiding if event.fields.get("value", "") in HIDES_ALL] if none or idle else []
     failure = _startup_failure(events, "devices-hidden")
     if variables := [*total, *(event for event in hiding if none and event not in total)]:
@@ -115,11 +115,11 @@ def devices_hidden(events: Events) -> Cause | None:
             )
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, None if wanted else Severity.WARNING)
-    old = any(event.fields.get("reason") == "capability" for event in events.of("gpu-ignored"))
-    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == "cuda-error"]
+    old = any(event.fields.get("reason") == "capability" for event in events.of(Kind.GPU_IGNORED))
+    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
     # TensorFlow saw that one, and called it too old
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
-    beyond += [event for event in events.of("placement-failed") if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
+    beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
     if not beyond:
         return None
     return Cause("The program asks for a GPU by a number that this process is not offered.", beyond)
@@ -127,8 +127,8 @@ def devices_hidden(events: Events) -> Cause | None:
 
 def mig_misconfigured(events: Events) -> Cause | None:
     """A GPU that is shown to be in MIG mode, and CUDA that has no device, where no variable hides one."""
-    failure, shown = _startup_failure(events, "devices-hidden"), events.without_later_gpu_use("mig-shown")
-    if failure is None or not shown or events.without_later_gpu_use("devices-hidden"):
+    failure, shown = _startup_failure(events, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
+    if failure is None or not shown or events.without_later_gpu_use(Kind.DEVICES_HIDDEN):
         return None
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
     lines = [shown[0], *failure.events]
@@ -137,7 +137,9 @@ def mig_misconfigured(events: Events) -> Cause | None:
 
 def device_nodes_missing(events: Events) -> Cause | None:
     """A program that was refused names the file."""
-    missing = [event for event in events.without_later_gpu_use("device-node-missing") if not event.fields["path"].endswith("dxg")]
+    missing = [
+        event for event in events.without_later_gpu_use(Kind.DEVICE_NODE_MISSING) if not event.fields["path"].endswith("dxg")
+    ]
     if not missing or events.infer(infer_startup_failure) is not None:
         return None
     paths = listing(values(missing, "path"))
@@ -146,8 +148,8 @@ def device_nodes_missing(events: Events) -> Cause | None:
 
 def device_permission_denied(events: Events) -> Cause | None:
     """A refused device file, or NVML's word for it: "Unknown Error" at its start means a container that lost its devices."""
-    denied = events.without_later_gpu_use("device-denied")
-    denied += [] if events.without_later_gpu_use("wsl") else events.nvml_refusals(*_NVML_DENIED)
+    denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
+    denied += [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals(*_NVML_DENIED)
     if not reported(events, "gpu-lost"):
         taken = taken_from_container(events)
         denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]
@@ -164,18 +166,21 @@ def device_permission_denied(events: Events) -> Cause | None:
 
 def gpus_not_listed(events: Events) -> Cause | None:
     """A program counts no GPU and no line says why; an error only where another line shows that there is one."""
-    counted = events.of("gpus-listed")
+    counted = events.of(Kind.GPUS_LISTED)
     if not counted or any(uses_gpu(event) for event in events.log.events):
         return None
-    there = [*events.of("gpu-on-bus", "gpu-found"), *(event for event in events.of("driver-version") if event.fields.get("cuda"))]
+    there = [
+        *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
+        *(event for event in events.of(Kind.DRIVER_VERSION) if event.fields.get("cuda")),
+    ]
     summary = "The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU."
-    severity = None if there or events.has("placement-failed") else Severity.WARNING
+    severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
     return Cause(summary, [counted[0], *there[:1]], severity)
 
 
 def gpu_multiprocessor_count_too_low(events: Events) -> Cause | None:
     """TensorFlow says so itself. Where another GPU is in use, it is a display card that was left out."""
-    ignored = [event for event in events.of("gpu-ignored") if event.fields.get("reason") == "multiprocessors"]
+    ignored = [event for event in events.of(Kind.GPU_IGNORED) if event.fields.get("reason") == "multiprocessors"]
     if not ignored:
         return None
     fields = ignored[0].fields

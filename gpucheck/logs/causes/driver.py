@@ -8,8 +8,8 @@ from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, first_value, in_order
 from gpucheck.logs.causes.health import reported
 from gpucheck.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 _NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
 _MPS = ("805", "807", "808")
@@ -51,11 +51,11 @@ def driver_missing(events: Events) -> Cause | None:
     failure = events.infer(infer_startup_failure)
     named, wanted = (failure.events, failure.wanted) if failure and failure.code == "driver-missing" else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
-    if held and (absent := events.without_later_gpu_use("driver-absent")):
+    if held and (absent := events.without_later_gpu_use(Kind.DRIVER_ABSENT)):
         named = [*absent, *held]
     if not named:
         return None
-    device = first_value([*named, *events.without_later_gpu_use("gpu-on-bus")], "device")
+    device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
     why = "; nouveau holds it, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
     summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
     return Cause(summary, named, None if wanted else Severity.WARNING)
@@ -64,8 +64,8 @@ def driver_missing(events: Events) -> Cause | None:
 def driver_not_loaded(events: Events) -> Cause | None:
     """The module's or NVML's own word, else what follows from the log as a whole."""
     failed = module_failures(events)
-    foreign = events.without_later_gpu_use("gpu-unsupported-by-driver")
-    silent = [] if events.without_later_gpu_use("wsl") else events.nvml_refusals("9")
+    foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
+    silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
     # each of the GPUs: where only some fail, they are lost
     handles = (
         [event for event in events.nvml_refusals("999") if event.fields.get("device")]
@@ -112,8 +112,8 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 def driver_too_old(events: Events) -> Cause | None:
     """CUDA's or the container runtime's word for it; but CUDA's runtime says so where there is no driver, too."""
-    named = [*events.without_later_gpu_use("driver-too-old"), *events.cuda_refusals("35", "36")]
-    named += [event for event in events.without_later_gpu_use("ptx-unsupported") if event.fields.get("code") == "222"]
+    named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
+    named += [event for event in events.without_later_gpu_use(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "222"]
     failure = events.infer(infer_startup_failure)
     if not named or (failure is not None and failure.code != "devices-hidden"):
         return None
@@ -131,12 +131,12 @@ def driver_library_mismatch(events: Events) -> Cause | None:
     """Two versions that differ, or NVML's or CUDA's word for it."""
     compat = events.cuda_refusals(_COMPAT_REFUSED)
     named = [
-        *events.without_later_gpu_use("driver-mismatch"),
+        *events.without_later_gpu_use(Kind.DRIVER_MISMATCH),
         *events.nvml_refusals("18"),
         *events.cuda_refusals(_MISMATCH),
         *compat,
     ]
-    reported = events.without_later_gpu_use("driver-version")
+    reported = events.without_later_gpu_use(Kind.DRIVER_VERSION)
     kernel, library = first_value([*named, *reported], "kernel"), first_value([*named, *reported], "library")
     if not named and events.cuda_refusals() and kernel and library and _numbers(kernel) != _numbers(library):
         named = reported
@@ -184,7 +184,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
 
 def cuda_used_after_fork(events: Events) -> Cause | None:
     """PyTorch's words, or CUDA not initialised where it had been: in a forked child, cuInit itself says so, too."""
-    named = in_order(*events.without_later_gpu_use("cuda-used-after-fork"), *events.cuda_refusals(_NOT_INITIALIZED))
+    named = in_order(*events.without_later_gpu_use(Kind.CUDA_USED_AFTER_FORK), *events.cuda_refusals(_NOT_INITIALIZED))
     if not named:
         return None
     return Cause(f"CUDA was started before a fork, and is used after it: {short(named[0].text)}.", named)
@@ -195,10 +195,10 @@ def wsl_misconfigured(events: Events) -> Cause | None:
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is absent wherever there is no Windows, too
     named = [
         event
-        for event in events.without_later_gpu_use("wsl")
+        for event in events.without_later_gpu_use(Kind.WSL)
         if wsl or not event.fields.get("message", "").startswith("/dev/dxg")
     ]
-    inside = events.of("wsl-inside")
+    inside = events.of(Kind.WSL_INSIDE)
     refused = (events.cuda_refusals() + events.nvml_refusals("9", "12", "17"))[:2] if inside else []
     if not named and not refused:
         return None
@@ -211,12 +211,12 @@ def wsl_misconfigured(events: Events) -> Cause | None:
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
     """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    named: list[Event] = [event for event in events.unresolved("rocm") if "unsupported" in event.fields]
-    others = [event for event in events.without_later_gpu_use("rocm") if event not in named]
+    named: list[Event] = [event for event in events.unresolved(Kind.ROCM) if "unsupported" in event.fields]
+    others = [event for event in events.without_later_gpu_use(Kind.ROCM) if event not in named]
     named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
-    amd = events.without_later_gpu_use("amd-gpu")
-    refused = events.without_later_gpu_use("cuinit-failed", "driver-absent", "cuda-drivers-not-found", "nvml-failed")
-    if amd and refused and not events.without_later_gpu_use("gpu-on-bus"):
+    amd = events.without_later_gpu_use(Kind.AMD_GPU)
+    refused = events.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.NVML_FAILED)
+    if amd and refused and not events.without_later_gpu_use(Kind.GPU_ON_BUS):
         named = [*named, *amd, *refused[:1]]
     elif not named:
         return None

@@ -4,16 +4,35 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeVar, cast
 
+from gpucheck.logs.events import Event, Kind, apart
 from gpucheck.logs.unresolved import unresolved
-from gpucheck.probes.log import Event, Log, apart
+from gpucheck.probes.log import Log
 
 Inferred = TypeVar("Inferred")
 
 # What a note may hold beside its words without a program having failed in it.
 _BESIDE_PROSE = {
-    *("stated", "architecture", "cuda-toolkit", "cudnn-failed", "driver-version", "os-named", "python-named", "tensorflow-named"),
-    *("gpu-named", "gpu-on-bus", "gpu-unseen", "gpus-listed", "macos", "program-started", "keras-backend-other", "mig-shown"),
-    *("nccl-ready", "own-file", "traceback", "uses-tpu", "windows", "wsl-inside"),
+    *(
+        Kind.STATED,
+        Kind.ARCHITECTURE,
+        Kind.CUDA_TOOLKIT,
+        Kind.CUDNN_FAILED,
+        Kind.DRIVER_VERSION,
+        Kind.OS_NAMED,
+        Kind.PYTHON_NAMED,
+        Kind.TENSORFLOW_NAMED,
+    ),
+    *(
+        Kind.GPU_NAMED,
+        Kind.GPU_ON_BUS,
+        Kind.GPU_UNSEEN,
+        Kind.GPUS_LISTED,
+        Kind.MACOS,
+        Kind.PROGRAM_STARTED,
+        Kind.KERAS_BACKEND_OTHER,
+        Kind.MIG_SHOWN,
+    ),
+    *(Kind.NCCL_READY, Kind.OWN_FILE, Kind.TRACEBACK, Kind.USES_TPU, Kind.WINDOWS, Kind.WSL_INSIDE),
 }
 
 
@@ -33,19 +52,19 @@ class Events:
         self._standing: dict[Later, list[Event]] = {Later.NOTHING: list(log.events)}
         self._inferred: dict[Callable[..., Any], Any] = {}
 
-    def of(self, *kinds: str) -> list[Event]:
+    def of(self, *kinds: Kind) -> list[Event]:
         """The events of these kinds, whatever came after them."""
         return [event for event in self.log.events if event.kind in kinds]
 
-    def has(self, *kinds: str) -> bool:
+    def has(self, *kinds: Kind) -> bool:
         """Whether there is any event of these kinds."""
         return any(event.kind in kinds for event in self.log.events)
 
-    def unresolved(self, *kinds: str) -> list[Event]:
+    def unresolved(self, *kinds: Kind) -> list[Event]:
         """The events of these kinds after which training did not go on."""
         return [event for event in self.standing(Later.TRAINING) if event.kind in kinds]
 
-    def without_later_gpu_use(self, *kinds: str) -> list[Event]:
+    def without_later_gpu_use(self, *kinds: Kind) -> list[Event]:
         """The events of these kinds after which no GPU was used."""
         return [event for event in self.standing(Later.GPU_USE) if event.kind in kinds]
 
@@ -58,7 +77,7 @@ class Events:
 
     def in_prose(self, *codes: str) -> list[Event]:
         """Where a text states one of these causes in words, before any other; nothing where a program's own message is left."""
-        stated = self.of("stated")
+        stated = self.of(Kind.STATED)
         if (
             not stated
             or stated[0].fields["cause"] not in codes
@@ -75,31 +94,31 @@ class Events:
 
     def cuda_refusals(self, *codes: str) -> list[Event]:
         """The times CUDA refused to start, or named one of these results later; without codes, every refusal at the start."""
-        found = self.without_later_gpu_use("cuinit-failed", "cuda-error")
-        return [event for event in found if (event.fields.get("code") in codes if codes else event.kind == "cuinit-failed")]
+        found = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
+        return [event for event in found if (event.fields.get("code") in codes if codes else event.kind == Kind.CUINIT_FAILED)]
 
     def nvml_refusals(self, *codes: str) -> list[Event]:
         """The times NVML gave one of these results, and nvidia-smi listed no GPU afterwards."""
         listed = [event for event in self.log.events if lists_gpus(event)]
-        failed = [event for event in self.without_later_gpu_use("nvml-failed") if event.fields.get("code") in codes]
+        failed = [event for event in self.without_later_gpu_use(Kind.NVML_FAILED) if event.fields.get("code") in codes]
         return [event for event in failed if not _followed(event, listed)]
 
 
 def lists_gpus(event: Event) -> bool:
     """A table or a list of nvidia-smi."""
-    return event.kind == "driver-lists-gpu" or (event.kind == "driver-version" and bool(event.fields.get("cuda")))
+    return event.kind == Kind.DRIVER_LISTS_GPU or (event.kind == Kind.DRIVER_VERSION and bool(event.fields.get("cuda")))
 
 
 def uses_gpu(event: Event) -> bool:
     """A framework has a GPU."""
-    if event.kind == "gpus-listed":
+    if event.kind == Kind.GPUS_LISTED:
         return event.fields.get("count", "0") != "0"
-    return event.kind in ("gpu-created", "xla-device")
+    return event.kind in (Kind.GPU_CREATED, Kind.XLA_DEVICE)
 
 
 def lists_no_gpu(event: Event) -> bool:
     """A framework counts its GPUs, and has none."""
-    return event.kind == "gpus-listed" and event.fields.get("count", "0") == "0"
+    return event.kind == Kind.GPUS_LISTED and event.fields.get("count", "0") == "0"
 
 
 def in_order(*events: Event) -> list[Event]:

@@ -6,15 +6,15 @@ from typing import NamedTuple
 from gpucheck.compat import gpus as tables
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, in_order, uses_gpu
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 Capability = tuple[int, int]
 
 _BLACKWELL = (10, 0)
 _OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
 _DROPPED = (7, 5)  # what CUDA 13 compiles for at least
-_FAILED = ("ptx-unsupported", "ptxas-too-old", "kernel-image-missing", "traceback", "killed", "ptxas-failed")
+_FAILED = (Kind.PTX_UNSUPPORTED, Kind.PTXAS_TOO_OLD, Kind.KERNEL_IMAGE_MISSING, Kind.TRACEBACK, Kind.KILLED, Kind.PTXAS_FAILED)
 
 
 class UnsupportedGpu(NamedTuple):
@@ -30,17 +30,17 @@ class UnsupportedGpu(NamedTuple):
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     """What the program says, and where it only says that a kernel is missing, what is known of the GPU."""
-    ignored = [event for event in events.of("gpu-ignored") if event.fields.get("reason") == "capability"]
+    ignored = [event for event in events.of(Kind.GPU_IGNORED) if event.fields.get("reason") == "capability"]
     if ignored:
         fields = ignored[0].fields
         failed = not any(uses_gpu(event) for event in events.log.events)
         return UnsupportedGpu(
             True, ignored, fields.get("name"), capability_in(fields.get("capability")), fields.get("minimum"), failed
         )
-    bare = events.unresolved("kernel-image-missing")
-    rejected = [event for event in events.unresolved("ptx-unsupported") if event.fields.get("code") == "218"]  # invalid PTX
-    outdated = [event for event in events.unresolved("ptxas-too-old") if event.fields.get("target")]
-    compiled = events.unresolved("kernels-jit-compiled")
+    bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
+    rejected = [event for event in events.unresolved(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "218"]  # invalid PTX
+    outdated = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("target")]
+    compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
     capability, name = _gpu(events)
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
@@ -61,7 +61,9 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
         old = capability < floor
     else:  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
         old = capability < (_DROPPED if outdated and worded else _OLDEST_KEPT)
-    failed = bool(rejected) or not worded or bool(events.without_later_gpu_use("traceback", "killed", "autotuner-failed"))
+    failed = (
+        bool(rejected) or not worded or bool(events.without_later_gpu_use(Kind.TRACEBACK, Kind.KILLED, Kind.AUTOTUNER_FAILED))
+    )
     lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
     return UnsupportedGpu(old, in_order(*lines, *compiled), name, capability, lowest, failed)
 
@@ -86,17 +88,17 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
     capability, name = None, None
     for event in events.log.events:
         fields = event.fields
-        if event.kind == "gpu-named":
+        if event.kind == Kind.GPU_NAMED:
             continue
-        if event.kind == "gpu-found" and fields.get("major"):
+        if event.kind == Kind.GPU_FOUND and fields.get("major"):
             capability = capability or (int(fields["major"]), int(fields.get("minor", 0)))
-        if event.kind in ("gpu-created", "gpu-found", "xla-device"):
+        if event.kind in (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.XLA_DEVICE):
             name = name or fields.get("name")
         name = name or fields.get("gpu")
         capability = capability or capability_in(fields.get("capability") or fields.get("target"))
     if capability is None and name is not None:
         return tables.named(name), name
-    mentioned = events.of("gpu-named")
+    mentioned = events.of(Kind.GPU_NAMED)
     if capability is None and mentioned:
         known = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
         if len(known) == 1 and None not in known:  # a text that names several GPUs does not tell which one it is about

@@ -6,8 +6,8 @@ from gpucheck.advice.wording import listing, short
 from gpucheck.compat.xid import Xid, xid
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, first_value, in_order
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 # What programs do to themselves: 31 is error 700 as the kernel's log has it, 43 what becomes of the program.
 _OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
@@ -19,7 +19,7 @@ _NVML_UNKNOWN = "999"  # of a GPU's handle, not of one query: the other way in w
 def decoded(event: Event) -> Xid | None:
     """The Xid of a line. NVLink 5 units also report what did no harm."""
     code = event.fields.get("code", "")
-    return xid(int(code)) if event.kind == "xid" and code.isdecimal() and "Nonfatal" not in event.text else None
+    return xid(int(code)) if event.kind == Kind.XID and code.isdecimal() and "Nonfatal" not in event.text else None
 
 
 def reported(events: Events, diagnosis: str) -> list[tuple[Event, Xid]]:
@@ -27,7 +27,7 @@ def reported(events: Events, diagnosis: str) -> list[tuple[Event, Xid]]:
 
     A line that only names an earlier Xid stands for it no more than that one does.
     """
-    messages = events.of("xid")
+    messages = events.of(Kind.XID)
     mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
     told = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
     return [(event, known) for event in told if (known := decoded(event)) is not None and known.diagnosis == diagnosis]
@@ -53,14 +53,14 @@ def _addresses(events: list[Event]) -> list[str]:
 def gpu_lost(events: Events) -> Cause | None:
     """The kernel's or NVML's word for a GPU that is gone; a handle that fails while other GPUs answer is one, too."""
     reports = reported(events, "gpu-lost")
-    named = [*(event for event, _ in reports), *events.without_later_gpu_use("gpu-lost")]
-    if not events.without_later_gpu_use("gpu-unsupported-by-driver"):  # it then refuses the GPU
-        named += events.without_later_gpu_use("gpu-init-failed")
+    named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
+    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
+        named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
     named += events.nvml_refusals(*_NVML_LOST)
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:
-        return _unreadable(events.without_later_gpu_use("gpu-smi-error"))
+        return _unreadable(events.without_later_gpu_use(Kind.GPU_SMI_ERROR))
     named = in_order(*named)
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
@@ -84,10 +84,10 @@ def ecc_errors(events: Events) -> Cause | None:
     """The kernel's, CUDA's or a report's word for lost data, or for a repair that failed or waits."""
     reports = reported(events, "ecc-errors")
     lost = [event for event, known in reports if known.severity == "error"]
-    lost += events.of("ecc-uncorrectable") + events.cuda_refusals("214", "226")
-    repairs = events.of("row-remapping", "pages-retired")
-    counts = events.of("ecc-count")
-    if events.has("ecc-history") or any(event.fields.get("section") for event in events.log.events):
+    lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
+    repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
+    counts = events.of(Kind.ECC_COUNT)
+    if events.has(Kind.ECC_HISTORY) or any(event.fields.get("section") for event in events.log.events):
         counts = [event for event in counts if event.fields.get("section")]  # since the board was made: its history
     # nvidia-smi -q has the same rows for both: without their heading, they may be history
     old = all("memory" in event.fields and "section" not in event.fields for event in counts)
@@ -117,7 +117,7 @@ def nvlink_down(events: Events) -> Cause | None:
     An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
     """
     reports = reported(events, "nvlink-down")
-    failed = [event for event in events.of("nvlink-down") if "Nonfatal" not in event.text]
+    failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
     grave = [event for event in failed if "degree" not in event.fields]
     named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
     link = first_value(named or failed, "link")
@@ -135,7 +135,7 @@ def nvlink_down(events: Events) -> Cause | None:
 
 def stopped_by_its_own_fault(events: Events) -> Cause | None:
     """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
-    messages = [(event, known) for event in events.unresolved("xid") if (known := xid(int(event.fields["code"]))) is not None]
+    messages = [(event, known) for event in events.unresolved(Kind.XID) if (known := xid(int(event.fields["code"]))) is not None]
     own = [(event, known) for event, known in messages if known.diagnosis is None and known.code in _OF_PROGRAMS]
     if not own or any(known.diagnosis is not None for _, known in messages):
         return None

@@ -6,8 +6,8 @@ from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, in_order, values
 from gpucheck.logs.causes.libraries import clash, is_conflict
 from gpucheck.logs.causes.packages import infer_bypassed_backend
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 _KERAS = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
@@ -21,12 +21,12 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     if own := events.infer(infer_hiding_file):
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
-    failed = [event for event in events.unresolved("import-failed") if _is_ours(event) and event.line not in elsewhere]
-    failed += [event for event in events.unresolved("module-missing") if event.fields["module"].startswith("tensorflow.")]
-    symbols = [event for event in events.unresolved("symbol-missing") if not is_conflict(event)]
+    failed = [event for event in events.unresolved(Kind.IMPORT_FAILED) if _is_ours(event) and event.line not in elsewhere]
+    failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].startswith("tensorflow.")]
+    symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
-    lacking = events.unresolved("cpu-instructions-missing")
-    illegal = [event for event in events.unresolved("killed") if event.fields.get("signal") == "SIGILL"]
+    lacking = events.unresolved(Kind.CPU_INSTRUCTIONS_MISSING)
+    illegal = [event for event in events.unresolved(Kind.KILLED) if event.fields.get("signal") == "SIGILL"]
     lines = in_order(*failed, *lacking, *illegal)
     if lacking or illegal:
         named = next((f" ({names})" for names in values(lacking, "instructions")), "")
@@ -38,20 +38,20 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
         because = f" because of {package}" if package not in ("", "tensorflow") else ""
         reason = _without_path(lines[0].fields.get("message") or lines[0].text)
         return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
-    clashes = [event for event in events.unresolved("pip-conflict") if re.match(_OURS, event.fields.get("package", ""))]
+    clashes = [event for event in events.unresolved(Kind.PIP_CONFLICT) if re.match(_OURS, event.fields.get("package", ""))]
     clashes = [event for event in clashes if re.match(_BELOW, event.fields.get("needs", ""))]
     return Cause(f"{clash(clashes[0])}.", clashes, Severity.WARNING) if clashes else None
 
 
 def infer_hiding_file(events: Events) -> Cause | None:
     """A file of one's own that hides an installed module."""
-    frames = events.unresolved("own-file")
-    bare = [event for event in events.unresolved("import-failed") if "has no attribute" in event.text]
-    for event in (*events.unresolved("module-hidden"), *bare):
+    frames = events.unresolved(Kind.OWN_FILE)
+    bare = [event for event in events.unresolved(Kind.IMPORT_FAILED) if "has no attribute" in event.text]
+    for event in (*events.unresolved(Kind.MODULE_HIDDEN), *bare):
         module = event.fields.get("module", "")
         of_module = [frame for frame in frames if frame.fields["module"] == module]
         file = next(iter(values([event, *of_module], "file")), None)
-        certain = event.kind == "module-hidden" and (module == "tensorflow" or "is not a package" in event.text)
+        certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or "is not a package" in event.text)
         if file or certain:
             name = file or f"a file named {module}.py, most likely beside the program,"
             summary = f"The import fails: {name} hides the installed module {module}."
@@ -82,18 +82,18 @@ def keras_version_conflict(events: Events) -> Cause | None:
     """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
     if events.infer(infer_hiding_file):
         return None  # what is looked into is no package
-    failed = events.unresolved("keras-version-conflict")
-    failed += [event for event in events.unresolved("module-missing") if event.fields["module"] in _KERAS]
+    failed = events.unresolved(Kind.KERAS_VERSION_CONFLICT)
+    failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] in _KERAS]
     packages = [
-        event for event in events.unresolved("pip-conflict") if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))
+        event for event in events.unresolved(Kind.PIP_CONFLICT) if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))
     ]
     lines = in_order(*failed, *packages)
     if not lines:
         return None
     first = lines[0]
-    if first.kind == "pip-conflict":
+    if first.kind == Kind.PIP_CONFLICT:
         summary = f"{clash(first)}."
-    elif first.kind == "module-missing":
+    elif first.kind == Kind.MODULE_MISSING:
         summary = f"{first.fields['module']} is not installed for the Python that ran this."
     else:
         summary = f"Versions of Keras and of what uses it do not fit together: {_cut(first.text).rstrip('.')}."
@@ -102,10 +102,10 @@ def keras_version_conflict(events: Events) -> Cause | None:
 
 def keras_backend_mismatch(events: Events) -> Cause | None:
     """Keras names its backend, or does not know the one that it was told to take."""
-    unknown = events.unresolved("keras-backend-invalid")
-    others = [event for event in events.of("keras-backend") if event.fields["name"] != "tensorflow"]
+    unknown = events.unresolved(Kind.KERAS_BACKEND_INVALID)
+    others = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] != "tensorflow"]
     absent = [
-        event for event in events.unresolved("module-missing") if others and event.fields["module"] == others[0].fields["name"]
+        event for event in events.unresolved(Kind.MODULE_MISSING) if others and event.fields["module"] == others[0].fields["name"]
     ]
     lines = [*unknown, *absent, *others]
     if not lines:

@@ -11,8 +11,8 @@ from gpucheck.advice.wording import listing
 from gpucheck.logs.causes.cause import Cause, sentence
 from gpucheck.logs.causes.events import Events, values
 from gpucheck.logs.causes.startup import infer_startup_failure
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 _OF_CUDA = r"(?i)^(?:lib)?(?:cu(?!da\.so|da\.1)|nv(?!cuda|idia|ml|infer|onnx)|nccl)"
 _CUDNN = r"(?i)^(?:lib)?cudnn"
@@ -39,14 +39,14 @@ class _Signs:
     """What a log says about CUDA's libraries."""
 
     def __init__(self, events: Events) -> None:
-        self.given_up = events.without_later_gpu_use("gpu-libraries-missing")
-        self.no_runtime = events.without_later_gpu_use("cuda-runtime-unavailable")
-        self.missing = [event for event in events.without_later_gpu_use("library-missing") if _is_absent(event)]
-        self.conflicts = [event for event in events.without_later_gpu_use("symbol-missing") if is_conflict(event)]
+        self.given_up = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)
+        self.no_runtime = events.without_later_gpu_use(Kind.CUDA_RUNTIME_UNAVAILABLE)
+        self.missing = [event for event in events.without_later_gpu_use(Kind.LIBRARY_MISSING) if _is_absent(event)]
+        self.conflicts = [event for event in events.without_later_gpu_use(Kind.SYMBOL_MISSING) if is_conflict(event)]
         if self.missing:  # a symbol that is asked of nothing follows from it
             self.conflicts = [event for event in self.conflicts if values([event], "file", "library")]
         lines = [event.line for event in (*self.missing, *self.conflicts)]
-        raised = events.of("traceback", "import-failed", "killed", "autotuner-failed")
+        raised = events.of(Kind.TRACEBACK, Kind.IMPORT_FAILED, Kind.KILLED, Kind.AUTOTUNER_FAILED)
         self.failed = bool(self.given_up or (lines and any(event.line >= lines[0] for event in raised)))
 
     @property
@@ -60,7 +60,7 @@ def infer_library_failure(events: Events) -> LibraryFailure | None:
     signs = _Signs(events)
     if signs.conflicts:
         return LibraryFailure("library-path-conflict", signs.conflicts, [], True)
-    below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use("import-failed"))
+    below = any(event.fields.get("module") in _BELOW for event in events.without_later_gpu_use(Kind.IMPORT_FAILED))
     if below and not signs.given_up:
         return None  # what TensorFlow itself stands on ended it
     if not signs.unused:
@@ -73,18 +73,18 @@ def infer_library_failure(events: Events) -> LibraryFailure | None:
 def _named_in_python(events: Events) -> LibraryFailure | None:
     """A framework's own word for it, where no loader missed a file."""
     tried = events.without_later_gpu_use(
-        "cudnn-failed", "cudnn-version-mismatch", "out-of-memory"
+        Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY
     )  # it failed for a reason of its own
-    if not tried and (absent := events.without_later_gpu_use("cudnn-absent")):
+    if not tried and (absent := events.without_later_gpu_use(Kind.CUDNN_ABSENT)):
         return LibraryFailure("cudnn-missing", absent, [], True)
-    if packages := events.without_later_gpu_use("cuda-package-missing"):
+    if packages := events.without_later_gpu_use(Kind.CUDA_PACKAGE_MISSING):
         return LibraryFailure("cuda-libraries-missing", packages, values(packages, "package"), True)
     return None
 
 
 def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
     # whether pip said that it laid down CUDA's libraries beside TensorFlow
-    installed = any(event.fields.get("cuda") == "yes" for event in events.of("package-installed"))
+    installed = any(event.fields.get("cuda") == "yes" for event in events.of(Kind.PACKAGE_INSTALLED))
     code = "cuda-libraries-unreachable" if installed else "cuda-libraries-missing"
     if not signs.missing:
         return LibraryFailure(code, [*signs.given_up[:1], *signs.no_runtime[:1]], [], signs.failed)
@@ -94,7 +94,7 @@ def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
         return LibraryFailure("cuda-version-mismatch", lines, names, signs.failed, majors)
     if all(re.match(_CUDNN, name) for name in names):
         return LibraryFailure("cudnn-missing", lines, names, signs.failed)
-    opened = values(events.of("library-opened"), "soname")
+    opened = values(events.of(Kind.LIBRARY_OPENED), "soname")
     if names == ["libcusolver.so.11"] and "libcublas.so.12" in opened:  # TensorFlow 2.21.0 does not look into its folder
         code = "cuda-libraries-unreachable"
     return LibraryFailure(code, lines, names, signs.failed)
@@ -118,8 +118,8 @@ def _is_absent(event: Event) -> bool:
 def _majors(events: Events, missing: list[Event]) -> tuple[int, int] | None:
     """The CUDA major of the missing libraries and the one of what is there, where these differ throughout."""
     wanted = {number for name in values(missing, "soname") if (number := _major(name))}
-    there = {number for name in values(events.of("library-opened"), "soname") if (number := _major(name))}
-    there |= {int(version.partition(".")[0]) for version in values(events.of("cuda-toolkit"), "version")}
+    there = {number for name in values(events.of(Kind.LIBRARY_OPENED), "soname") if (number := _major(name))}
+    there |= {int(version.partition(".")[0]) for version in values(events.of(Kind.CUDA_TOOLKIT), "version")}
     searched = values(list(events.log.events), "searched")
     there |= {int(number) for folders in searched for number in re.findall(_TOOLKIT, folders)}
     if len(wanted) != 1 or not there or wanted & there:
@@ -201,9 +201,9 @@ def cudnn_missing(events: Events) -> Cause | None:
 
 def cudnn_version_mismatch(events: Events) -> Cause | None:
     """The program's own comparison, cuDNN's status word for it, or pip's."""
-    compared = events.unresolved("cudnn-version-mismatch")
-    failed = [event for event in events.unresolved("cudnn-failed") if event.fields.get("status", "").endswith(_CUDNN_MISFIT)]
-    packages = [event for event in events.unresolved("pip-conflict") if "cudnn" in event.fields.get("needs", "")]
+    compared = events.unresolved(Kind.CUDNN_VERSION_MISMATCH)
+    failed = [event for event in events.unresolved(Kind.CUDNN_FAILED) if event.fields.get("status", "").endswith(_CUDNN_MISFIT)]
+    packages = [event for event in events.unresolved(Kind.PIP_CONFLICT) if "cudnn" in event.fields.get("needs", "")]
     if compared:
         fields = compared[0].fields
         summary = f"cuDNN {fields['loaded']} is loaded, and the program was built with {fields['compiled']}."
@@ -226,7 +226,7 @@ def clash(event: Event) -> str:
 
 def library_corrupt(events: Events) -> Cause | None:
     """The loader's words for a file that is cut off, or made for another machine."""
-    damaged = events.without_later_gpu_use("library-corrupt")
+    damaged = events.without_later_gpu_use(Kind.LIBRARY_CORRUPT)
     if not damaged:
         return None
     state = damaged[0].fields.get("error", "").rpartition(": ")[2] or "damaged"
@@ -236,8 +236,8 @@ def library_corrupt(events: Events) -> Cause | None:
 
 def libdevice_missing(events: Events) -> Cause | None:
     """XLA's word for it; its first one is only a warning, after which much still works."""
-    ptxas = {event.line + 1 for event in events.of("ptxas-missing")}
-    missing = [event for event in events.unresolved("libdevice-missing") if not _searched_for_ptxas(event, ptxas)]
+    ptxas = {event.line + 1 for event in events.of(Kind.PTXAS_MISSING)}
+    missing = [event for event in events.unresolved(Kind.LIBDEVICE_MISSING) if not _searched_for_ptxas(event, ptxas)]
     if not missing:
         return None
     summary = "libdevice.10.bc, which XLA links into the kernels it compiles for the GPU, is not found."
@@ -254,18 +254,18 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
 
 def ptxas_missing(events: Events) -> Cause | None:
     """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
-    missing = events.of("ptxas-missing")
-    old = [event for event in events.unresolved("ptxas-too-old") if event.fields.get("needed")]
-    libdevice = any(event.fields.get("fatal") == "yes" for event in events.unresolved("libdevice-missing"))
+    missing = events.of(Kind.PTXAS_MISSING)
+    old = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("needed")]
+    libdevice = any(event.fields.get("fatal") == "yes" for event in events.unresolved(Kind.LIBDEVICE_MISSING))
     if libdevice or not (missing or old):
         return None  # the same tools, and it is libdevice that ended the program
     lines = missing or old
-    later = events.unresolved("traceback", "autotuner-failed", "killed")
+    later = events.unresolved(Kind.TRACEBACK, Kind.AUTOTUNER_FAILED, Kind.KILLED)
     fatal = [event for event in later if event.line >= lines[0].line]
     if not missing:
         reads = old[0].fields
         end = f" is too old: it reads PTX {reads['version']}, not {reads['needed']}"
-    elif fatal or events.unresolved("ptxas-missing"):
+    elif fatal or events.unresolved(Kind.PTXAS_MISSING):
         end = " can't be run: it is not found"
     else:
         end = " can't be run; the driver compiled in its place"

@@ -5,8 +5,8 @@ import re
 from gpucheck.advice.wording import gib, short
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
@@ -17,15 +17,15 @@ _KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
 
 def is_kernel_fault(event: Event) -> bool:
     """Whether a kernel broke the rules, after which every call fails."""
-    return event.kind == "cuda-error" and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
+    return event.kind == Kind.CUDA_ERROR and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
 
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
     """An allocation on the device failed for good."""
-    failed = [event for event in events.unresolved("out-of-memory") if not _of_host(event)]
-    if not failed and not any(_of_host(event) for event in events.of("out-of-memory", "allocator-dump")):
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
+    if not failed and not any(_of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
         # what is printed of an allocation without its allocator's name may be the host's
-        failed = [event for event in events.unresolved("allocator-dump") if not _of_host(event)]
+        failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not _of_host(event)]
     if not failed:
         return None
     fields = failed[0].fields
@@ -42,7 +42,9 @@ def _of_host(event: Event) -> bool:
 def host_memory_exhausted(events: Events) -> Cause | None:
     """An allocation in main memory that failed, or a kill for want of it."""
     failed = [
-        event for event in events.unresolved("host-out-of-memory", "out-of-memory", "allocator-dump", "killed") if _on_host(event)
+        event
+        for event in events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
+        if _on_host(event)
     ]
     if not failed:
         return None
@@ -50,19 +52,19 @@ def host_memory_exhausted(events: Events) -> Cause | None:
 
 
 def _on_host(event: Event) -> bool:
-    if event.kind == "killed":
+    if event.kind == Kind.KILLED:
         return _KILLED.fullmatch(event.fields.get("signal", "")) is not None
-    return event.kind == "host-out-of-memory" or _of_host(event)
+    return event.kind == Kind.HOST_OUT_OF_MEMORY or _of_host(event)
 
 
 def gpu_memory_held_by_others(events: Events) -> Cause | None:
     """A GPU that was full before the program came: not even a context found room, or others are named with their share."""
-    failed = [event for event in events.unresolved("out-of-memory") if not _of_host(event)]
-    failed += events.unresolved("cublas-failed", "cudnn-failed", "gpu-memory-full")
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
+    failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
     if not taken:
         return None
-    held = next((event.fields for event in taken if event.kind == "gpu-memory-holders"), None)
+    held = next((event.fields for event in taken if event.kind == Kind.GPU_MEMORY_HOLDERS), None)
     if held:
         summary = f"Other processes hold {gib(int(held['others']))} of the GPU's {gib(int(held['total']))}."
     else:
@@ -73,19 +75,19 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
 
 def _is_taken(event: Event) -> bool:
     fields = event.fields
-    if event.kind == "gpu-memory":
+    if event.kind == Kind.GPU_MEMORY:
         return 4 * _bytes(fields["free"]) < _bytes(fields["total"])
-    if event.kind == "gpu-memory-holders":
+    if event.kind == Kind.GPU_MEMORY_HOLDERS:
         return 4 * int(fields["others"]) > int(fields["total"])
-    if event.kind == "gpu-created":
+    if event.kind == Kind.GPU_CREATED:
         return fields.get("memory_mb", "").isdecimal() and 0 < int(fields["memory_mb"]) < _TOO_LITTLE_MB
-    return event.kind == "gpu-memory-full"
+    return event.kind == Kind.GPU_MEMORY_FULL
 
 
 def _is_large(event: Event) -> bool:
     """A computing process in the table of nvidia-smi, which on some boards has no line for the memory as a whole."""
     fields = event.fields
-    return event.kind == "gpu-process" and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
+    return event.kind == Kind.GPU_PROCESS and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
 
 
 def _bytes(size: str) -> float:
@@ -96,15 +98,15 @@ def _bytes(size: str) -> float:
 
 def cublas_init_failed(events: Events) -> Cause | None:
     """cuBLAS takes memory beside TensorFlow's own, and none was left."""
-    return _library_did_not_start(events, "cuBLAS", "cublas-failed")
+    return _library_did_not_start(events, "cuBLAS", Kind.CUBLAS_FAILED)
 
 
 def cudnn_init_failed(events: Events) -> Cause | None:
     """cuDNN takes memory beside TensorFlow's own, and none was left."""
-    return _library_did_not_start(events, "cuDNN", "cudnn-failed")
+    return _library_did_not_start(events, "cuDNN", Kind.CUDNN_FAILED)
 
 
-def _library_did_not_start(events: Events, library: str, kind: str) -> Cause | None:
+def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | None:
     failed, at_all = events.unresolved(kind), events.of(kind)
     broken = [event for event in events.log.events if is_kernel_fault(event)]
     if not failed:

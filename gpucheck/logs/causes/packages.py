@@ -8,14 +8,14 @@ from gpucheck.compat import versions
 from gpucheck.compat.tensorflow import LAST_ON_WINDOWS
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, values
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes.log import Event
 
 _OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
 _CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
 _APPLE = r"^tensorflow-(?:macos|metal)$"
 _LAST_GPU_PACKAGE = "2.11"
-_PLATFORM = ("windows", "macos", "architecture", "musl")
+_PLATFORM = (Kind.WINDOWS, Kind.MACOS, Kind.ARCHITECTURE, Kind.MUSL)
 
 
 class RefusedPackage(NamedTuple):
@@ -32,9 +32,9 @@ class RefusedPackage(NamedTuple):
 
 def infer_refused_package(events: Events) -> RefusedPackage | None:
     """The first package of ours that was refused, and why; None where the index itself could not be reached."""
-    refused = events.unresolved("pip-no-matching-distribution", "pip-python-mismatch", "pip-wheel-unsupported")
-    ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == "pip-wheel-unsupported"]
-    if not ours or events.unresolved("pip-unreachable"):
+    refused = events.unresolved(Kind.PIP_NO_MATCHING_DISTRIBUTION, Kind.PIP_PYTHON_MISMATCH, Kind.PIP_WHEEL_UNSUPPORTED)
+    ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == Kind.PIP_WHEEL_UNSUPPORTED]
+    if not ours or events.unresolved(Kind.PIP_UNREACHABLE):
         return None
     package = _package(ours[0])
     same = [event for event in ours if _package(event) == package]
@@ -60,16 +60,16 @@ def _package(event: Event) -> str:
 def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]) -> str:
     if package == "tensorflow-gpu" and _given_up(fields.get("version", ""), fields.get("available", "")):
         return "tensorflow-gpu-package-removed"
-    if event.kind == "pip-wheel-unsupported" and not event.fields:  # of a wheel without its name
+    if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # of a wheel without its name
         return "platform-unsupported"
-    if event.kind == "pip-no-matching-distribution":
-        if re.match(_APPLE, package) and "macos" not in platform:
+    if event.kind == Kind.PIP_NO_MATCHING_DISTRIBUTION:
+        if re.match(_APPLE, package) and Kind.MACOS not in platform:
             return "platform-unsupported"
-        if re.match(_CUDA_ONLY, package) and "windows" in platform:
+        if re.match(_CUDA_ONLY, package) and Kind.WINDOWS in platform:
             return "windows-native-unsupported"
-        if re.match(_CUDA_ONLY, package) and "macos" in platform:
+        if re.match(_CUDA_ONLY, package) and Kind.MACOS in platform:
             return "macos-no-cuda"
-        if fields.get("tag") == "platform" or platform & {"architecture", "musl"}:
+        if fields.get("tag") == "platform" or platform & {Kind.ARCHITECTURE, Kind.MUSL}:
             return "platform-unsupported"
     return "python-unsupported"
 
@@ -107,14 +107,14 @@ def infer_form(events: Events) -> Form:
 
 
 def _answer(events: Events, name: str) -> Event | None:
-    said = events.of(f"{name}-named")
+    said = events.of(Kind(f"{name}-named"))
     answers = [event for event in said if event.fields["labelled"] == "yes"] or said
     return answers[0] if len(values(answers, name)) == 1 else None
 
 
 def _no_gpu_found(events: Events) -> list[Event]:
     """Where the person says that no GPU is found."""
-    return [event for event in events.log.events if event.kind == "gpu-unseen" or event.fields.get("cause") == "no-nvidia-gpu"]
+    return [event for event in events.log.events if event.kind == Kind.GPU_UNSEEN or event.fields.get("cause") == "no-nvidia-gpu"]
 
 
 def python_unsupported(events: Events) -> Cause | None:
@@ -134,7 +134,9 @@ def python_unsupported(events: Events) -> Cause | None:
 def _python_of_form(events: Events) -> Cause | None:
     """Python and TensorFlow as a form names them, where TensorFlow is not there to be imported."""
     form = events.infer(infer_form)
-    missing = [event for event in events.unresolved("module-missing") if event.fields["module"].partition(".")[0] == "tensorflow"]
+    missing = [
+        event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].partition(".")[0] == "tensorflow"
+    ]
     if not missing or form.python is None:
         return None
     known = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
@@ -151,11 +153,11 @@ def _python_of_form(events: Events) -> Cause | None:
 
 def platform_unsupported(events: Events) -> Cause | None:
     """A C library that is too old or of another kind, or a package that pip does not have for this machine."""
-    old = [event for event in events.unresolved("symbol-missing") if event.fields.get("version", "").startswith("GLIBC_")]
+    old = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if event.fields.get("version", "").startswith("GLIBC_")]
     if old:
         summary = f"This program needs {old[0].fields['version']}, and the C library of this system is older."
         return Cause(summary, old)
-    musl = events.unresolved("musl")
+    musl = events.unresolved(Kind.MUSL)
     if any("symbol not found" in event.text or "ld-linux" in event.text for event in musl):
         return Cause("This system uses the musl C library, and TensorFlow's packages need glibc.", musl)
     refused = _refused(events, "platform-unsupported")
@@ -167,7 +169,7 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
     """Its own notice, or pip's word that it has no such release."""
-    notice, refused = events.unresolved("tensorflow-gpu-package"), _refused(events, "tensorflow-gpu-package-removed")
+    notice, refused = events.unresolved(Kind.TENSORFLOW_GPU_PACKAGE), _refused(events, "tensorflow-gpu-package-removed")
     if not notice and refused is None:
         return None
     if refused is not None and refused.asked and not notice:
@@ -180,40 +182,42 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
 def macos_no_cuda(events: Events) -> Cause | None:
     """A Mac on which something asks for CUDA."""
     form, refused = events.infer(infer_form), _refused(events, "macos-no-cuda")
-    mac = events.without_later_gpu_use("macos") or (form.events[:1] if form.os == "macos" else [])
-    asked = events.without_later_gpu_use("cpu-build", "cuinit-failed", "driver-absent", "gpus-listed", "cuda-drivers-not-found")
+    mac = events.without_later_gpu_use(Kind.MACOS) or (form.events[:1] if form.os == "macos" else [])
+    asked = events.without_later_gpu_use(
+        Kind.CPU_BUILD, Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.GPUS_LISTED, Kind.CUDA_DRIVERS_NOT_FOUND
+    )
     if refused is not None:
         asked = refused.events
     asked = asked or (_no_gpu_found(events) if form.os == "macos" else [])
     if not mac or not asked or any("metal" in event.text.lower() for event in mac):
         return None
     summary = "This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it."
-    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has("training-progress") else None)
+    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:
     """TensorFlow's own word; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
     refused = _refused(events, "windows-native-unsupported")
-    lines = events.without_later_gpu_use("windows-native") or (refused.events if refused else _on_windows(events))
+    lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
     if not lines:
         return None
     summary = (
         f"This is native Windows, where TensorFlow can use no GPU since release 2.11; {LAST_ON_WINDOWS} was the last that could."
     )
-    return Cause(summary, lines, Severity.WARNING if events.has("training-progress") else None)
+    return Cause(summary, lines, Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
 
 
 def _on_windows(events: Events) -> list[Event]:
     """Where TensorFlow counts no GPU, or a person does, on a Windows that the log or a form names."""
     # up to 2.10 it opened the libraries on Windows, and said which ones it missed
-    if events.has("library-missing", "library-opened", "gpu-ignored"):
+    if events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_OPENED, Kind.GPU_IGNORED):
         return []
-    form, windows = events.infer(infer_form), events.without_later_gpu_use("windows")
+    form, windows = events.infer(infer_form), events.without_later_gpu_use(Kind.WINDOWS)
     counted = [
-        event for event in events.without_later_gpu_use("gpus-listed", "cpu-build") if event.fields.get("count", "0") == "0"
+        event for event in events.without_later_gpu_use(Kind.GPUS_LISTED, Kind.CPU_BUILD) if event.fields.get("count", "0") == "0"
     ]
     counted = [event for event in counted if "torch" not in event.fields]
-    inside = form.os == "wsl" or events.has("wsl-inside")
+    inside = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
     if windows and counted and not inside and form.after_windows is not False:
         return [counted[0], windows[0]]
     missing = [*counted, *_no_gpu_found(events)]
@@ -222,7 +226,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
     """Python's word for it, about the package itself and not about a part of it; pip's, where it is in another environment."""
-    missing = [event for event in events.unresolved("module-missing") if event.fields["module"] == "tensorflow"]
+    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
     if not missing or events.infer(infer_bypassed_backend):
         return None
     return Cause("TensorFlow is not installed for the Python that ran this.", missing)
@@ -230,8 +234,8 @@ def tensorflow_not_installed(events: Events) -> Cause | None:
 
 def wrong_environment(events: Events) -> Cause | None:
     """pip says that TensorFlow is installed, and Python does not find it: they are of two environments."""
-    missing = [event for event in events.unresolved("module-missing") if event.fields["module"] == "tensorflow"]
-    installed = events.of("package-installed")
+    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    installed = events.of(Kind.PACKAGE_INSTALLED)
     if not missing or not installed:
         return None
     version, where = installed[0].fields.get("version"), installed[0].fields.get("path")
@@ -241,19 +245,19 @@ def wrong_environment(events: Events) -> Cause | None:
 
 def infer_bypassed_backend(events: Events) -> list[Event]:
     """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
-    taken = [event for event in events.of("keras-backend") if event.fields["name"] == "tensorflow"]
-    missing = [event for event in events.of("module-missing") if event.fields["module"] == "tensorflow"]
-    others = events.of("keras-backend-other")
+    taken = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] == "tensorflow"]
+    missing = [event for event in events.of(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    others = events.of(Kind.KERAS_BACKEND_OTHER)
     return [taken[0], missing[0], others[0]] if taken and missing and others and taken[0].line < missing[0].line else []
 
 
 def tensorflow_cpu_build(events: Events) -> Cause | None:
     """The program's own word that its build has no GPU code; JAX says so in passing."""
-    built = events.without_later_gpu_use("cpu-build")
+    built = events.without_later_gpu_use(Kind.CPU_BUILD)
     if not built:
         return None
     jax = built[0].fields.get("package") == "jaxlib"
     name = "PyTorch" if "torch" in built[0].text.lower() else "JAX" if jax else "TensorFlow"
-    raised = any(event.line >= built[0].line for event in events.of("traceback"))
+    raised = any(event.line >= built[0].line for event in events.of(Kind.TRACEBACK))
     summary = f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU."
     return Cause(summary, built, Severity.WARNING if jax and not raised else None)

@@ -9,16 +9,31 @@ import re
 from typing import NamedTuple
 
 from gpucheck.logs.causes.events import Events, in_order, lists_gpus, lists_no_gpu, uses_gpu
-from gpucheck.probes.log import CONTAINER, HOST, PLACE, Event
+from gpucheck.logs.events import CONTAINER, HOST, PLACE, Event, Kind
 
 NO_DEVICE, NO_LIBRARY, STUB, UNKNOWN = "100", "303", "34", "999"  # CUresult; 303 is what TensorFlow says without libcuda.so.1
 NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
 # These lines name the cause themselves (some of the NVML results do, too): nothing is to be inferred beside them.
 _DIRECT = (
-    *("driver-mismatch", "driver-too-old", "driver-hung", "fabric-not-ready", "gpu-lost", "gpu-init-failed", "gpu-absent"),
-    *("gpu-unsupported-by-driver", "wsl", "container-gpu-denied", "device-denied", "device-node-missing", "mig-failed"),
-    *("cuda-used-after-fork", "windows-native", "macos", "rocm"),
+    *(
+        Kind.DRIVER_MISMATCH,
+        Kind.DRIVER_TOO_OLD,
+        Kind.DRIVER_HUNG,
+        Kind.FABRIC_NOT_READY,
+        Kind.GPU_LOST,
+        Kind.GPU_INIT_FAILED,
+        Kind.GPU_ABSENT,
+    ),
+    *(
+        Kind.GPU_UNSUPPORTED_BY_DRIVER,
+        Kind.WSL,
+        Kind.CONTAINER_GPU_DENIED,
+        Kind.DEVICE_DENIED,
+        Kind.DEVICE_NODE_MISSING,
+        Kind.MIG_FAILED,
+    ),
+    *(Kind.CUDA_USED_AFTER_FORK, Kind.WINDOWS_NATIVE, Kind.MACOS, Kind.ROCM),
 )
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi comes with the driver, and what is written in Go (Kubernetes' plugins, the container toolkit) is for nodes that have one
@@ -42,9 +57,9 @@ class _Signs:
     """What a log says about the start of CUDA."""
 
     def __init__(self, events: Events) -> None:
-        self.kernel_absent = events.without_later_gpu_use("kernel-driver-absent")
-        self.on_bus = events.without_later_gpu_use("gpu-on-bus")
-        self.versions = events.of("driver-version", "driver-versions-agree")
+        self.kernel_absent = events.without_later_gpu_use(Kind.KERNEL_DRIVER_ABSENT)
+        self.on_bus = events.without_later_gpu_use(Kind.GPU_ON_BUS)
+        self.versions = events.of(Kind.DRIVER_VERSION, Kind.DRIVER_VERSIONS_AGREE)
         kernel = next((value for event in self.versions if (value := _kernel(event))), None)
         self.kernel = None if self.kernel_absent else kernel
         self.containers = [event for event in events.log.events if _is_container(event)]
@@ -52,16 +67,16 @@ class _Signs:
         entered = self.containers[0].line if self.containers else 0
         self.inside = bool(entered) and not any(lists_gpus(event) and event.line > entered for event in self.versions)
         refused = events.cuda_refusals(NO_DEVICE, UNKNOWN, STUB, NO_LIBRARY)
-        self.refused = [event for event in refused if event.kind == "cuinit-failed" or event.fields["code"] != UNKNOWN]
+        self.refused = [event for event in refused if event.kind == Kind.CUINIT_FAILED or event.fields["code"] != UNKNOWN]
         self.result = self.refused[0].fields["code"] if self.refused else None
         self.no_library = missing_driver_libraries(events)
-        self.no_driver = events.without_later_gpu_use("driver-absent") if self.kernel is None else []
-        started = events.without_later_gpu_use("gpu-libraries-missing")  # it is said after CUDA has started
+        self.no_driver = events.without_later_gpu_use(Kind.DRIVER_ABSENT) if self.kernel is None else []
+        started = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)  # it is said after CUDA has started
         known = started or self.refused or self.versions
-        self.not_found = [] if known else events.without_later_gpu_use("cuda-drivers-not-found")
+        self.not_found = [] if known else events.without_later_gpu_use(Kind.CUDA_DRIVERS_NOT_FOUND)
         self.no_gpu = events.nvml_refusals(NVML_NO_GPU)
         nodes = self.containers or self.kernel_absent or self.no_driver
-        self.no_nodes = events.without_later_gpu_use("device-node-missing") if nodes else []
+        self.no_nodes = events.without_later_gpu_use(Kind.DEVICE_NODE_MISSING) if nodes else []
         self.lines = in_order(*self.refused, *self.no_library, *self.no_driver, *self.not_found, *self.no_gpu, *self.no_nodes)
 
 
@@ -75,7 +90,7 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
     code, support = ("container-without-gpu", []) if taken else _code(events, signs)
     if code is None:
         return None
-    passing = {event.line for event in events.of("backend-unavailable") if event.fields.get("fatal") == "no"}
+    passing = {event.line for event in events.of(Kind.BACKEND_UNAVAILABLE) if event.fields.get("fatal") == "no"}
     return StartupFailure(
         code,
         [*lines[:3], *signs.kernel_absent[:1], *support[:1]],
@@ -93,7 +108,7 @@ def _code(events: Events, signs: _Signs) -> tuple[str | None, list[Event]]:
         return "container-without-gpu" if signs.inside else "driver-library-missing", signs.versions[-1:]
     if signs.result == NO_DEVICE and not (signs.kernel_absent or signs.no_gpu):
         # TensorFlow set out to print the versions of the driver, and printed none: on Windows it has no way to
-        none = signs.kernel is None and events.has("cuda-diagnostics")
+        none = signs.kernel is None and events.has(Kind.CUDA_DIAGNOSTICS)
         return "no-nvidia-gpu" if none else "devices-hidden", signs.versions[-1:]
     if signs.result in (UNKNOWN, STUB) and not (signs.kernel_absent or signs.no_driver):
         return None, []
@@ -138,16 +153,16 @@ def taken_from_container(events: Events) -> list[Event]:
 
 def module_failures(events: Events) -> list[Event]:
     """The lines that say why the kernel module is not loaded; nouveau may hold one card while the driver works on another."""
-    works = events.has("gpu-driven") or any(event.fields.get("cuda") for event in events.of("driver-version"))
-    found = events.without_later_gpu_use("kernel-module-failed")
-    if events.has("gpu-lost"):  # the driver has not taken that one
+    works = events.has(Kind.GPU_DRIVEN) or any(event.fields.get("cuda") for event in events.of(Kind.DRIVER_VERSION))
+    found = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
+    if events.has(Kind.GPU_LOST):  # the driver has not taken that one
         found = [event for event in found if "probe routine failed for" not in event.text]
     return [event for event in found if not (works and event.fields.get("reason") == "nouveau")]
 
 
 def missing_driver_libraries(events: Events) -> list[Event]:
     """The lines that miss a library of the driver itself."""
-    missing = events.without_later_gpu_use("library-missing")
+    missing = events.without_later_gpu_use(Kind.LIBRARY_MISSING)
     missing = [event for event in missing if _OF_THE_DRIVER.match(event.fields.get("soname", ""))]
     return missing + events.nvml_refusals(NVML_NO_LIBRARY)
 
@@ -157,7 +172,7 @@ def _kernel(event: Event) -> str | None:
 
 
 def _is_container(event: Event) -> bool:
-    return event.kind == "container-host" or event.fields.get("reason") == "hidden"
+    return event.kind == Kind.CONTAINER_HOST or event.fields.get("reason") == "hidden"
 
 
 def _on_tpu(events: Events, signs: _Signs) -> bool:
@@ -171,18 +186,18 @@ def _is_named(events: Events, signs: _Signs) -> bool:
     indirect = list(signs.no_nodes)
     if signs.no_library or signs.no_driver or signs.kernel_absent:
         # CUDA's runtime calls the driver too old where there is none, too; a version would tell
-        indirect += [event for event in events.without_later_gpu_use("driver-too-old") if not event.fields]
+        indirect += [event for event in events.without_later_gpu_use(Kind.DRIVER_TOO_OLD) if not event.fields]
     named = [event for event in (*events.without_later_gpu_use(*_DIRECT), *module_failures(events)) if event not in indirect]
     if any(event.fields.get("reason") != "hidden" for event in named):
         return True
     inferred = (NVML_NO_LIBRARY, NVML_NO_GPU)
-    return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use("nvml-failed"))
+    return any(event.fields.get("code") not in inferred for event in events.without_later_gpu_use(Kind.NVML_FAILED))
 
 
 def _wanted(events: Events) -> bool:
     """Whether a program or a person of this log expects a GPU; who counts the GPUs does."""
     return (
-        events.has("driver-absent", "nvml-failed", "placement-failed", "gpu-on-bus", "gpu-found")
+        events.has(Kind.DRIVER_ABSENT, Kind.NVML_FAILED, Kind.PLACEMENT_FAILED, Kind.GPU_ON_BUS, Kind.GPU_FOUND)
         or any(lists_no_gpu(event) for event in events.log.events)
-        or any(_ABOUT_A_GPU.search(event.text) for event in events.of("traceback", "import-failed"))
+        or any(_ABOUT_A_GPU.search(event.text) for event in events.of(Kind.TRACEBACK, Kind.IMPORT_FAILED))
     )

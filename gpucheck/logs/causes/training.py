@@ -3,9 +3,9 @@
 from gpucheck.advice.wording import short
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
 from gpucheck.probes._last_words import fatal
-from gpucheck.probes.log import Event
 
 _ENOUGH = 3  # epochs, or steps, that a model may need before it leaves the guess behind
 _FILL_REPORT_SECONDS = 10  # how often shuffle_dataset_op.cc (tensorflow/core/kernels/data) tells how far it is
@@ -16,10 +16,10 @@ _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 
 def loss_not_falling(events: Events) -> Cause | None:
     """Somebody's word for it, or epochs that end with the loss and the accuracy of a guess. Both may still be meant so."""
-    if stuck := events.unresolved("loss-stuck"):
+    if stuck := events.unresolved(Kind.LOSS_STUCK):
         return Cause(f"The model does not learn: {short(stuck[0].text)}.", stuck, Severity.WARNING)
-    guesses = events.of("loss-at-chance")
-    last = events.of("loss-at-chance", "training-progress")[-1:]
+    guesses = events.of(Kind.LOSS_AT_CHANCE)
+    last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
     if len(guesses) < _ENOUGH or guesses[-1].line != last[0].line:
         return None
     classes = guesses[-1].fields["classes"]
@@ -30,8 +30,8 @@ def loss_not_falling(events: Events) -> Cause | None:
 def filling_shuffle_buffer(events: Events) -> Cause | None:
     """A shuffle buffer that takes long to fill, or is filled anew in every epoch: training stands still meanwhile."""
     fills: list[list[Event]] = []
-    for event in events.of("shuffle-buffer-filling", "training-progress"):
-        if event.kind == "training-progress":
+    for event in events.of(Kind.SHUFFLE_BUFFER_FILLING, Kind.TRAINING_PROGRESS):
+        if event.kind == Kind.TRAINING_PROGRESS:
             fills.append([])
         elif fills and fills[-1] and _goes_on(fills[-1][-1], event):
             fills[-1].append(event)
@@ -62,7 +62,7 @@ def _goes_on(before: Event, event: Event) -> bool:
 
 def training_crashed(events: Events) -> Cause | None:
     """A crash in native code. It is judged last: only a log that names nothing else leaves it unexplained."""
-    crashed = [event for event in events.unresolved("killed") if event.fields.get("signal") in _CRASHES]
+    crashed = [event for event in events.unresolved(Kind.KILLED) if event.fields.get("signal") in _CRASHES]
     if not crashed:
         return None
     before = [event for event in events.log.suspects if event.line <= crashed[0].line and fatal(event.text)]

@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading import harmless, places, signatures, suspects, wrapping
 from gpucheck.logs.reading import lines as raw
 from gpucheck.logs.reading.search import Words
 from gpucheck.logs.reading.signatures import Signature
-from gpucheck.probes.log import Event, Log
+from gpucheck.probes.log import Log
 
 KEPT = 32  # events of a kind, from its first on; its last one comes on top
 HARMLESS = 40  # distinct harmless lines that are kept
@@ -116,7 +117,7 @@ class _Kind:
 class _Reader:
     def __init__(self) -> None:
         self._words = _words()
-        self._kinds: dict[str, _Kind] = {}
+        self._kinds: dict[Kind, _Kind] = {}
         self._shapes: dict[int, int] = {}
         self._latest: dict[int, _Batch] = {}
         self._noise: set[int] = set()  # the shapes of harmless lines
@@ -170,7 +171,7 @@ class _Reader:
     def _understand(self, batch: _Batch, index: int, lowered: str) -> bool:
         """Keep what the line says; True if it is harmless."""
         window = _Window(batch, index)
-        found: set[str] = set()
+        found: set[Kind] = set()
         for signature in self._words.candidates(lowered):
             if signature.kind in found or (batch.broken and self._knows(signature.kind, batch.broken)):
                 continue
@@ -196,7 +197,7 @@ class _Reader:
                 self._kinds.setdefault(signature.kind, _Kind()).add(event)
         return harmless.KIND in found
 
-    def _knows(self, kind: str, lines: range) -> bool:
+    def _knows(self, kind: Kind, lines: range) -> bool:
         """Whether one of these lines said so by itself. Together they are a guess, of which no more is made."""
         if kind in (harmless.KIND, suspects.KIND):
             return True

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed
-from gpucheck.probes.log import Event
 
-KIND = "harmless"
+KIND = Kind.HARMLESS
 _OPTIMIZERS = (
     *("arithmetic_optimizer", "auto_mixed_precision", "autoparallel", "common_subgraph_elimination", "constant_folding"),
     *("debug_stripper", "dependency_optimizer", "function_optimizer", "implementation_selector", "layout", "loop_optimizer"),
@@ -193,18 +193,18 @@ SIGNATURES = (
 
 # Alarms that training took back by going on, and what to make of them then.
 _TAKEN_BACK = {
-    "kernels-jit-compiled": "The driver compiled the kernels, and training went on.",
-    "ptxas-missing": "The driver compiled in place of ptxas, and training went on.",
-    "libdevice-missing": "Training went on without it.",
-    "cuinit-failed": "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
-    "cuda-drivers-not-found": "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
+    Kind.KERNELS_JIT_COMPILED: "The driver compiled the kernels, and training went on.",
+    Kind.PTXAS_MISSING: "The driver compiled in place of ptxas, and training went on.",
+    Kind.LIBDEVICE_MISSING: "Training went on without it.",
+    Kind.CUINIT_FAILED: "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
+    Kind.CUDA_DRIVERS_NOT_FOUND: "Training went on, on the CPU: nothing is wrong if the machine has no GPU.",
 }
 
 
 def taken_back(events: Iterable[Event]) -> list[Event]:
     """The alarms among these events after which training went on, as harmless ones."""
     known = list(events)
-    last = max((event.line for event in known if event.kind == "training-progress"), default=0)
+    last = max((event.line for event in known if event.kind == Kind.TRAINING_PROGRESS), default=0)
     return [
         Event(kind=KIND, line=event.line, text=event.text, fields={"reason": _TAKEN_BACK[event.kind]})
         for event in known

@@ -6,23 +6,23 @@ nothing of the other. Prompts tell, commands that enter a container, and short r
 
 import re
 
+from gpucheck.logs.events import CONTAINER, HOST, PLACE, Kind
 from gpucheck.logs.reading.signatures import Fields, each
-from gpucheck.probes.log import CONTAINER, HOST, PLACE
 
-KIND = "place"
+KIND = Kind.PLACE
 
 # What is different in two places; other events carry no place.
 PLACED = {
-    "cuda-drivers-not-found",
-    "cuinit-failed",
-    "driver-absent",
-    "driver-lists-gpu",
-    "driver-version",
-    "gpu-created",
-    "gpu-libraries-missing",
-    "gpus-listed",
-    "library-missing",
-    "nvml-failed",
+    Kind.CUDA_DRIVERS_NOT_FOUND,
+    Kind.CUINIT_FAILED,
+    Kind.DRIVER_ABSENT,
+    Kind.DRIVER_LISTS_GPU,
+    Kind.DRIVER_VERSION,
+    Kind.GPU_CREATED,
+    Kind.GPU_LIBRARIES_MISSING,
+    Kind.GPUS_LISTED,
+    Kind.LIBRARY_MISSING,
+    Kind.NVML_FAILED,
 }
 
 # A line that starts with a prompt has a command behind it; those that people compare.
@@ -126,6 +126,6 @@ class Place:
         else:  # a prompt that does not say where it is: where the last one was, before a command of its own
             self._now = self._stays
 
-    def stamp(self, kind: str, fields: dict[str, str]) -> dict[str, str]:
+    def stamp(self, kind: Kind, fields: dict[str, str]) -> dict[str, str]:
         """The fields of an event, with its place if that is known and matters."""
         return {**fields, PLACE: self._now} if self._now and kind in PLACED else fields

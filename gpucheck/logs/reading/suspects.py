@@ -2,10 +2,10 @@
 
 import re
 
+from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading.signatures import Fields, each
-from gpucheck.probes.log import Event
 
-KIND = "suspect"
+KIND = Kind.SUSPECT
 MOST = 8
 LOOKS = ("exception", "fatal", "error", "failure")  # what a line looks like, the most telling first
 

@@ -7,11 +7,11 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from gpucheck.logs.events import Event
 from gpucheck.model import Evidence, Experiment, Fact, Report, TrainingRun
 from gpucheck.model.naming import devices
 from gpucheck.probes.cuda import CudaDevice
 from gpucheck.probes.gpus import Gpu
-from gpucheck.probes.log import Event
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.pci import PciFunction
 from gpucheck.reports.shared.words import significant, size, spelled

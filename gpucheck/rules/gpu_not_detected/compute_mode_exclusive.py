@@ -32,6 +32,7 @@ from gpucheck.advice.wording import listing
 from gpucheck.combiners.cuda_gpus import CudaGpus
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
@@ -100,6 +101,6 @@ def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
     if cuda.result == _DEVICE_UNAVAILABLE:
         return saw(cuda, "result_name")
     for place, event in enumerate(outcomes.events):
-        if event.kind in ("cuda-error", "cuinit-failed") and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
+        if event.kind in (Kind.CUDA_ERROR, Kind.CUINIT_FAILED) and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
             return outcomes.saw_event(place)
     return ()

@@ -27,8 +27,8 @@ References:
 
 from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
-from gpucheck.probes.log import Event
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
@@ -46,12 +46,12 @@ FIX = (
 )
 def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail."""
-    refused = any(event.kind == "cuinit-failed" for event in outcomes.events)
+    refused = any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
 
     def after_fork(event: Event) -> bool:
-        return event.kind != "cuda-error" or (event.fields.get("code") == NOT_INITIALIZED and not refused)
+        return event.kind != Kind.CUDA_ERROR or (event.fields.get("code") == NOT_INITIALIZED and not refused)
 
-    failure = outcomes.failure(FORKED, "cuda-used-after-fork", "cuda-error", where=after_fork)
+    failure = outcomes.failure(FORKED, Kind.CUDA_USED_AFTER_FORK, Kind.CUDA_ERROR, where=after_fork)
     if not isinstance(failure, Failure):
         return failure
     return Finding(

@@ -42,6 +42,7 @@ from gpucheck.compat import cuda as cuda_tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 
 
@@ -65,7 +66,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, installation: Installation, out
         return _other_major(installation, needed, version, cudnn.package)
     if cudnn.version is None:
         return Skip("the version of the cuDNN that the loader takes is not known")
-    complaint = outcomes.saw_events("cudnn-version-mismatch")
+    complaint = outcomes.saw_events(Kind.CUDNN_VERSION_MISMATCH)
     evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
     older = not versions.at_least(cudnn.version, needed.cudnn)
     if older or complaint:

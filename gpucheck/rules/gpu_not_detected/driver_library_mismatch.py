@@ -40,6 +40,7 @@ from gpucheck.advice.commands import set_path
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
@@ -98,7 +99,7 @@ def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[E
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
         *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),
-        *outcomes.saw_events("driver-mismatch"),
+        *outcomes.saw_events(Kind.DRIVER_MISMATCH),
     )
 
 

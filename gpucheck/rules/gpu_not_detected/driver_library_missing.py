@@ -41,6 +41,7 @@ from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.kernel_module import KernelModule
@@ -90,7 +91,7 @@ def _missing(stack: CudaStack, outcomes: TrainingOutcomes) -> MissingLibrary | N
         problem = cuda.problem if cuda.status == "library-unusable" else None
         return MissingLibrary("libcuda.so.1", "which CUDA needs", "compute", problem, saw(cuda, "status", "problem"))
     for place, event in enumerate(outcomes.events):
-        if event.kind == "cuda-error" and event.fields.get("code") == _JIT_COMPILER_NOT_FOUND:
+        if event.kind == Kind.CUDA_ERROR and event.fields.get("code") == _JIT_COMPILER_NOT_FOUND:
             name, purpose = "libnvidia-ptxjitcompiler.so.1", "which compiles kernels for new GPUs"
             return MissingLibrary(name, purpose, "compute", None, outcomes.saw_event(place))
     if driver.status in _ABSENT and stack.counts_gpus:

@@ -43,6 +43,7 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import cu_result, cuda_of_driver
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.kernel_module import KernelModule
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
@@ -71,7 +72,7 @@ def check(
     needed = f"{release.cuda_major}.0"
     windows = "Windows " if stack.wsl.inside else ""
     floor = f" ({windows}driver {release.driver_min_windows if windows else release.driver_min_linux} or newer)"
-    refused = outcomes.saw_events("ptx-unsupported", "driver-too-old")
+    refused = outcomes.saw_events(Kind.PTX_UNSUPPORTED, Kind.DRIVER_TOO_OLD)
     if versions.at_least(newest, needed):
         if not refused or versions.at_least(newest, release.cuda):
             return None

@@ -34,6 +34,7 @@ from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.gpus import Gpus
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
@@ -48,7 +49,7 @@ def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Fi
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus:
         return None
-    logged = outcomes.saw_events("fabric-not-ready")
+    logged = outcomes.saw_events(Kind.FABRIC_NOT_READY)
     if cuda.result in _NOT_READY:
         source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
     elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:

@@ -41,6 +41,7 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.compat.xid import Xid
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.gpus import Gpus
@@ -79,7 +80,7 @@ class LostGpu(NamedTuple):
 )
 def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
     """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
-    driver, reports = stack.driver, xids.of("gpu-lost")
+    driver, reports = stack.driver, xids.of(Kind.GPU_LOST)
     lost = [
         *_unanswering(stack, gpus),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),

@@ -43,6 +43,7 @@ from gpucheck.compat import gpus as gpu_tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.probes.container import Container
 
@@ -87,7 +88,7 @@ def check(
         evidence=(
             *(item for gpu in newer for item in gpu.evidence),
             *kernels.evidence,
-            *outcomes.saw_events("kernels-jit-compiled", "kernel-image-missing"),
+            *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
         ),
         fix=_fixes(container, installation, kernels.version),
         affects=tuple(gpu.label for gpu in newer),

@@ -39,6 +39,7 @@ from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
 
 
@@ -66,7 +67,7 @@ def check(
         evidence=(
             *(item for gpu in old for item in gpu.evidence),
             *kernels.evidence,
-            *outcomes.saw_events("gpu-ignored"),
+            *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
         fix=_fixes(installation, old[0].capability),
         affects=tuple(gpu.label for gpu in old),

@@ -31,12 +31,13 @@ from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.tensorflow import TensorFlow
 
-_TELLING = ("library-missing", "gpu-libraries-missing", "cuda-drivers-not-found", "cuinit-failed", "cuda-error")
+_TELLING = (Kind.LIBRARY_MISSING, Kind.GPU_LIBRARIES_MISSING, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
@@ -69,7 +70,7 @@ def _tensorflow(
     if tensorflow.devices is None:
         return Skip("TensorFlow's device list was not reached")
     listed = sum(device.kind == "GPU" for device in tensorflow.devices)
-    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == "gpu-ignored"}
+    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == Kind.GPU_IGNORED}
     if listed + len(ignored) >= (cuda.device_count or 0):
         return None
     ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"

@@ -35,6 +35,7 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.keras import Keras
@@ -64,7 +65,7 @@ def check(
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"
     return Finding(
         summary=f"{state}, and TensorFlow {tensorflow.version} {asks} keras{wanted}.",
-        evidence=(*saw(packages, "keras", field), *outcomes.saw_events("keras-version-conflict")),
+        evidence=(*saw(packages, "keras", field), *outcomes.saw_events(Kind.KERAS_VERSION_CONFLICT)),
         fix=(Fix(text=f"Install the Keras that TensorFlow {asks}", command=installation.pip(f"keras{wanted}")),),
         severity=Severity.WARNING if outcomes.passed or _same_major(have, tensorflow.version) else None,
     )

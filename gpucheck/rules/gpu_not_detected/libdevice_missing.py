@@ -34,12 +34,13 @@ from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Scope, Severity, Skip
 from gpucheck.rules.gpu_not_detected._xla import XlaTool, missing_tool
 
 _LIBDEVICE = XlaTool(
     field="libdevice",
-    event="libdevice-missing",
+    event=Kind.LIBDEVICE_MISSING,
     name="libdevice.10.bc",
     need="links it into every GPU kernel",
     reach=lambda copy: f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"',

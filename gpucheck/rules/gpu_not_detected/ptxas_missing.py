@@ -33,12 +33,13 @@ from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Scope, Severity, Skip
 from gpucheck.rules.gpu_not_detected._xla import XlaTool, missing_tool
 
 _PTXAS = XlaTool(
     field="ptxas",
-    event="ptxas-missing",
+    event=Kind.PTXAS_MISSING,
     name="ptxas",
     need="needs it for the GPU",
     reach=lambda copy: f'export PATH="{copy.rpartition("/")[0]}:$PATH"',

@@ -37,6 +37,7 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.tensorflow import TensorFlow
 
@@ -66,7 +67,7 @@ def check(installation: Installation, tensorflow: TensorFlow | None, outcomes: T
             f"TensorFlow has no packages for {interpreter.implementation} ({python}): it needs CPython.",
             saw(interpreter, "implementation", "version"),
         )
-    evidence = (*saw(interpreter, "version"), *outcomes.saw_events("pip-no-matching-distribution"))
+    evidence = (*saw(interpreter, "version"), *outcomes.saw_events(Kind.PIP_NO_MATCHING_DISTRIBUTION))
     installed, asked = packages.tensorflow, packages.tensorflow_requires_python
     if installed is not None:
         if not asked or versions.satisfies(interpreter.version, asked) is not False:

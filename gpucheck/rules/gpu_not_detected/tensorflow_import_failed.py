@@ -51,6 +51,7 @@ from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.tensorflow import TensorFlow
@@ -103,7 +104,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
     packages = installation.packages
     version = packages.tensorflow.version if packages.tensorflow else ""
     opening = f"TensorFlow {version}".rstrip() + " can't be imported"
-    logged = outcomes.saw_events("import-failed", "module-missing", "killed", "traceback")
+    logged = outcomes.saw_events(Kind.IMPORT_FAILED, Kind.MODULE_MISSING, Kind.KILLED, Kind.TRACEBACK)
     if cause := own_file(tensorflow):
         return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *logged), fix=cause.fix)
     evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
@@ -132,7 +133,7 @@ def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
         return "numpy"
     if re.search(r"protobuf|Descriptors cannot", error, re.I):
         return "google.protobuf"
-    imports = (event for event in outcomes.events if event.kind in ("import-failed", "module-missing"))
+    imports = (event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING))
     return next((event.fields["module"] for event in imports if event.fields.get("module")), None)
 
 

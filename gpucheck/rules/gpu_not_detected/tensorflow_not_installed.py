@@ -36,6 +36,7 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
@@ -68,7 +69,7 @@ def check(
         evidence=(
             *saw(packages, "tensorflow"),
             *saw(interpreter, "executable", "version"),
-            *outcomes.saw_events("module-missing"),
+            *outcomes.saw_events(Kind.MODULE_MISSING),
         ),
         fix=(installation.tensorflow_with_cuda() if with_cuda else plain, *_others(packages)),
     )

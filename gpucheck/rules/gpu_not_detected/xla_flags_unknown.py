@@ -26,6 +26,7 @@ References:
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
@@ -38,7 +39,7 @@ from gpucheck.probes.log import Log
 )
 def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | None:
     """Only XLA itself can say which flags it knows."""
-    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == "xla-flag-unknown"]
+    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
     if not flags:
         return None
     unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
@@ -53,7 +54,7 @@ def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes)
         summary=f"{holder} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
         evidence=(
             *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
-            *outcomes.saw_events("xla-flag-unknown"),
+            *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
         ),
         fix=(Fix(text=f"Take {named} out of {holder}", command=_without(holder, variables.get(holder, ""), names)),),
     )

@@ -31,6 +31,7 @@ References:
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.training import Training
 from gpucheck.rules._measured import figures
@@ -65,7 +66,7 @@ HELPS = 1.3
 def check(training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """The share of its time that a run waited; else the profiler's own word for it in a log."""
     cause = log_causes.named.get("input-pipeline-bound")
-    if cause is not None and (training is None or cause.events[0].kind == "input-bound"):
+    if cause is not None and (training is None or cause.events[0].kind == Kind.INPUT_BOUND):
         return log_causes.finding(cause, FIX)
     if training is None:
         return Skip("no training job to measure it in") if outcomes.log is None else None

@@ -28,6 +28,7 @@ References:
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -59,7 +60,7 @@ def check(
             severity=Severity.ERROR,
         )
     cause = log_causes.alarm("peer-access-unavailable")
-    if cause is not None and cause.events[0].kind == "peer-access-unavailable":  # CUDA tells more than NCCL's word does
+    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA tells more than NCCL's word does
         return log_causes.finding(cause, FIX)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):

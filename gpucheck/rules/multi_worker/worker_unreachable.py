@@ -41,6 +41,7 @@ from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.probes.cluster import Cluster
 from gpucheck.probes.training import Training
@@ -125,7 +126,7 @@ def check(
             affects=failed.affects,
         )
     cause = log_causes.alarm("worker-unreachable")
-    taken = cause is not None and cause.events[0].kind == "worker-address-in-use"
+    taken = cause is not None and cause.events[0].kind == Kind.WORKER_ADDRESS_IN_USE
     if cause is not None and (taken or not tpu.at_work):  # a TPU's workers are tpu-unreachable
         return log_causes.finding(cause, TAKEN if taken else FIX)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:

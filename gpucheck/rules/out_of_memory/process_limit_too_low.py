@@ -38,6 +38,7 @@ from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.main_memory import MainMemory
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
+from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -66,11 +67,11 @@ _ENDED_BY = {
     ),
 }
 _RAISED_BY = {  # the command that raises the limit of which a log tells
-    "thread-limit": "ulimit -u $(ulimit -H -u)",
-    "open-files-limit": "ulimit -n $(ulimit -H -n)",
-    "cpu-time-limit": "ulimit -t unlimited",
-    "file-size-limit": "ulimit -f unlimited",
-    "locked-memory-limit": "ulimit -l unlimited",
+    Kind.THREAD_LIMIT: "ulimit -u $(ulimit -H -u)",
+    Kind.OPEN_FILES_LIMIT: "ulimit -n $(ulimit -H -n)",
+    Kind.CPU_TIME_LIMIT: "ulimit -t unlimited",
+    Kind.FILE_SIZE_LIMIT: "ulimit -f unlimited",
+    Kind.LOCKED_MEMORY_LIMIT: "ulimit -l unlimited",
 }
 # docker run --ulimit has a name for each but the address space.
 _IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
@@ -157,14 +158,14 @@ def _refused(memory: MainMemory, gpus: Gpus | None, cuda: Cuda | None, system: S
     limits = memory.limits
     if limits is None or limits.address_space_bytes is None:
         return None
-    threads = () if _threads(limits, system) else ("thread-limit",)
+    threads = () if _threads(limits, system) else (Kind.THREAD_LIMIT,)
     seen = memory.refused_by_limit(*threads)
     if seen is None:
         return None
     short = _address_space(limits, gpus, cuda)
     if short is not None:
         return short._replace(evidence=(*short.evidence, *seen.evidence))
-    what = "another thread" if seen.event is not None and seen.event.kind == "thread-limit" else "an allocation"
+    what = "another thread" if seen.event is not None and seen.event.kind == Kind.THREAD_LIMIT else "an allocation"
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
         f" while {gib(memory.free_bytes or 0)} of main memory were free.",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpucheck.engine.plugin import modules
+from gpucheck.logs.events import Kind
 
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
@@ -68,14 +69,14 @@ class Signature(NamedTuple):
     """One recognisable line. Within a topic the more telling signature of a kind stands first: a line "
     "gives one event per kind."""
 
-    kind: str
+    kind: Kind
     must: str  # lower case, plain: a line without it is never handed to the pattern
     pattern: str  # compiled at first use; searched in the line without its prefixes, from inside its first line
     fields: Fields = named  # None: no event after all
     reach: int = 3  # following lines without a prefix of their own that the pattern may run into
 
 
-def each(kind: str, musts: tuple[str, ...], pattern: str, fields: Fields = named, reach: int = 3) -> tuple[Signature, ...]:
+def each(kind: Kind, musts: tuple[str, ...], pattern: str, fields: Fields = named, reach: int = 3) -> tuple[Signature, ...]:
     """The same signature behind several words to look for."""
     return tuple(Signature(kind, must, pattern, fields, reach) for must in musts)
 

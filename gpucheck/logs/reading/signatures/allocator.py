@@ -2,9 +2,10 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each
 
-KIND = "allocator-dump"
+KIND = Kind.ALLOCATOR_DUMP
 
 
 def _named(match: "re.Match[str]") -> dict[str, str] | None:

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading import codes
 from gpucheck.logs.reading.signatures import Signature, each, named
 from gpucheck.logs.reading.words import UNSUPPORTED, ascii_words
@@ -41,7 +42,7 @@ _GPU = (
 
 SIGNATURES = (
     *each(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         (
             "no_binary_for_gpu",
             "nokernelimagefordevice",
@@ -55,7 +56,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         ("no kernel image", "device kernel image is invalid", "invalid device function"),
         r"(?P<name>no kernel image (?:is )?(?:available|found)(?: for execution on the device)?|device kernel image is invalid"
         r"|invalid device function)",
@@ -63,7 +64,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "is not compatible with the current",
         r"(?:(?P<gpu>[A-Z][\w -]{2,40}?) with )?(?:CUDA capability )?(?P<capability>sm_\d+)\w? is not compatible with the "
         r"current (?P<framework>\w+) install\w*(?:.{0,80}?supports CUDA capabilities (?P<supported>sm_[\w ]+\d))?",
@@ -71,7 +72,7 @@ SIGNATURES = (
     ),
     # the same in fewer words: a capability, and close to it that there is no code for it
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "sm_",
         r"(?:\b(?P<gpu>(?:NVIDIA|GeForce|RTX|GTX|Tesla|Quadro)[\w -]{2,40}?) with )?(?:CUDA capability )?"
         r"(?P<capability>\bsm_\d{2,3})(?!\d)[^\n.;|]{0,16}?(?:is not defined|"
@@ -81,7 +82,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "sm_",
         r"(?:\b(?:no|not|without|lacks?|lacking|missing|reject(?:s|ed))\b|n't\b|不支持|没有|沒有|缺少|не поддержива\w+)"
         r"[^\n.;:|]{0,24}?(?P<capability>\bsm_\d{2,3})"
@@ -90,14 +91,14 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "kernels for sm_",
         r"kernels? for (?P<supported>sm_[\d/, sm_]*\d) only",
         lambda match: {**(named(match) or {}), "code": "209", "name": "CUDA_ERROR_NO_BINARY_FOR_GPU", "worded": "yes"},
         reach=0,
     ),
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "compute capability",
         r"(?:\b(?:cannot|can't|not) (?:execute|run|support\w*)|\bcompatible \w+ (?:extension|kernel)s? for|\bunsupported|不支持)"
         r"[^\n.;:|]{0,24}?"
@@ -107,7 +108,7 @@ SIGNATURES = (
     ),
     # ggml, which writes 8.6 as 860
     Signature(
-        "kernel-image-missing",
+        Kind.KERNEL_IMAGE_MISSING,
         "with cuda arch",
         r"no device code compatible with CUDA arch (?P<arch>\d{3,4})\b",
         lambda match: {
@@ -119,21 +120,21 @@ SIGNATURES = (
     ),
     # which GPU a text is about, where nothing that queried it says so
     *each(
-        "gpu-named",
+        Kind.GPU_NAMED,
         ("rtx", "gtx", "v100", "p100", "k80", "m60", "a100", "h100", "h200", "b200", "blackwell"),
         _GPU + r"(?:[^\n\d]{1,20}\b(?P<capability>sm_\d{2,3}))?",
         _one_gpu,
         reach=0,
     ),
     *each(
-        "ptx-unsupported",
+        Kind.PTX_UNSUPPORTED,
         ("invalid_ptx", "unsupported_ptx_version", "errorinvalidptx", "unsupportedptxversion"),
         r"(?P<name>CUDA_ERROR_INVALID_PTX|CUDA_ERROR_UNSUPPORTED_PTX_VERSION|cudaErrorInvalidPtx|cudaErrorUnsupportedPtxVersion)",
         _kernel,
         reach=0,
     ),
     *each(
-        "ptx-unsupported",
+        Kind.PTX_UNSUPPORTED,
         ("a ptx jit compilation failed", "unsupported toolchain"),
         r"(?P<name>a PTX JIT compilation failed|the provided PTX was compiled with an unsupported toolchain)",
         _kernel,

@@ -1,5 +1,6 @@
 """Several workers: TF_CONFIG, the network between them, and versions that differ."""
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed
 
 _TASK = r"(?P<address>/job:\w+/(?:replica:\d+/)?task:\d+)"
@@ -7,7 +8,7 @@ _TASK = r"(?P<address>/job:\w+/(?:replica:\d+/)?task:\d+)"
 SIGNATURES = (
     # -- TF_CONFIG --
     Signature(
-        "tf-config-malformed",
+        Kind.TF_CONFIG_MALFORMED,
         "tf_config",
         r"(?P<message>TF_CONFIG\b[^\n]{0,80}(?i:\binvalid\b|malformed|not valid|could not (?:be )?pars"
         r"|cannot (?:be )?pars|failed to parse|must have|(?:\bit|task (?:type|index)) must be|missing|no \W?task"
@@ -15,14 +16,14 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "tf-config-malformed",
+        Kind.TF_CONFIG_MALFORMED,
         "tfconfig_cluster_resolver",
         r"tfconfig_cluster_resolver\.py.{0,1500}?\b(?P<message>(?:json\.(?:decoder\.)?)?(?:JSONDecodeError|ValueError"
         r"|KeyError|TypeError)\b[^\n]{0,160})",
         reach=30,
     ),
     *each(
-        "tf-config-malformed",
+        Kind.TF_CONFIG_MALFORMED,
         ("valid task_type", "task_type", "task type", "task_id", "task index", "cluster_spec"),
         r"(?P<message>is not a valid task_(?:type|id)\b[^\n]{0,40}? in the cluster_spec"
         r"|[`'\"]?task[_ ]type[`'\"]?[^\n]{0,60}(?:not in|is not (?:a )?(?:valid|in|one of)"
@@ -34,14 +35,14 @@ SIGNATURES = (
     ),
     # tf.train.Server, of the cluster that it is given
     *each(
-        "tf-config-malformed",
+        Kind.TF_CONFIG_MALFORMED,
         ("was not defined in job", "was not defined in cluster"),
         r"\bTask \d+ was not defined in job \W?\"\w+\W?\"|\bJob \W?\"\w+\W{1,2} was not defined in cluster\b",
         lambda match: {"message": match[0].replace("\\", ""), "source": "server"},
         reach=0,
     ),
     *each(
-        "cluster-named",
+        Kind.CLUSTER_NAMED,
         (
             "grpcchannelcache",
             "job_name",
@@ -65,7 +66,7 @@ SIGNATURES = (
     # -- nobody answers --
     # gRPC's words up to 2018, of whatever it is used for
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("connect failed:", "failed to connect to channel"),
         r"[Cc]onnect failed: \{.{0,600}?\"(?:os_error|description)\":\"(?P<message>[^\"{]+)\"(?!.{0,400}:84[37]\d)"
         r"(?:.{0,300}?\"target_address\":\"(?:ipv[46]:)?(?P<address>[^\"]+)\")?"
@@ -74,14 +75,14 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "worker-unreachable", "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
+        Kind.WORKER_UNREACHABLE, "still waiting for response from worker", r"waiting for response from worker: " + _TASK, reach=0
     ),
     Signature(
-        "worker-unreachable", "still waiting for response", r"CreateSession still waiting for response\W*$", fixed(), reach=0
+        Kind.WORKER_UNREACHABLE, "still waiting for response", r"CreateSession still waiting for response\W*$", fixed(), reach=0
     ),
-    Signature("session-started", "start master session", r"Start master session \w+", fixed(), reach=0),
+    Signature(Kind.SESSION_STARTED, "start master session", r"Start master session \w+", fixed(), reach=0),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         (
             "unexpectedly disconnected",
             "heartbeat timeout",
@@ -96,14 +97,14 @@ SIGNATURES = (
         lambda match: {"address": next(group for group in match.groups() if group).strip(":'\",")},
     ),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("failed to connect to all addresses", "failed to connect to remote host", "connections to all backends failing"),
         r"(?P<message>failed to connect to (?:all addresses|remote host)|[Cc]onnections to all backends failing)"
         r"(?!.{0,200}:84[37]\d)(?:.{0,160}?ipv[46]:(?P<address>[\w.:\[\]-]+:\d+))?",
         reach=1,
     ),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("failed to connect to", "connection to", "socketstartconnect", "connect to"),
         r"(?:client socket has (?:failed to connect|timed out)[^\n]{0,60}? to|Connect to"
         r"|failed to connect to '?(?:ipv[46]:)?|Connection to) "
@@ -113,14 +114,14 @@ SIGNATURES = (
     ),
     # an address of the wrong family (errno 97 and 99, 10049 on Windows) is tried first, and then another
     Signature(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         "client socket has",
         r"(?P<message>client socket has (?:failed to connect|timed out))(?!.{0,160}(?:errno: 9[79]|error: 10049))"
         r"(?:[^\n]{0,80}? to[: (\[]+(?P<address>[\w.-]+\]?[:, ]+\d{2,5}))?",
         reach=1,
     ),
     Signature(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         "gloo",
         r"(?P<message>unsupported gloo device"
         r"|gloo/transport/tcp/\S+\] (?:Read|Write|Connect)\w* error[^\n]{0,80}|Gloo connectFullMesh failed)",
@@ -128,7 +129,7 @@ SIGNATURES = (
     ),
     # gRPC's words for a peer that went away
     Signature(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         "unavailableerror",
         r"(?P<message>UnavailableError: (?:.{0,80}\}\} )?(?:OS Error|Endpoint read failed|Transport closed|Socket closed"
         r"|Connection reset by peer))(?!.{0,300}(?::84[37]\d|(?i:tpu)))",
@@ -136,7 +137,7 @@ SIGNATURES = (
     ),
     # PyTorch's store, Open MPI's daemons and the ssh that starts them
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("failed on socketimpl", "complete a tcp connection", "lost communication with", "ssh: connect to host"),
         r"(?P<message>(?:recv|send)\w+ failed on SocketImpl[^\n]{0,120}|unable to complete a TCP connection"
         r"|(?:ORTE|PRTE)[^\n]{0,40}lost communication with[^\n]{0,80}"
@@ -144,16 +145,19 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         "jax distributed service",
         r"(?P<message>JAX distributed service detected fatal errors)",
         reach=0,
     ),
     Signature(
-        "worker-unreachable", "store has failed", r"(?P<message>connection to the (?:C10d|etcd|TCP) ?store has failed)", reach=0
+        Kind.WORKER_UNREACHABLE,
+        "store has failed",
+        r"(?P<message>connection to the (?:C10d|etcd|TCP) ?store has failed)",
+        reach=0,
     ),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("coordination service", "barrier timed out", "coordinationserviceerror", "deadline exceeded", "deadline_exceeded"),
         r"(?i:(?P<message>(?:connect|register)\w* (?:to|with) (?:the )?coordination service[^\n]{0,40}(?:fail"
         r"|time|deadline)\w*|barrier timed out[^\n]{0,60}"
@@ -162,14 +166,14 @@ SIGNATURES = (
         reach=2,
     ),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("health of peer", "collective ops is aborted by"),
         r"[Cc]heck health of peer " + _TASK + r" failed|Collective ops is aborted by: (?P<message>[^\n]{0,40}"
         r"(?i:socket closed|connection reset|unavailable|unreachable|deadline))",
         reach=1,
     ),
     Signature(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         "unavailable",
         r"\b(?P<message>(?:UNAVAILABLE|Unavailable)\W{1,3}"  # the latter before TensorFlow 2.9
         r"(?:Socket closed|Connection reset by peer|Endpoint read failed|Transport closed))"
@@ -177,14 +181,14 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "worker-unreachable",
+        Kind.WORKER_UNREACHABLE,
         ("grpc_message", "details ="),
         r"^(?!.*:84[37]\d).*\b(?:grpc_message|details)\W{1,6}"
         r"(?P<message>Socket closed|Connection reset by peer|failed to connect to all addresses)",
         reach=0,
     ),
     *each(
-        "worker-address-in-use",
+        Kind.WORKER_ADDRESS_IN_USE,
         ("could not start grpc server", "address already in use"),
         r"[Cc]ould not start gRPC server|(?i:address already in use)",
         fixed(),
@@ -192,7 +196,7 @@ SIGNATURES = (
     ),
     # -- what Keras 3 cannot do --
     Signature(
-        "multi-worker-fit-unsupported",
+        Kind.MULTI_WORKER_FIT_UNSUPPORTED,
         "perreplica",
         r"unsupported type \(<class '[\w.]*\bPerReplica'>\)|convert a value \(PerReplica:",
         fixed(),
@@ -200,7 +204,7 @@ SIGNATURES = (
     ),
     # a reduction in the wrong place: fit's own, unless the program trains on one machine and reduces in a step of its own
     Signature(
-        "multi-worker-fit-unsupported",
+        Kind.MULTI_WORKER_FIT_UNSUPPORTED,
         "trainer.py",
         r"keras[/\\]src[/\\]backend[/\\]tensorflow[/\\]trainer\.py\W{1,3}line \d+, in \w+\b.{0,3000}?"
         r"\bRuntimeError: [^\n]{0,40}cross-replica context",
@@ -208,7 +212,7 @@ SIGNATURES = (
         reach=40,
     ),
     Signature(
-        "multi-worker-fit-unsupported",
+        Kind.MULTI_WORKER_FIT_UNSUPPORTED,
         "multiworkermirroredstrategy",
         r"MultiWorkerMirroredStrategy[^\n]{0,60}(?:is )?not (?:yet )?supported|not support[^\n]{0,40}MultiWorkerMirroredStrategy",
         fixed(),

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading import codes
 from gpucheck.logs.reading.signatures import SAYS, Signature, each, fixed, named
 from gpucheck.logs.reading.words import NO_COMMAND
@@ -47,7 +48,7 @@ _MESSAGE = r"(?:: ?(?P<message>[^\n\"\[]{3,120}))?"
 
 SIGNATURES = (
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuinit",
         r"cuInit\b(?:.{0,100}?)(?:"
         + _NAME
@@ -57,10 +58,10 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "cuinit-failed", "cuinit", _NAME + r"(?:: (?P<message>[\w -]+?))?(?: while| in| from).{0,30}\bcuInit\b", _init, reach=0
+        Kind.CUINIT_FAILED, "cuinit", _NAME + r"(?:: (?P<message>[\w -]+?))?(?: while| in| from).{0,30}\bcuInit\b", _init, reach=0
     ),
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuinit",
         r"(?:fail\w*|error)\b.{0,30}\bcuInit\b\W{0,4}(?:failed|returned|error)?(?: with)?(?: code"
         r"| error)?[ :=]+(?P<code>\d{1,3})\b",
@@ -68,30 +69,30 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuinit",
         r"(?i:failed call to cuInit|cuInit(?:\(\w*\))? failed)\W+(?P<message>[A-Za-z][^\n]{5,120})",
         _init,
     ),
     # PyTorch counts devices instead
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cudagetdevicecount",
         r"cudaGetDeviceCount\(\).{0,200}?Error (?P<code>\d+): (?P<message>[^(\n]+)",
         _init,
     ),
-    Signature("cuinit-failed", "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
+    Signature(Kind.CUINIT_FAILED, "cudagetdevicecount", r"cudaGetDeviceCount.{0,40}?(?P<name>cudaError[A-Z]\w+)", _init),
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuda driver initialization failed",
         r"\bCUDA driver initialization failed\b",
         fixed(message="CUDA driver initialization failed"),
         reach=0,
     ),
-    Signature("cuinit-failed", "cuda unknown error", r"\b(?P<message>CUDA unknown error)\b", _init, reach=0),
+    Signature(Kind.CUINIT_FAILED, "cuda unknown error", r"\b(?P<message>CUDA unknown error)\b", _init, reach=0),
     # a call and its number, whatever word of whatever language stands between them
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuinit(",
         r"\bcuInit\([^)\n]{0,12}\) {0,8}" + SAYS + r"(?P<code>3[456]|46|10[01]|30[34]|80\d|999)\b(?![.\d])",
         _init,
@@ -99,21 +100,21 @@ SIGNATURES = (
     ),
     # results that only the start can give, by their sentence alone
     *each(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         ("forward compatibility was attempted", "unsupported display driver", "is a stub library"),
         r"(?P<message>forward compatibility was attempted|system has unsupported display driver|CUDA driver is a stub library)",
         _init,
         reach=0,
     ),
     *each(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         ("no cuda gpus are available", "no visible gpu devices", "no supported devices found for platform cuda"),
         r"(?P<message>No CUDA GPUs are available|No visible GPU devices|no supported devices found for platform CUDA)",
         fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
         reach=0,
     ),
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "no cuda-capable device",
         r"(?P<message>no CUDA-capable device is (?:detected|available))",
         fixed(code="100", name="CUDA_ERROR_NO_DEVICE"),
@@ -121,7 +122,7 @@ SIGNATURES = (
     ),
     # JAX, where what it says next is not about a library
     Signature(
-        "cuinit-failed",
+        Kind.CUINIT_FAILED,
         "cuda backend failed",
         r"(?P<message>CUDA backend failed to initialize)(?!: (?:Found|Unable to load) )",
         _init,
@@ -129,16 +130,16 @@ SIGNATURES = (
     ),
     # Ollama and llama.cpp
     Signature(
-        "cuinit-failed", "init failure", r"(?:cuda driver library|cudart)(?: \w+)? init failure: (?P<code>\d+)", _init, reach=0
+        Kind.CUINIT_FAILED, "init failure", r"(?:cuda driver library|cudart)(?: \w+)? init failure: (?P<code>\d+)", _init, reach=0
     ),
     Signature(
-        "cuinit-failed", "failed to initialize cuda", r"[Ff]ailed to initialize CUDA: (?P<message>[^\n(\"]+)", _init, reach=0
+        Kind.CUINIT_FAILED, "failed to initialize cuda", r"[Ff]ailed to initialize CUDA: (?P<message>[^\n(\"]+)", _init, reach=0
     ),
     # nvidia-container-cli initialises CUDA before the container starts
-    Signature("cuinit-failed", "cuda error:", r"initialization error: cuda error: (?P<message>[\w /]+)", _init),
+    Signature(Kind.CUINIT_FAILED, "cuda error:", r"initialization error: cuda error: (?P<message>[\w /]+)", _init),
     # a stub that a process, or its loader, really has: ldd, a table of mappings, lsof, a debugger, a tracer, and whoever says so
     *each(
-        "stub-loaded",
+        Kind.STUB_LOADED,
         ("stubs/libcuda",),
         r"(?P<path>(?:=> ?|^[0-9a-f]{6,16}-[0-9a-f]{6,16} [rwxps-]{4} .{0,120}?|\b(?:mem|txt|DEL) +REG .{0,80}?|\bYes\b.{0,20}? "
         r"|(?i:\b(?:loaded|opened|mapped|using)\b(?: library)?(?: from)?[: ]*['\"]?)|open(?:at)?\([^)\n]{0,40}\"|calling init: )"
@@ -147,47 +148,47 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(  # Numba
-        "stub-loaded", "mapped libcuda.so paths", r"Mapped libcuda\.so paths: *(?P<path>/\S*/stubs/libcuda\.so[.\d]*)", reach=1
+        Kind.STUB_LOADED, "mapped libcuda.so paths", r"Mapped libcuda\.so paths: *(?P<path>/\S*/stubs/libcuda\.so[.\d]*)", reach=1
     ),
     # -- the driver --
     *each(
-        "driver-too-old",
+        Kind.DRIVER_TOO_OLD,
         ("driver version is insufficient", "cudaerrorinsufficientdriver"),
         r"(?i:CUDA driver version is insufficient)|cudaErrorInsufficientDriver",
         reach=0,
     ),
     Signature(
-        "driver-too-old",
+        Kind.DRIVER_TOO_OLD,
         "too old",
         r"NVIDIA driver on your system is too old(?: \(found version (?P<version>\d+)\))?"
         r"|\bdriver (?:is )?too old \(found (?:version )?(?P<short>\d+)\)",
         lambda match: {"version": found} if (found := match["version"] or match["short"]) else {},
     ),
     Signature(
-        "driver-too-old",
+        Kind.DRIVER_TOO_OLD,
         "unsatisfied condition",
         r"unsatisfied condition: (?P<condition>cuda|driver) ?>=? ?(?P<needed>[\d.]+\d)",
     ),
     Signature(
-        "driver-older-than-ptxas",
+        Kind.DRIVER_OLDER_THAN_PTXAS,
         "which is older than the",
         r"driver's CUDA version is (?P<version>[\d.]+\d),? which is older than the .{0,30}?version \(?(?P<needed>[\d.]+\d)",
     ),
     *each(
-        "driver-absent",
+        Kind.DRIVER_ABSENT,
         ("found no nvidia driver", "nvidia-smi: command not found", "nvidia-smi: not found"),
         r"Found no NVIDIA driver on your system|nvidia-smi: (?:command )?not found",
         reach=0,
     ),
     Signature(
-        "driver-absent",
+        Kind.DRIVER_ABSENT,
         "nvidia-smi",
         rf"nvidia-smi\W{{0,3}}(?:{NO_COMMAND})|command not found: nvidia-smi|Command 'nvidia-smi' not found",
         reach=0,
     ),
     # a program that goes on without says so in passing
     Signature(
-        "driver-absent",
+        Kind.DRIVER_ABSENT,
         "no nvidia",
         r"(?i:\b(?:error|fail\w*|fatal|exception)\b.{0,60}\bno NVIDIA (?:GPU |display )?drivers? (?:was |were |is )?"
         r"(?:found|detected|installed|present))(?!.*(?i:\bcpu\b))",
@@ -195,14 +196,14 @@ SIGNATURES = (
     ),
     # -- NVSwitch, forks --
     *each(
-        "fabric-not-ready",
+        Kind.FABRIC_NOT_READY,
         ("system_not_ready", "systemnotready", "system not yet initialized", "fabric_not_ready", "fabricnotready"),
         r"CUDA_ERROR_SYSTEM_NOT_READY|cudaErrorSystemNotReady|system not yet initialized|(?i:error_?Fabric_?Not_?Ready)",
         fixed(),
         reach=0,
     ),
     *each(
-        "fabric-not-ready",
+        Kind.FABRIC_NOT_READY,
         ("fabricmanager", "fabric manager"),
         r"(?i:fabric ?manager)(?:\.service)?\b.{0,80}?(?P<message>(?i:\bfailed\b|not running|not started"
         r"|inactive|don't match|mismatch"
@@ -210,7 +211,7 @@ SIGNATURES = (
         reach=1,
     ),
     *each(
-        "cuda-used-after-fork",
+        Kind.CUDA_USED_AFTER_FORK,
         ("initialize cuda in fork", "re-initialized in", "after fork"),
         r"[Cc]annot (?:be )?re-?initialized?(?: CUDA)? in (?:a )?forked (?:sub|child )process"
         r"|CUDA.{0,60} after fork(?:ing|\(\))?",
@@ -219,26 +220,26 @@ SIGNATURES = (
     ),
     # -- everything later; the call is what stands before the result --
     Signature(
-        "cuda-error",
+        Kind.CUDA_ERROR,
         "cuda_error_",
         r"(?:(?P<call>\bcu[A-Z]\w+|[Ff]ailed (?:to )?[a-z]+(?: [a-z]+)?)[^\n]{0,60}?\W)?" + _NAME + _MESSAGE,
         _later,
         reach=0,
     ),
-    Signature("cuda-error", "cudaerror", r"\b(?P<name>cudaError[A-Z]\w+)" + _MESSAGE, _later, reach=1),
+    Signature(Kind.CUDA_ERROR, "cudaerror", r"\b(?P<name>cudaError[A-Z]\w+)" + _MESSAGE, _later, reach=1),
     Signature(
-        "cuda-error", "failed. status:", r"(?P<call>cuda\w+)\(\).{0,30}? failed\. Status: (?P<message>[^\n]+)", _later, reach=0
+        Kind.CUDA_ERROR, "failed. status:", r"(?P<call>cuda\w+)\(\).{0,30}? failed\. Status: (?P<message>[^\n]+)", _later, reach=0
     ),
     *each(
-        "cuda-error",
+        Kind.CUDA_ERROR,
         ("cuda error", "cuda runtime error"),
         r"(?:CUDA|cuda)(?: runtime)? error(?: ?\((?P<code>\d+)\))?(?: [:,]|[:,]) (?P<message>[A-Za-z][^\n]+)",
         _later,
         reach=0,
     ),
-    Signature("cuda-error", "cuda failure", r"Cuda failure(?: [\w./]+:\d+)? '?(?P<message>[\w][\w' -]*)", _later, reach=1),
+    Signature(Kind.CUDA_ERROR, "cuda failure", r"Cuda failure(?: [\w./]+:\d+)? '?(?P<message>[\w][\w' -]*)", _later, reach=1),
     *each(
-        "cuda-error",
+        Kind.CUDA_ERROR,
         ("busy or unavailable", "illegal memory access", "device-side assert", "unspecified launch failure", "device ordinal"),
         r"(?P<message>(?:all )?CUDA-capable devices?(?:\(s\))? (?:is/)?are busy or unavailable"
         r"|an illegal memory access was encountered"
@@ -247,7 +248,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "ecc-uncorrectable",
+        Kind.ECC_UNCORRECTABLE,
         ("ecc_uncorrectable", "eccuncorrectable", "uncorrectable ecc error"),
         r"CUDA_ERROR_ECC_UNCORRECTABLE|cudaErrorECCUncorrectable|(?i:uncorrectable ECC error)(?! *counts?\b)(?!s? *:? *0\b)",
         reach=0,

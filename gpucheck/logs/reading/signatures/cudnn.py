@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 
@@ -15,42 +16,42 @@ def _failed(match: "re.Match[str]") -> dict[str, str] | None:
 
 SIGNATURES = (
     *each(
-        "cudnn-version-mismatch",
+        Kind.CUDNN_VERSION_MISMATCH,
         ("loaded runtime cudnn", "loaded cudnn library"),
         r"(?i:Loaded (?:runtime )?CuDNN [a-z ]{7,9}): (?P<loaded>[\dX-Zx-z.]*[\dX-Zx-z])\b.{0,60}?compiled (?:with"
         r"|against):? (?P<compiled>[\dX-Zx-z.]*[\dX-Zx-z])\b",
     ),
     # PyTorch
     Signature(
-        "cudnn-version-mismatch",
+        Kind.CUDNN_VERSION_MISMATCH,
         "cudnn version incompatibility",
         r"cuDNN version incompatibility: .{0,40}?compiled +against \(?(?P<compiled>[\d, "
         r"]+\d)\)?.{0,60}?runtime version \(?(?P<loaded>[\d, ]+\d)",
     ),
     # JAX
     Signature(
-        "cudnn-version-mismatch",
+        Kind.CUDNN_VERSION_MISMATCH,
         "was built against version",
         r"Found cuDNN version (?P<loaded>\d+), but .{0,30}?built against version (?P<compiled>\d+)",
     ),
     Signature(
-        "cuda-version-mismatch",
+        Kind.CUDA_VERSION_MISMATCH,
         "was built against version",
         r"Found (?P<library>cu(?!DNN)\w+|CUDA(?: \w+)?) version (?P<found>\d+), but .{0,30}?built against version (?P<built>\d+)",
     ),
     Signature(
-        "cuda-version-mismatch",
+        Kind.CUDA_VERSION_MISMATCH,
         "mismatches the version",
         r"detected CUDA version \(?(?P<found>[\d.]+\d)\)? mismatches the version that was used to compile \w+ ?"
         r"\(?(?P<built>[\d.]+\d)",
     ),
-    Signature("cuda-toolkit", "cuda compilation tools", r"Cuda compilation tools, release (?P<version>[\d.]+\d)", reach=0),
-    Signature("cudnn-loaded", "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
-    Signature("cudnn-failed", "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    Signature(Kind.CUDA_TOOLKIT, "cuda compilation tools", r"Cuda compilation tools, release (?P<version>[\d.]+\d)", reach=0),
+    Signature(Kind.CUDNN_LOADED, "loaded cudnn version", r"Loaded cuDNN version (?P<version>\d+)", reach=0),
+    Signature(Kind.CUDNN_FAILED, "cudnn_status_", r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed, reach=0),
     # what XLA and TensorFlow say of a cuDNN that they could not set up at all
-    Signature("cudnn-absent", "dnn library is not found", r"\bDNN library is not found", fixed(), reach=0),
+    Signature(Kind.CUDNN_ABSENT, "dnn library is not found", r"\bDNN library is not found", fixed(), reach=0),
     *each(
-        "cudnn-failed",
+        Kind.CUDNN_FAILED,
         (
             *("no dnn in stream executor", "dnn library", "cudnn failed to initialize", "create cudnn handle"),
             *("cudnn launch failure", "failed to get convolution algorithm"),
@@ -60,9 +61,9 @@ SIGNATURES = (
         _failed,
         reach=0,
     ),
-    Signature("cublas-failed", "cublas_status_", r"(?P<status>CUBLAS_STATUS_[A-Z0-9_]+)", _failed, reach=0),
+    Signature(Kind.CUBLAS_FAILED, "cublas_status_", r"(?P<status>CUBLAS_STATUS_[A-Z0-9_]+)", _failed, reach=0),
     *each(
-        "cublas-failed",
+        Kind.CUBLAS_FAILED,
         ("create cublas handle", "blas gemm launch failed", "blas sgemm launch failed", "blas xgemm", "blas gemv launch failed"),
         r"failed to create cublas handle|Blas \w+ launch failed"
         r"|attempting to perform BLAS operation using StreamExecutor without BLAS",
@@ -70,14 +71,14 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "cublas-failed",
+        Kind.CUBLAS_FAILED,
         "without blas support",
         r"BLAS operation using StreamExecutor without BLAS support",
         fixed(),
         reach=0,
     ),
     Signature(
-        "cusolver-failed",
+        Kind.CUSOLVER_FAILED,
         "cusolver",
         r"(?P<status>CUSOLVER_STATUS_(?!SUCCESS)[A-Z_]+)|[Ff]ailed to create cuSolverDN instance",
         reach=0,

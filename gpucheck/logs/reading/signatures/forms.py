@@ -6,9 +6,10 @@ version: 3.12"), or a row of a table.
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Fields, Signature, each
 
-OS, TENSORFLOW, PYTHON = "os-named", "tensorflow-named", "python-named"
+OS, TENSORFLOW, PYTHON = Kind.OS_NAMED, Kind.TENSORFLOW_NAMED, Kind.PYTHON_NAMED
 
 _TO_ANSWER = r"(?: ?\([^()\n]{0,120}\))?[\s*_`:=|?-]{1,12}(?:(?:is|are|was) )?"
 _SYSTEMS = {  # the first that fits
@@ -81,7 +82,7 @@ SIGNATURES = (
     Signature(PYTHON, "python 3.", rf"(?i)\bPython {_PYTHON}", _version("python", "no"), reach=0),
     # what they complain of
     *each(
-        "gpu-unseen",
+        Kind.GPU_UNSEEN,
         (
             *(
                 f"{no} {verb}"

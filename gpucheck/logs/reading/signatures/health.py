@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, cells, each, fixed, named
 
 
@@ -38,10 +39,10 @@ _SECTION = (
 
 SIGNATURES = (
     # -- memory errors --
-    Signature("ecc-count", "volatile", r"^Volatile" + _SECTION, fixed(section="volatile"), reach=16),
-    Signature("ecc-history", "aggregate", r"^Aggregate" + _SECTION, reach=16),
+    Signature(Kind.ECC_COUNT, "volatile", r"^Volatile" + _SECTION, fixed(section="volatile"), reach=16),
+    Signature(Kind.ECC_HISTORY, "aggregate", r"^Aggregate" + _SECTION, reach=16),
     Signature(
-        "ecc-count",
+        Kind.ECC_COUNT,
         "uncorrectable",
         r"^(?P<memory>SRAM|DRAM|Device Memory|Total|L1 Cache|L2 Cache)? ?(?:ECC )?Uncorrectable(?: Parity"
         r"| SEC-DED| Errors)? *[:|] *(?P<count>\d+)$",
@@ -49,7 +50,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "ecc-count",
+        Kind.ECC_COUNT,
         "volatile uncorrect",
         r"(?i:volatile uncorrect(?:able|ed))\b[^\n|]{0,24}?[:=] ?(?P<count>\d+)\b",
         _counted,
@@ -57,64 +58,64 @@ SIGNATURES = (
     ),
     # the first line of a GPU in nvidia-smi's table ends with what ECC could not correct since the driver was loaded
     Signature(
-        "ecc-count",
+        Kind.ECC_COUNT,
         "00000000:",
         r"\b[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d +O(?:n|ff) \| +(?P<count>\d+)$",
         _counted,
         reach=0,
     ),
     Signature(  # nvidia-smi --query-gpu
-        "ecc-count",
+        Kind.ECC_COUNT,
         "ecc.errors.uncorrected.",
         r"^(?!.*--query)[^\n]{0,400}ecc\.errors\.uncorrected\.\w+[^\n]+",
         _lost,
         reach=1,
     ),
-    Signature("ecc-count", "double bit ecc", r"^Double Bit ECC *: *(?P<count>\d+)$", _counted, reach=0),
+    Signature(Kind.ECC_COUNT, "double bit ecc", r"^Double Bit ECC *: *(?P<count>\d+)$", _counted, reach=0),
     *each(
-        "row-remapping",
+        Kind.ROW_REMAPPING,
         ("remapped rows", "remapping"),
         r"Remapped Rows\b.{0,120}?(?P<state>Pending|Remapping Failure Occurred) *: *Yes",
         reach=5,
     ),
-    Signature("row-remapping", "remapping failure", r"^(?P<state>Remapping Failure Occurred) *: *Yes", reach=0),
-    Signature("row-remapping", "row remap", r"(?i:row remap\w*)[^\n]{0,20}(?i:(?P<state>pending|failed|failure))", reach=1),
+    Signature(Kind.ROW_REMAPPING, "remapping failure", r"^(?P<state>Remapping Failure Occurred) *: *Yes", reach=0),
+    Signature(Kind.ROW_REMAPPING, "row remap", r"(?i:row remap\w*)[^\n]{0,20}(?i:(?P<state>pending|failed|failure))", reach=1),
     Signature(
-        "pages-retired", "pending page", r"^Pending Page (?:Blacklist|Retirement)? *: *Yes", fixed(state="pending"), reach=0
+        Kind.PAGES_RETIRED, "pending page", r"^Pending Page (?:Blacklist|Retirement)? *: *Yes", fixed(state="pending"), reach=0
     ),
     Signature(
-        "ecc-uncorrectable",
+        Kind.ECC_UNCORRECTABLE,
         "uncorrectable memory errors",
         r"(?:GPU (?P<device>\d+) )?(?:has |had )?uncorrectable memory errors",
         reach=0,
     ),
     *each(
-        "ecc-uncorrectable",
+        Kind.ECC_UNCORRECTABLE,
         ("double-bit ecc error", "double bit ecc error"),
         r"(?i:detected|encountered)[^\n]{0,20} (?i:double[- ]bit ECC error)[^\n]{0,6}(?: in GPU (?P<device>\d+))?",
         reach=0,
     ),
-    Signature("ecc-uncorrectable", "dbe", r"(?i:double[- ]bit ECC error|\bDBE\b[^\n]{0,20}detected)", reach=0),
+    Signature(Kind.ECC_UNCORRECTABLE, "dbe", r"(?i:double[- ]bit ECC error|\bDBE\b[^\n]{0,20}detected)", reach=0),
     # -- clocks held back --
     *each(
-        "gpu-throttled",
+        Kind.GPU_THROTTLED,
         ("slowdown", "power brake"),
         r"(?:^|[`'\"(,|] ?)(?:Clocks )?(?P<reason>(?:HW|SW) (?:Thermal )?Slowdown|HW Power Brake(?: Slowdown)?) *: *Active",
         _limits,
         reach=0,
     ),
     *each(  # nvidia-smi --query-gpu
-        "gpu-throttled",
+        Kind.GPU_THROTTLED,
         ("clocks_throttle_reasons.", "clocks_event_reasons."),
         r"^[^\n]{0,400}clocks_(?:throttle|event)_reasons\.\w+[^\n]+",
         _slowed,
         reach=1,
     ),
     Signature(
-        "gpu-throttled", "thermal violation", r"(?i:(?P<reason>thermal) violations?) totall?ing (?P<seconds>[\d.]+)", reach=0
+        Kind.GPU_THROTTLED, "thermal violation", r"(?i:(?P<reason>thermal) violations?) totall?ing (?P<seconds>[\d.]+)", reach=0
     ),
     *each(
-        "gpu-throttled",
+        Kind.GPU_THROTTLED,
         ("throttl", "降频", "スロットリング", "스로틀링", "троттл"),
         r"(?i)^(?!.*\b(?:no|not|without|never|pas de|aucun|sin|sem|keine?|нет)\b.{0,20}(?:throttl|троттл))"
         r"(?!.*[无没沒]有?.{0,6}降频).*?"
@@ -124,38 +125,38 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "gpu-throttled",
+        Kind.GPU_THROTTLED,
         ("throttl",),
         r"(?i:(?:GPU|clock)s?\b[^\n]{0,40}?throttl\w+[^\n]{0,30}?(?P<reason>thermal|temperature|power))",
         reach=0,
     ),
     # -- dcgmi diag: its own row, whatever failed --
-    Signature("dcgm-failed", "fail", r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?", reach=0),
+    Signature(Kind.DCGM_FAILED, "fail", r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?", reach=0),
     # -- DCGM's own error codes --
     Signature(
-        "ecc-uncorrectable",
+        Kind.ECC_UNCORRECTABLE,
         "dcgm_fr_",
         r"\bDCGM_FR_(?:VOLATILE_DBE_DETECTED|FAULTY_MEMORY|UNCORRECTABLE_ROW_REMAP|ROW_REMAP_FAILURE|PENDING_ROW_REMAP"
         r"|(?:PENDING_)?PAGE_RETIREMENTS?|RETIRED_PAGES_\w+|DBE_\w+)\b",
         reach=0,
     ),
     Signature(
-        "gpu-throttled",
+        Kind.GPU_THROTTLED,
         "dcgm_fr_",
         r"\bDCGM_FR_(?:CLOCKS?_(?:THROTTLE|EVENT)_(?P<reason>THERMAL|POWER)|(?:TEMP|THERMAL)_VIOLATIONS?\w*)\b",
         lambda match: {"reason": (match["reason"] or "thermal").lower()},
         reach=0,
     ),
-    Signature("nvlink-down", "dcgm_fr_", r"\bDCGM_FR_(?:NVLINK_DOWN|NVLINK_ERROR_CRITICAL|NVSWITCH_FATAL_ERROR)\b", reach=0),
+    Signature(Kind.NVLINK_DOWN, "dcgm_fr_", r"\bDCGM_FR_(?:NVLINK_DOWN|NVLINK_ERROR_CRITICAL|NVSWITCH_FATAL_ERROR)\b", reach=0),
     Signature(
-        "fabric-not-ready", "dcgm_fr_", r"\bDCGM_FR_(?:FABRIC_PROBE_STATE|FABRIC_MANAGER_TRAINING_ERROR)\b", fixed(), reach=0
+        Kind.FABRIC_NOT_READY, "dcgm_fr_", r"\bDCGM_FR_(?:FABRIC_PROBE_STATE|FABRIC_MANAGER_TRAINING_ERROR)\b", fixed(), reach=0
     ),
     # -- NVSwitch: how far a GPU has come in joining its fabric --
-    Signature("fabric-not-ready", "fabric", r"^Fabric +State *: In Progress\b", fixed(), reach=1),
-    Signature("fabric-not-ready", "cuda error 802", r"(?i:\bCUDA error 802)\b(?![:.]\d)", fixed(), reach=0),
+    Signature(Kind.FABRIC_NOT_READY, "fabric", r"^Fabric +State *: In Progress\b", fixed(), reach=1),
+    Signature(Kind.FABRIC_NOT_READY, "cuda error 802", r"(?i:\bCUDA error 802)\b(?![:.]\d)", fixed(), reach=0),
     # -- MIG --
     *each(
-        "mig-failed",
+        Kind.MIG_FAILED,
         ("gpu instance", "mig device", "mig-supported", "mig mode", "mig-enabled", "migenabled", "mig strategy"),
         r"(?P<message>Unable to (?:enable|disable) MIG Mode[^\n]{0,80}"
         r"|Failed to (?:display|list|create|destroy) GPU instance\w*[^\n]{0,60}|Unable to (?:create|destroy) (?:an? )?(?:GPU"
@@ -167,7 +168,7 @@ SIGNATURES = (
     ),
     # a GPU that is cut up: nvidia-smi -L, nvidia-smi -q, and the last cell of the table's third line
     *each(
-        "mig-shown",
+        Kind.MIG_SHOWN,
         ("(uuid: mig-", "   enabled |", "mig mode"),
         r"^MIG \d\w*\.\d+gb\S* +Device +\d+: \(UUID: MIG-|^Enabled$|^MIG Mode Current +: Enabled\b",
         fixed(),
@@ -175,7 +176,7 @@ SIGNATURES = (
     ),
     # -- who may use it --
     *each(
-        "compute-mode",
+        Kind.COMPUTE_MODE,
         ("compute mode", "compute m.", "e. process", "exclusive_process", "exclusive_thread"),
         r"(?i:compute mode *[:=] *(?P<mode>Exclusive[_ ]\w+|Prohibited)|(?P<second>EXCLUSIVE_PROCESS"
         r"|EXCLUSIVE_THREAD|(?-i:\bE\. (?:Process|Thread)))\b)",

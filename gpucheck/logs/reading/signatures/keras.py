@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _BACKENDS = {"pytorch": "torch"}
@@ -31,7 +32,7 @@ _OLD_ARGUMENTS = (
 
 SIGNATURES = (
     Signature(
-        "keras-backend",
+        Kind.KERAS_BACKEND,
         "backend",
         r"(?i:^Using (?P<name>TensorFlow|Theano|CNTK|JAX|PyTorch|Torch|MXNet|NumPy|OpenVINO) backend\b)",
         _backend,
@@ -39,16 +40,16 @@ SIGNATURES = (
     ),
     # only the chosen one's folder is imported; tensorflow's and common's are always
     *each(
-        "keras-backend",
+        Kind.KERAS_BACKEND,
         ("keras/src/backend/", "keras\\src\\backend\\"),
         r"keras[/\\]src[/\\]backend[/\\](?P<name>jax|torch|numpy|openvino)[/\\]",
         _backend,
         reach=0,
     ),
-    Signature("keras-backend", "keras_backend", r"\bKERAS_BACKEND['\"]?\]? ?= ?['\"]?(?P<name>[a-z]\w+)", _backend, reach=0),
+    Signature(Kind.KERAS_BACKEND, "keras_backend", r"\bKERAS_BACKEND['\"]?\]? ?= ?['\"]?(?P<name>[a-z]\w+)", _backend, reach=0),
     # another backend of Keras 1 and 2, installed, imported or wanted
     *each(
-        "keras-backend-other",
+        Kind.KERAS_BACKEND_OTHER,
         ("theano", "cntk"),
         r"(?i)^(?:Successfully installed|Requirement already satisfied:)[^\n]*?\b(?P<installed>theano|cntk)\b"
         r"|^(?P<listed>theano|cntk)(?:-gpu)?(?:==| +)\d+\.\d|^(?:>>> |In ?\[\d*\]: )?import (?P<imported>theano|cntk)$"
@@ -58,7 +59,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "keras-backend-invalid",
+        Kind.KERAS_BACKEND_INVALID,
         ("unable to import backend", "invalid backend", "keras_backend"),
         r"(?:Unable to import backend ?|[Ii]nvalid (?:Keras )?backend[^\n]{0,20}?): ?[`'\"]?(?P<name>\w+)|KERAS_BACKEND\W.{0,40}"
         r"(?i:invalid|unknown|not supported)",
@@ -66,7 +67,7 @@ SIGNATURES = (
     ),
     # -- versions --
     *each(
-        "keras-version-conflict",
+        Kind.KERAS_VERSION_CONFLICT,
         ("keras 3", "tf-keras", "tf_keras"),
         r"(?P<message>installed version of Keras is Keras 3|not (?:yet )?supported (?:in|by|with) Keras 3"
         r"|[Kk]eras 3 only supports"
@@ -74,9 +75,9 @@ SIGNATURES = (
         r"|do not have the tf[-_]keras package installed|[Kk]eras 2\b[^\n]{0,60}Keras 3|incompatible with Keras 3)",
         reach=1,
     ),
-    Signature("keras-version-conflict", "keras cannot be imported", r"(?P<message>Keras cannot be imported)", reach=0),
+    Signature(Kind.KERAS_VERSION_CONFLICT, "keras cannot be imported", r"(?P<message>Keras cannot be imported)", reach=0),
     *each(
-        "keras-version-conflict",
+        Kind.KERAS_VERSION_CONFLICT,
         ("has no attribute", "cannot import name", "no module named"),
         r"(?P<message>module '(?:keras|tf_keras|tensorflow\.keras|keras\._tf_keras"
         r"|tensorflow\.compat\.v2\.__internal__|tensorflow\.python\.keras)[\w.]*' has no attribute '\w+'"
@@ -87,7 +88,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "keras-version-conflict",
+        Kind.KERAS_VERSION_CONFLICT,
         (
             "unrecognized keyword arguments passed to",
             "file format not supported",
@@ -104,14 +105,14 @@ SIGNATURES = (
     ),
     # -- precision --
     Signature(
-        "precision-unsupported",
+        Kind.PRECISION_UNSUPPORTED,
         "mixed precision compatibility check",
         r"compatibility check \((?P<dtype>\w+)\): WARNING",
         reach=0,
     ),
-    Signature("precision-unsupported", "may run slowly", r"dtype policy (?P<dtype>mixed_\w+) may run slowly", reach=0),
+    Signature(Kind.PRECISION_UNSUPPORTED, "may run slowly", r"dtype policy (?P<dtype>mixed_\w+) may run slowly", reach=0),
     *each(
-        "precision-unsupported",
+        Kind.PRECISION_UNSUPPORTED,
         ("bfloat16", "bf16", "fp16"),
         r"(?i:(?P<dtype>bfloat16|bf16|fp16|float16)\b[^\n]{0,60}?(?:is (?:only|not) supported|not supported"
         r"|requires? (?:a )?(?:GPU|cuda))"
@@ -120,7 +121,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "precision-unsupported",
+        Kind.PRECISION_UNSUPPORTED,
         ("not implemented for 'half'", "not implemented for 'bfloat16'"),
         r"not implemented for '(?P<dtype>Half|BFloat16)'",
         lambda match: {"dtype": {"half": "float16"}.get(match["dtype"].lower(), "bfloat16")},
@@ -128,30 +129,30 @@ SIGNATURES = (
     ),
     # -- what is gone --
     Signature(
-        "legacy-api",
+        Kind.LEGACY_API,
         "module 'tensorflow",
         rf"module 'tensorflow(?:\._api\.v2\.\w+)?' has no attribute '({_REMOVED})'",
         _legacy,
         reach=0,
     ),
-    Signature("legacy-api", "tensorflow.contrib", r"No module named '?(tensorflow\.contrib)", _legacy, reach=0),
+    Signature(Kind.LEGACY_API, "tensorflow.contrib", r"No module named '?(tensorflow\.contrib)", _legacy, reach=0),
     *each(
-        "legacy-api",
+        Kind.LEGACY_API,
         ("multi_gpu_model",),
         r"(?:cannot import name '|has no attribute '|No module named '[\w.]*)(multi_gpu_model)"
         r"|name '(multi_gpu_model)' is not defined",
         _legacy,
         reach=0,
     ),
-    Signature("legacy-api", "multi_gpu_utils", r"No module named '[\w.]*(multi_gpu_utils)'", _legacy, reach=0),
-    Signature("legacy-api", "mxnet", r"(?i:backend\W{1,4}(mxnet))", _legacy, reach=0),
+    Signature(Kind.LEGACY_API, "multi_gpu_utils", r"No module named '[\w.]*(multi_gpu_utils)'", _legacy, reach=0),
+    Signature(Kind.LEGACY_API, "mxnet", r"(?i:backend\W{1,4}(mxnet))", _legacy, reach=0),
     *each(
-        "horovod-failed",
+        Kind.HOROVOD_FAILED,
         ("horovod has not been built", "horovod.tensorflow", "hvd.init"),
         r"(?P<message>Horovod has not been built with [\w ]+|Extension horovod\.\w+ has not been built)",
         reach=0,
     ),
     Signature(
-        "horovod-failed", "extension horovod", r"(?P<message>Extension horovod\.[\w.]+ has not been built)", fixed(), reach=0
+        Kind.HOROVOD_FAILED, "extension horovod", r"(?P<message>Extension horovod\.[\w.]+ has not been built)", fixed(), reach=0
     ),
 )

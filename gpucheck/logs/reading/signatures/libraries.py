@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, named
 
 # Nothing that training needs: absent on healthy machines, and named in their logs.
@@ -64,22 +65,22 @@ _DYNAMIC = (
 
 SIGNATURES = (
     Signature(
-        "library-opened",
+        Kind.LIBRARY_OPENED,
         "successfully opened",
         r"[Ss]uccessfully opened (?:dynamic|CUDA) library (?P<soname>\S+)",
         lambda match: {"soname": _soname(match["soname"])},
         reach=0,
     ),
-    Signature("library-missing", "dynamic library", _DYNAMIC, _missing),
-    Signature("optional-library-missing", "dynamic library", _DYNAMIC, _optional),
-    Signature("library-missing", "cannot open shared object", _DLERROR, _missing, reach=1),
-    Signature("optional-library-missing", "cannot open shared object", _DLERROR, _optional, reach=1),
+    Signature(Kind.LIBRARY_MISSING, "dynamic library", _DYNAMIC, _missing),
+    Signature(Kind.OPTIONAL_LIBRARY_MISSING, "dynamic library", _DYNAMIC, _optional),
+    Signature(Kind.LIBRARY_MISSING, "cannot open shared object", _DLERROR, _missing, reach=1),
+    Signature(Kind.OPTIONAL_LIBRARY_MISSING, "cannot open shared object", _DLERROR, _optional, reach=1),
     Signature(
-        "optional-library-missing", "could not find tensorrt", r"[Cc]ould not find (?P<soname>TensorRT)", _optional, reach=0
+        Kind.OPTIONAL_LIBRARY_MISSING, "could not find tensorrt", r"[Cc]ould not find (?P<soname>TensorRT)", _optional, reach=0
     ),
     # ldd, and whoever sums up what a loader said
     *each(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         ("libcu", "libnccl"),
         r"\b(?P<soname>lib(?:cu|nccl)[a-zA-Z_]*\.so(?:\.\d+)*)\W{0,3}(?:=> |is |was )?(?:not found\b|missing\b|ikke funnet"
         r"|nicht gefunden|no encontrad|introuvable|não encontrad|не найден|未找到|缺失|見つかり|없음)",
@@ -87,7 +88,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         ("library cu", "library lib", ".dll is", "cannot be found", "could not be found"),
         r"(?:Library (?P<soname>(?:cu|lib)[\w.-]+?\.(?:dll|so)[.\d]*) is not found"
         r"|\b(?P<named>cu\w+64_\d+\.dll|lib(?:cu|nccl)\w*\.so(?:\.\d+)*)\W{1,4}"
@@ -96,7 +97,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         tuple(f"{verb} {quote}lib" for verb in ("to load", "not load", "to open", "not open") for quote in ("", "'", "`")),
         r"(?i:could not|failed to|unable to) (?:load|open) ['\"`]?(?P<soname>lib(?:cu|nv|nccl)[\w.-]*?\.so(?:\.\d+)*)"
         r"(?!\S*: (?!cannot open shared object file: No such))",
@@ -104,20 +105,20 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(  # a link from one number to another is no cure for that
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         "requir",
         r"\brequire[sd]?\b[^\n]{0,40}?\b(?P<soname>libcu\w+\.so\.\d+)\b[^\n]{0,20}?\bbut\b",
         reach=0,
     ),
     Signature(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         "unable to load any of",
         r"Unable to load any of \{(?P<names>[^}]+)\}",
         _any_of,
     ),
     # TensorFlow 1, and Windows
     *each(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         ("open cuda library", "could not locate", "could not find", "could not load library"),
         r"(?:Couldn't open CUDA library|Could not (?:locate|find"
         r"|load library)) ['\"`]?(?P<soname>(?:lib)?cu[\w.-]+?\.so(?:\.\d+)*|lib[\w.-]+?\.so(?:\.\d+)*|[\w.-]+\.dll)\b"
@@ -126,7 +127,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "library-missing",
+        Kind.LIBRARY_MISSING,
         ("unable to load cu", "unable to load nv", "cannot load lib", "find libnvidia-ml", "find libcuda"),
         r"(?:Unable to load|[Cc]annot load) (?P<soname>cu(?:DNN|BLAS|SOLVER|SPARSE|FFT|PTI)|lib(?:cu|nv)[\w.-]+)"
         r"|find (?:the )?(?P<driver>lib(?:nvidia-ml|cuda)[\w.]*)",
@@ -135,7 +136,7 @@ SIGNATURES = (
     ),
     # -- there, and unusable --
     *each(
-        "library-corrupt",
+        Kind.LIBRARY_CORRUPT,
         (
             "file too short",
             "invalid elf header",
@@ -151,21 +152,23 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "library-corrupt",
+        Kind.LIBRARY_CORRUPT,
         "winerror 193",
         r"(?P<error>\[WinError 193\] [^\n]{0,60})(?:.{0,80}?(?P<soname>[\w.-]+\.dll))?",
         reach=0,
     ),
     Signature(
-        "symbol-missing",
+        Kind.SYMBOL_MISSING,
         "undefined symbol",
         r"(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): undefined symbol: (?P<symbol>[\w@.$]+)(?:,"
         r" version (?P<version>[\w.]+))?",
         _not_libc,
     ),
-    Signature("symbol-missing", "undefined symbol", r"undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?"),
     Signature(
-        "symbol-missing",
+        Kind.SYMBOL_MISSING, "undefined symbol", r"undefined symbol: (?P<symbol>[\w@.$]+)(?:, version (?P<version>[\w.]+))?"
+    ),
+    Signature(
+        Kind.SYMBOL_MISSING,
         "not defined in file",
         r"(?:(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): )?symbol (?P<symbol>\S{1,160}?),? version "
         r"(?P<version>\S{1,60}) not defined in "
@@ -174,21 +177,21 @@ SIGNATURES = (
     ),
     # cut off, or in two strings of a program
     Signature(
-        "symbol-missing",
+        Kind.SYMBOL_MISSING,
         ": symbol ",
         r"(?<![^\s:])(?P<file>[^\s:]{1,160}?\.so[\w.]{0,40}): symbol\b\W{1,8}(?P<symbol>(?:cu|nv|nccl)\w*[A-Z]\w+)",
         _not_libc,
         reach=1,
     ),
     Signature(
-        "symbol-missing",
+        Kind.SYMBOL_MISSING,
         "' not found",
         r"(?<![^\s:])(?P<library>[^\s:]{1,160}?\.so[\w.]{0,40}): version [`'](?P<version>[^']{1,60})' not found"
         r"(?: \(required by (?P<file>[^)]{1,400})\))?",
         _not_libc,
     ),
     Signature(
-        "symbol-missing",
+        Kind.SYMBOL_MISSING,
         "load symbol",
         r"(?:Cannot|Could not|Unable to) load symbol (?P<symbol>\w+)",
     ),

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _SIZE = r"(?P<size>[\d.]+ ?(?:[KMGT]i?)?B?)\b"
@@ -64,28 +65,32 @@ _RAN_OUT = (
 )
 
 SIGNATURES = (
-    Signature("out-of-memory", "ran out of memory", _RAN_OUT, _bfc, reach=2),
-    Signature("allocation-retried", "ran out of memory", _RAN_OUT, _retried, reach=2),
+    Signature(Kind.OUT_OF_MEMORY, "ran out of memory", _RAN_OUT, _bfc, reach=2),
+    Signature(Kind.ALLOCATION_RETRIED, "ran out of memory", _RAN_OUT, _retried, reach=2),
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "oom when allocating",
         r"OOM when allocating tensor.{0,120}?device:(?P<device>[GC]PU:\d+) by allocator (?P<allocator>\w+)",
         _exhausted,
     ),
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "failed to allocate",
         r"failed to (?:allocate|alloc) [\d.]{1,20}\w{0,8} ?\((?P<bytes>\d+) bytes\) from device: "
         r"(?P<allocator>CUDA)_ERROR_OUT_OF_MEMORY",
         _exhausted,
     ),
     Signature(
-        "out-of-memory", "out of memory", r"Out of memory while trying to allocate (?P<bytes>\d+)(?: bytes)?", _exhausted, reach=0
+        Kind.OUT_OF_MEMORY,
+        "out of memory",
+        r"Out of memory while trying to allocate (?P<bytes>\d+)(?: bytes)?",
+        _exhausted,
+        reach=0,
     ),
-    Signature("out-of-memory", "out of memory", r"Out of memory while trying to allocate " + _SIZE, _exhausted, reach=0),
+    Signature(Kind.OUT_OF_MEMORY, "out of memory", r"Out of memory while trying to allocate " + _SIZE, _exhausted, reach=0),
     # PyTorch
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "cuda out of memory",
         r"(?P<allocator>CUDA) out of memory(?:\.|(?=[`'\"”*)]|\s*$))(?: Tried to allocate "
         + _SIZE
@@ -94,14 +99,14 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "gpu-memory-holders",
+        Kind.GPU_MEMORY_HOLDERS,
         "total capacity of",
         r"total capacity of (?P<total>[\d.]+ [KMGT]iB)\b.{0,80}?Process \d+ has [\d.]+ [KMGT]iB memory in use.*",
         _holders,
     ),
     # named as an error in Chinese, Japanese and Korean: the words alone are advice, mostly
     *each(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         ("显存", "vram", "gpu内存", "gpu 内存", "gpuメモリ", "gpu 메모리"),
         rf"(?i)(?:报错|错误|异常|问题|症状|error|OOM|エラー|오류)[^\n]{{0,16}}(?:{_SHORT})"
         rf"|(?:{_SHORT})\W{{0,4}}(?:OOM|报错|错误|エラー|오류|error)",
@@ -110,7 +115,7 @@ SIGNATURES = (
     ),
     # no room for so much as a context
     *each(
-        "gpu-memory-full",
+        Kind.GPU_MEMORY_FULL,
         ("primaryctxretain", "cuctxcreate"),
         r"cu(?:DevicePrimaryCtxRetain|CtxCreate)\w{0,12}\W[^\n]{0,40}?CUDA_ERROR_OUT_OF_MEMORY",
         fixed(),
@@ -118,7 +123,7 @@ SIGNATURES = (
     ),
     # CuPy, ROCm, Apple's and Intel's devices, ONNX Runtime; Java's is the host's
     *each(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         ("outofmemoryerror", "out of memory"),
         r"(?<!lang\.)\b(?P<allocator>OutOfMemoryError)\b(?:: Out of memory allocating (?P<bytes>[\d,]+) bytes)?"
         r"|\b(?P<framework>HIP|XPU|MPS backend) out of memory\b",
@@ -126,21 +131,21 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "allocate memory for requested buffer",
         r"Failed to allocate memory for requested buffer of size (?P<bytes>\d+)",
         _exhausted,
         reach=0,
     ),
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "out of memory",
         r"(?i:cuda)(?: runtime)? error(?: ?\(2\))?\W{1,3}out of memory|\b[Ss]tatus: (?:Internal: )?out of memory",
         lambda _: {"allocator": "cuda"},
         reach=0,
     ),
     Signature(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         "failed to allocate",
         r"Failed to allocate (?P<bytes>\d+) bytes (?:for new constant|on device)",
         _exhausted,
@@ -148,18 +153,18 @@ SIGNATURES = (
     ),
     # gRPC says RESOURCE_EXHAUSTED of messages, too
     *each(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         ("resource_exhausted", "resource exhausted", "resourceexhaustederror", "oom when allocating"),
         r"(?:(?i:resource[_ ]exhausted)|ResourceExhaustedError)\b(?!.{0,60}(?i:larger than max|quota"
         r"|message size|too many requests|shm|open files))"
         r".{0,120}?(?:OOM|(?i:out of memory|allocat\w+|graph execution error)|$)(?:.{0,200}?device:(?P<device>[GC]PU:\d+))?",
         _exhausted,
     ),
-    Signature("out-of-memory", "oom when allocating", r"\bOOM when allocating tensor(?: with shape|\W*$)", fixed(), reach=0),
+    Signature(Kind.OUT_OF_MEMORY, "oom when allocating", r"\bOOM when allocating tensor(?: with shape|\W*$)", fixed(), reach=0),
     # a copy to the GPU whose target found no room
-    Signature("out-of-memory", "dst tensor is not", r"\bDst tensor is not initialized", fixed(allocator="gpu"), reach=0),
+    Signature(Kind.OUT_OF_MEMORY, "dst tensor is not", r"\bDst tensor is not initialized", fixed(allocator="gpu"), reach=0),
     *each(
-        "out-of-memory",
+        Kind.OUT_OF_MEMORY,
         ("cuda_error_out_of_memory", "cudaerrormemoryallocation"),
         r"^(?!.*\b(?:on host|host memory)\b).*?(?:CUDA_ERROR_OUT_OF_MEMORY|cudaErrorMemoryAllocation)",
         lambda _: {"allocator": "cuda"},
@@ -167,7 +172,7 @@ SIGNATURES = (
     ),
     # -- the host --
     *each(
-        "host-out-of-memory",
+        Kind.HOST_OUT_OF_MEMORY,
         (
             "out of memory: kill",
             "cgroup out of memory",
@@ -185,7 +190,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "host-out-of-memory",
+        Kind.HOST_OUT_OF_MEMORY,
         ("std::bad_alloc", "memoryerror", "cannot allocate memory", "defaultcpuallocator"),
         r"std::bad_alloc|\b_?(?:Array)?MemoryError\b(?::|$)|^(?!.*\bibv_)(?:.*)[Cc]annot allocate memory"
         r"|DefaultCPUAllocator: (?:can't|not enough)",
@@ -194,33 +199,33 @@ SIGNATURES = (
     ),
     # batch systems
     *each(
-        "host-out-of-memory",
+        Kind.HOST_OUT_OF_MEMORY,
         ("memory limit", "term_memlimit"),
         r"(?i:exceeded (?:the )?(?:(?:job|step|cgroup|virtual|requested) )?memory limit)|TERM_MEMLIMIT",
         fixed(),
         reach=0,
     ),
     # Kubernetes takes a pod off a node that is short of it
-    Signature("host-out-of-memory", "low on resource", r"low on resource: memory\b", fixed(), reach=0),
+    Signature(Kind.HOST_OUT_OF_MEMORY, "low on resource", r"low on resource: memory\b", fixed(), reach=0),
     # memory of the host that CUDA pins for copies, whichever of its errors says so
     *each(
-        "host-out-of-memory",
+        Kind.HOST_OUT_OF_MEMORY,
         ("bytes on host", "host memory of size", "pinned memory", "pinned host memory"),
         r"failed to alloc(?:ate)? (?P<bytes>\d+) bytes on host\b|could not allocate (?:pinned )?host memory of size"
         r"|(?i:(?:failed|unable) to allocate)[^\n]{0,40} pinned (?:host )?memory",
         fixed(),
         reach=0,
     ),
-    Signature("host-out-of-memory", "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
+    Signature(Kind.HOST_OUT_OF_MEMORY, "out of host memory", r"(?i:out of host memory)", fixed(), reach=0),
     Signature(
-        "host-memory-pressure",
+        Kind.HOST_MEMORY_PRESSURE,
         "of free system memory",
         r"Allocation of (?P<bytes>\d+) exceeds (?P<percent>\d+)% of free system memory",
         reach=0,
     ),
     # -- /dev/shm --
     *each(
-        "shared-memory-exhausted",
+        Kind.SHARED_MEMORY_EXHAUSTED,
         ("shared memory", "torch_", "/dev/shm", "bus error", "dataloader worker", "posix_fallocate"),  # noqa: S108
         r"insufficient shared memory|unable to (?:write to|open) file </torch_\d"
         r"|unable to (?:open|allocate|resize|write to) shared memory"
@@ -233,7 +238,7 @@ SIGNATURES = (
     ),
     # -- limits --
     *each(
-        "thread-limit",
+        Kind.THREAD_LIMIT,
         ("pthread_create", "start new thread", "thread creation failed", "resource temporarily unavailable", "std::system_error"),
         r"pthread_create\W.{0,30}?(?:failed|error|Resource temporarily)|can't start new thread|[Tt]hread creation failed"
         r"|(?:(?:fork|clone|retry)\b|std::system_error\W).{0,20}Resource temporarily unavailable",
@@ -241,28 +246,28 @@ SIGNATURES = (
         reach=1,
     ),
     *each(  # file descriptors that a worker process was to be handed
-        "open-files-limit",
+        Kind.OPEN_FILES_LIMIT,
         ("too many open files", "items of ancdata"),
         r"[Tt]oo many open files|received 0 items of ancdata",
         fixed(),
         reach=0,
     ),
     *each(
-        "cpu-time-limit",
+        Kind.CPU_TIME_LIMIT,
         ("time limit exceeded", "cputime", "sigxcpu"),
         r"\b(?:CPU ?time|[Cc]putime) limit exceeded|\bSIGXCPU\b",
         fixed(),
         reach=0,
     ),
     *each(
-        "file-size-limit",
+        Kind.FILE_SIZE_LIMIT,
         ("file size limit exceeded", "file too large", "sigxfsz"),
         r"\b[Ff]ile ?size limit exceeded|\[Errno 27\] File too large|\bSIGXFSZ\b",
         fixed(),
         reach=0,
     ),
     Signature(
-        "locked-memory-limit",
+        Kind.LOCKED_MEMORY_LIMIT,
         "memlock",
         r"(?i:memlock)\b.{0,60}?(?:too (?:low|small)|exceeded|is \d+ bytes)",
         fixed(),
@@ -270,22 +275,26 @@ SIGNATURES = (
     ),
     # -- memory growth --
     Signature(
-        "memory-growth-too-late",
+        Kind.MEMORY_GROWTH_TOO_LATE,
         "devices cannot be modified",
         r"(?:Physical|Virtual|Logical|Visible) devices cannot be modified (?:after|once)",
         fixed(),
     ),
     *each(
-        "memory-growth-too-late",
+        Kind.MEMORY_GROWTH_TOO_LATE,
         ("cannot set memory growth", "must be set before gpus"),
         r"Cannot set memory growth.{0,40}initialized|[Mm]emory growth must be set before GPUs have been initialized",
         fixed(),
     ),
     Signature(
-        "memory-growth-mixed", "memory growth cannot differ", r"Memory growth cannot differ between GPU devices", fixed(), reach=0
+        Kind.MEMORY_GROWTH_MIXED,
+        "memory growth cannot differ",
+        r"Memory growth cannot differ between GPU devices",
+        fixed(),
+        reach=0,
     ),
     Signature(
-        "memory-growth-mixed",
+        Kind.MEMORY_GROWTH_MIXED,
         "memory growth",
         r"(?i:memory growth).{0,40}(?:must|needs to|should) be the same (?:on|across|for) (?:all )?GPUs",
         fixed(),

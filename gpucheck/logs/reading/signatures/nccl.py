@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 # NCCL warns of much that it then does without.
@@ -30,15 +31,15 @@ _WARN = r"NCCL WARN:? *(?P<message>[^\n]+)"
 
 SIGNATURES = (
     Signature(
-        "worker-version-skew",
+        Kind.WORKER_VERSION_SKEW,
         "nccl",
         r"NCCL WARN.{0,60}?(?P<message>(?i:mismatch\w*.{0,20} NCCL version|NCCL version mismatch)[^\n]*)",
     ),
-    Signature("nccl-failed", "nccl warn", _WARN, _fault, reach=2),
-    Signature("nccl-warning", "nccl warn", _WARN, _noise, reach=0),
+    Signature(Kind.NCCL_FAILED, "nccl warn", _WARN, _fault, reach=2),
+    Signature(Kind.NCCL_WARNING, "nccl warn", _WARN, _noise, reach=0),
     # what the communicator says when it, or its network, has come up in spite of what it warned of
     *each(
-        "nccl-ready",
+        Kind.NCCL_READY,
         ("init complete", "connected all", "using network"),
         r"NCCL INFO [^\n]*?(?:Init COMPLETE|Connected all (?:rings|trees)|Using network \w+)",
         fixed(),
@@ -46,7 +47,7 @@ SIGNATURES = (
     ),
     # the network's completion queue; 0 is success
     Signature(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         "got completion",
         r"NET/IB ?: (?P<message>Got completion\b[^\n]{0,160}?with (?:error|status)[ =]?"
         r"(?:IBV_WC_(?!SUCCESS)\w+|[1-9])[^\n]*)",
@@ -54,26 +55,26 @@ SIGNATURES = (
     ),
     # InfiniBand's and RoCE's connections; it tries again a few times
     Signature(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         "ibv_modify_qp failed",
         r"(?P<message>ibv_modify_qp failed with (?:error )?\S+(?![^\n]*retrying)[^\n]*)",
         reach=0,
     ),
     # a trace of results (ncclResult_t) up to the outermost call; 7 is "in progress"
     Signature(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         "nccl info",
         r"NCCL INFO (?P<message>(?:\S*/)?(?:init|group|bootstrap)\.cc:\d+ -> (?P<code>[1-6])\b)",
         reach=0,
     ),
     *each(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         ("ncclunhandledcudaerror", "ncclsystemerror", "ncclinternalerror", "ncclinvalid", "ncclremoteerror"),
         r"(?P<code>nccl(?:UnhandledCuda|System|Internal|Remote)Error|ncclInvalid(?:Usage|Argument))(?:: (?P<message>[^\n]+))?",
         reach=0,
     ),
     *each(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         (
             "unhandled system error",
             "unhandled cuda error",
@@ -93,7 +94,7 @@ SIGNATURES = (
     ),
     # PyTorch's two watches over a collective: one of its time, one of whoever watches the time
     *each(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         ("watchdog", "heartbeat monitor", "nccl timeout"),
         r"(?P<message>Watchdog caught collective operation timeout[^\n]*|\bNCCL (?:watchdog )?timeout\b[^\n]*"
         r"|Heartbeat monitor timed out![^\n]*|watchdog got stuck for \d+[^\n]*|detected no heartbeat of its watchdog)",
@@ -101,23 +102,23 @@ SIGNATURES = (
         reach=0,
     ),
     # the kernel's word for a crash inside it
-    Signature("nccl-failed", "segfault at", r"(?P<message>segfault at \S+ [^\n]{0,120}? in libnccl\.so[\w.]*)", reach=0),
+    Signature(Kind.NCCL_FAILED, "segfault at", r"(?P<message>segfault at \S+ [^\n]{0,120}? in libnccl\.so[\w.]*)", reach=0),
     # TensorFlow for Windows has no NCCL
     Signature(
-        "nccl-failed",
+        Kind.NCCL_FAILED,
         "ncclallreduce",
         r"(?P<message>No OpKernel was registered to support Op '?NcclAllReduce)",
         reach=0,
     ),
     # two processes were given the same GPU
     Signature(
-        "gpu-shared-by-ranks",
+        Kind.GPU_SHARED_BY_RANKS,
         "duplicate gpu detected",
         r"Duplicate GPU detected *:? *rank (?P<rank>\d+) and rank (?P<other>\d+)",
         reach=1,
     ),
     *each(
-        "peer-access-unavailable",
+        Kind.PEER_ACCESS_UNAVAILABLE,
         ("peer access is not supported", "peer_access_unsupported", "peeraccessunsupported", "enable peer access from"),
         r"peer access is not supported between|CUDA_ERROR_PEER_ACCESS_UNSUPPORTED|cudaErrorPeerAccessUnsupported"
         r"|(?:failed to|cannot|could not|unable to) enable peer access from",
@@ -126,7 +127,7 @@ SIGNATURES = (
     ),
     # a way that is there and not used, of which NCCL only informs
     *each(
-        "peer-access-disabled",
+        Kind.PEER_ACCESS_DISABLED,
         ("p2p is disabled", "enable p2p between"),
         r"P2P is disabled between (?:NVLINK )?connected GPUs|Could not enable P2P between dev",
         fixed(),
@@ -134,7 +135,7 @@ SIGNATURES = (
     ),
     # nvidia-smi topo -p2p: not supported by the chipset, the GPU, the topology, or at all
     *each(
-        "peer-access-unavailable",
+        Kind.PEER_ACCESS_UNAVAILABLE,
         (
             *(f" {kind}" for kind in ("cns", "gns", "tns", "ns")),
             *(f"{kind}{tab}" for kind in ("cns", "gns", "tns") for tab in ("\t", "\\t")),
@@ -144,12 +145,12 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "peer-access-unavailable",
+        Kind.PEER_ACCESS_UNAVAILABLE,
         ("topo -p2p", "can_device_access_peer"),
         r"topo -p2p [rwnap]+\b[^\n]{0,12}?[=:][ *`]*[CGT]NS\b|can_device_access_peer(?:\([^)\n]*\))?[` ]*(?:[=:]|->)+ ?False\b",
         fixed(),
         reach=0,
     ),
     # 217 is that result's number
-    Signature("peer-access-unavailable", "cuda failure 217", r"Cuda failure 217\b", fixed(), reach=0),
+    Signature(Kind.PEER_ACCESS_UNAVAILABLE, "cuda failure 217", r"Cuda failure 217\b", fixed(), reach=0),
 )

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading import codes
 from gpucheck.logs.reading.signatures import SAYS, Signature, each, fixed, named
 
@@ -33,42 +34,44 @@ def _named(name: str) -> dict[str, str] | None:
 
 
 SIGNATURES = (
-    Signature("nvml-failed", "initialize nvml", r"(?:Failed|Unable) to initialize NVML: (?P<message>[^\n.]+)", _result, reach=0),
-    Signature("nvml-failed", "nvml error", r"(?i:nvml error): (?P<message>[\w /]+)", _result, reach=0),
-    Signature("nvml-failed", "nvmlerror_", r"(?P<name>NVMLError_\w+)(?:: (?P<message>[^\n]+))?", _result, reach=0),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED, "initialize nvml", r"(?:Failed|Unable) to initialize NVML: (?P<message>[^\n.]+)", _result, reach=0
+    ),
+    Signature(Kind.NVML_FAILED, "nvml error", r"(?i:nvml error): (?P<message>[\w /]+)", _result, reach=0),
+    Signature(Kind.NVML_FAILED, "nvmlerror_", r"(?P<name>NVMLError_\w+)(?:: (?P<message>[^\n]+))?", _result, reach=0),
+    Signature(
+        Kind.NVML_FAILED,
         "nvml",
         r"(?i:nvml)[^\n]{0,60}?[: ](?P<name>ERROR_[A-Z_]+)",
         lambda match: _named("NVML_" + match["name"]),
         reach=0,
     ),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         "nvmlinit",
         r"\bnvmlInit\w*\([^)\n]{0,12}\)" + SAYS + r"(?P<code>4|9|1[0-9]|2[0-8]|999)\b(?![.\d])",
         reach=0,
     ),
-    Signature("nvml-failed", "init failure", r"\bnvml(?: \w+)? init failure: (?P<code>\d+)", reach=0),  # Ollama
-    Signature("nvml-failed", "failed to query nvidia devices", r"Failed to query NVIDIA devices", fixed(code="9"), reach=0),
-    Signature("nvml-failed", "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
+    Signature(Kind.NVML_FAILED, "init failure", r"\bnvml(?: \w+)? init failure: (?P<code>\d+)", reach=0),  # Ollama
+    Signature(Kind.NVML_FAILED, "failed to query nvidia devices", r"Failed to query NVIDIA devices", fixed(code="9"), reach=0),
+    Signature(Kind.NVML_FAILED, "nvml_error_", r"(?P<name>NVML_ERROR_[A-Z_]+)", _result, reach=0),
     *each(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         ("communicate with the nvidia driver", "can't communicate with", "nvidia-smi has failed"),
         r"(?:couldn\Wt|can\Wt|could not|cannot) communicate with the NVIDIA driver"
         r"|NVIDIA-SMI has failed because it \S+(?: not)? communicate",
         fixed(code="9", name="NVML_ERROR_DRIVER_NOT_LOADED"),
     ),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         "find libnvidia-ml",
         r"(?:couldn't|could not|cannot) find (?:the )?libnvidia-ml",
         fixed(code="12", name="NVML_ERROR_LIBRARY_NOT_FOUND"),
     ),
-    Signature("nvml-failed", "driver not loaded", r"^(?P<message>Driver Not Loaded)\.?$", _result, reach=0),
-    Signature("nvml-failed", "nvml shared library not found", r"(?P<message>NVML Shared Library Not Found)", _result, reach=0),
+    Signature(Kind.NVML_FAILED, "driver not loaded", r"^(?P<message>Driver Not Loaded)\.?$", _result, reach=0),
+    Signature(Kind.NVML_FAILED, "nvml shared library not found", r"(?P<message>NVML Shared Library Not Found)", _result, reach=0),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         "no devices were found",
         r"^No devices were found\.?$|[\"']No devices were found\.?(?:\\n)?[\"']"
         r"|nvidia-smi\b\W{0,6}(?:\w+\W{1,3}){0,3}No devices were found",
@@ -76,21 +79,21 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         "determine the device handle",
         r"Unable to determine the device handle for (?P<device>GPU ?[\w:.]*?(?:: [\w:]+\.\d)?): (?P<message>[A-Za-z][^\n]*)",
         _handle,
     ),
-    Signature("nvml-failed", "version mismatch", r"(?P<message>(?i:driver/library version mismatch))", _result, reach=0),
+    Signature(Kind.NVML_FAILED, "version mismatch", r"(?P<message>(?i:driver/library version mismatch))", _result, reach=0),
     *each(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         ("gpu is lost", "gpu_is_lost"),
         r"(?P<message>GPU is lost)",
         _result,
         reach=0,
     ),
     Signature(
-        "nvml-failed",
+        Kind.NVML_FAILED,
         "access blocked by the",
         r"GPU access blocked by the (?:operating system|OS\b)",
         fixed(code="17", name="NVML_ERROR_OPERATING_SYSTEM", message="GPU access blocked by the operating system"),
@@ -98,34 +101,34 @@ SIGNATURES = (
     ),
     # Slurm's AutoDetect=nvml
     Signature(
-        "scheduler-without-nvml",
+        Kind.SCHEDULER_WITHOUT_NVML,
         "nvml functionality",
         r"configured (?:to autodetect|with) nvml functionality, but (?:we weren't able to find that lib|that lib wasn't found)",
         fixed(),
         reach=1,
     ),
     # nvidia-smi adds this line to a mismatch only
-    Signature("driver-mismatch", "nvml library version", r"^NVML library version: (?P<library>[\d.]+\d)", reach=0),
+    Signature(Kind.DRIVER_MISMATCH, "nvml library version", r"^NVML library version: (?P<library>[\d.]+\d)", reach=0),
     # -- nvidia-smi's tables: context --
     Signature(
-        "driver-version",
+        Kind.DRIVER_VERSION,
         "driver version",
         r"\bDriver Version *: *(?P<kernel>\d[\d.]*\d)(?:.{0,20}?CUDA Version *: *(?P<cuda>\d[\d.]*\d))?",
     ),
     *each(
-        "driver-lists-gpu",
+        Kind.DRIVER_LISTS_GPU,
         ("uuid: gpu-", "uuid: mig-"),
         r"^GPU (?P<index>\d+): (?P<name>[^\n(]{2,60}?) \(UUID: (?P<uuid>(?:GPU|MIG)-[\w-]+)\)",
         reach=0,
     ),
     Signature(
-        "gpu-memory-used",
+        Kind.GPU_MEMORY_USED,
         "mib",
         r"(?P<used_mb>\b\d{1,9}) ?MiB */ *(?P<total_mb>\d+) ?MiB",
         reach=0,
     ),
     Signature(
-        "gpu-process",
+        Kind.GPU_PROCESS,
         "mib",
         r"^(?P<gpu>\d+) +(?:N/A +N/A +|\d+ +\d+ +)?(?P<pid>\d+) +(?P<type>[CGM+]{1,3}) +(?P<name>\S(?:.*\S)?)"
         r" +(?P<memory_mb>\d+) ?MiB$",
@@ -133,11 +136,11 @@ SIGNATURES = (
     ),
     # PyTorch names the others on the GPU
     Signature(
-        "gpu-process",
+        Kind.GPU_PROCESS,
         "memory in use",
         r"Process (?P<pid>\d+) has (?P<memory>[\d.]+ [KMGT]iB) memory in use",
         reach=0,
     ),
-    Signature("gpu-smi-error", "inforom is corrupted", r"infoROM is corrupted", reach=0),
-    Signature("gpu-smi-error", "err!", r"\bERR!", fixed(), reach=0),
+    Signature(Kind.GPU_SMI_ERROR, "inforom is corrupted", r"infoROM is corrupted", reach=0),
+    Signature(Kind.GPU_SMI_ERROR, "err!", r"\bERR!", fixed(), reach=0),
 )

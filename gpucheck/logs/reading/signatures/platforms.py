@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 from gpucheck.logs.reading.words import UNSUPPORTED, ascii_words
 
@@ -21,7 +22,7 @@ _NO_CODE = (  # results that mean: no kernel was compiled for this GPU
 
 SIGNATURES = (
     *each(
-        "windows-native",
+        Kind.WINDOWS_NATIVE,
         ("native windows",),
         r"(?i:GPU[^\n]{0,40}not (?:available|supported) on native[- ]Windows"
         r"|native[- ]Windows[^\n]{0,40}GPU[^\n]{0,30}not (?:available|supported))",
@@ -29,21 +30,21 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "windows",
+        Kind.WINDOWS,
         ("win_amd64", "c:\\", "d:\\", "powershell", "site-packages\\", ".dll"),
         r"(?P<message>[\w.-]{0,80}win_amd64\S*|(?:^|[\s\"'(])(?:PS )?[A-Za-z]:\\[\w .\\-]{0,60}|\b(?:cudart|cublas"
         r"|cudnn|cufft|nvcuda)\w*\.dll)",
         reach=0,
     ),
     *each(
-        "macos",
+        Kind.MACOS,
         ("metal device set to", "macosx_", "tensorflow-macos", "tensorflow-metal", "pluggabledevice", "/users/", "darwin"),
         r"Metal device set to|macosx_\d+_\d+_\w+|tensorflow-(?:macos|metal)\b|(?:^|[\s\"'])/Users/\w|\bDarwin\b",
         fixed(),
         reach=0,
     ),
     *each(
-        "wsl",
+        Kind.WSL,
         ("wsl environment detected", "libdxcore", "/usr/lib/wsl", "wsl 1", "wsl1", "/dev/dxg"),
         r"(?P<message>WSL environment detected but [^\n:]+|(?i:WSL ?1\b)[^\n]{0,60}(?:not supported|no GPU"
         r"|unsupported)[^\n]{0,30}"
@@ -54,27 +55,27 @@ SIGNATURES = (
     ),
     # the container toolkit on the folder of NVIDIA's Windows driver; other adapters have theirs, and no such library
     Signature(
-        "wsl",
+        Kind.WSL,
         "/usr/lib/wsl/drivers/nv",
         r"(?P<message>\b(?P<library>lib(?:cuda|nvidia-ml)\S*) not found in /usr/lib/wsl/drivers/nv\w*\.inf\S*)",
         reach=0,
     ),
     *each(
-        "wsl-inside",
+        Kind.WSL_INSIDE,
         ("/usr/lib/wsl", "microsoft-standard-wsl", "inside wsl"),
         r"/usr/lib/wsl\b\S*|microsoft-standard-WSL|(?i:\binside WSL ?2?\b)",
         fixed(),
         reach=0,
     ),
     *each(
-        "rocm",
+        Kind.ROCM,
         ("hiperror", "hsa_status_error", "hip error", "hip runtime error"),
         rf"(?P<unsupported>{_NO_CODE})",
         _rocm,
         reach=0,
     ),
     *each(
-        "rocm",
+        Kind.ROCM,
         (
             "hipinit",
             "hip_error_",
@@ -95,7 +96,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "rocm",
+        Kind.ROCM,
         "gfx",
         r"(?P<unsupported>\bgfx\d{3,4}\w?\b)[^\n.;|]{0,12}?(?:" + ascii_words(UNSUPPORTED) + r")",
         _rocm,
@@ -103,34 +104,36 @@ SIGNATURES = (
     ),
     # rocBLAS and ggml of a GPU that their kernels were not compiled for
     Signature(
-        "rocm",
+        Kind.ROCM,
         "tensilelibrary",
         r"(?i:(?:cannot|could not|unable to|failed to) (?:read|open|load|find)) \S*TensileLibrary[\w.]*\b"
         r"(?:[^\n]{0,60}?(?P<unsupported>\bgfx\d{3,4}\w?\b))?",
         _rocm,
         reach=1,
     ),
-    Signature("rocm", "with hip arch", r"no device code compatible with (?P<unsupported>HIP arch \d+)", _rocm, reach=0),
+    Signature(Kind.ROCM, "with hip arch", r"no device code compatible with (?P<unsupported>HIP arch \d+)", _rocm, reach=0),
     *each(
-        "musl",
+        Kind.MUSL,
         ("error relocating", "error loading shared library", "musllinux"),
         r"Error relocating \S+: \w+: symbol not found|Error loading shared library ld-linux|\bmusllinux_\d",
         fixed(),
         reach=0,
     ),
     Signature(
-        "amd-gpu",
+        Kind.AMD_GPU,
         "advanced micro devices",
         r"(?P<device>[\da-f:.]{7,12}) (?:VGA|3D|Display)[^:]{0,30}: Advanced Micro Devices, Inc\. \[AMD/ATI\] "
         r"(?P<name>[^\n(]{2,60})",
         reach=0,
     ),
     Signature(
-        "architecture",
+        Kind.ARCHITECTURE,
         "platform: linux_",
         r"platform: linux_(?P<machine>armv\w+|i686|ppc64le|riscv64|aarch64)",
         reach=0,
     ),
-    Signature("architecture", "gnu/linux", r"\b(?P<machine>armv\w+|i[3-6]86|ppc64le|riscv64|s390x)\b.{0,20}GNU/Linux", reach=0),
-    Signature("architecture", "aarch64", r"(?P<machine>(?:manylinux\w*_|linux[_-])aarch64|\baarch64\b)", reach=0),
+    Signature(
+        Kind.ARCHITECTURE, "gnu/linux", r"\b(?P<machine>armv\w+|i[3-6]86|ppc64le|riscv64|s390x)\b.{0,20}GNU/Linux", reach=0
+    ),
+    Signature(Kind.ARCHITECTURE, "aarch64", r"(?P<machine>(?:manylinux\w*_|linux[_-])aarch64|\baarch64\b)", reach=0),
 )

@@ -3,6 +3,7 @@
 import re
 import sys
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _SIGNALS = {"4": "SIGILL", "6": "SIGABRT", "7": "SIGBUS", "8": "SIGFPE", "9": "SIGKILL", "11": "SIGSEGV", "15": "SIGTERM"}
@@ -62,15 +63,15 @@ _EXCEPTION = (
 )
 
 SIGNATURES = (
-    *each("traceback", ("error", "exception", "keyboardinterrupt", "systemexit"), _EXCEPTION, reach=0),
-    Signature("module-missing", "no module named", r"No module named ['\"]?(?P<module>[\w.-]+)", reach=0),
-    Signature("import-failed", "importerror", r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, reach=1),
+    *each(Kind.TRACEBACK, ("error", "exception", "keyboardinterrupt", "systemexit"), _EXCEPTION, reach=0),
+    Signature(Kind.MODULE_MISSING, "no module named", r"No module named ['\"]?(?P<module>[\w.-]+)", reach=0),
+    Signature(Kind.IMPORT_FAILED, "importerror", r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, reach=1),
     # a file of one's own, named like what it wants to import
     Signature(
-        "module-hidden", "is not a package", r"No module named '(?P<module>\w+)\.[\w.]+'; '(?P=module)' is not a package", _own
+        Kind.MODULE_HIDDEN, "is not a package", r"No module named '(?P<module>\w+)\.[\w.]+'; '(?P=module)' is not a package", _own
     ),
     *each(
-        "module-hidden",
+        Kind.MODULE_HIDDEN,
         ("cannot import name", "partially initialized", "consider renaming"),
         r"cannot import name '[^']*' from (?:partially initialized module )?'(?P<module>\w+)'[^\n]*"
         r"\((?:consider renaming ')?(?P<file>[^()'\n]*[/\\](?P=module)\.py)"
@@ -79,29 +80,31 @@ SIGNATURES = (
         _own,
         reach=0,
     ),
-    Signature("own-file", 'file "', r'\bFile "(?P<file>[^"\n]*[/\\](?P<module>\w+)\.py)", line \d+, in <module>', _own, reach=0),
     Signature(
-        "import-failed",
+        Kind.OWN_FILE, 'file "', r'\bFile "(?P<file>[^"\n]*[/\\](?P<module>\w+)\.py)", line \d+, in <module>', _own, reach=0
+    ),
+    Signature(
+        Kind.IMPORT_FAILED,
         "dll load failed",
         r"(?:(?P<type>\b\w{0,60}Error): )?(?P<message>DLL load failed[^\n]*)",
         _import,
         reach=1,
     ),
     Signature(
-        "import-failed",
+        Kind.IMPORT_FAILED,
         "native tensorflow runtime",
         r"Failed to load the native TensorFlow runtime",
         fixed(module="tensorflow", type="ImportError", message="native runtime"),
         reach=0,
     ),
     Signature(
-        "import-failed",
+        Kind.IMPORT_FAILED,
         "self-check failed",
         r"Could not (?:find|load) (?P<message>the DLL\(s\) 'msvcp\w+\.dll[^\n]{0,60})",
         fixed(module="tensorflow"),
     ),
     *each(
-        "import-failed",
+        Kind.IMPORT_FAILED,
         (
             "descriptors cannot",
             "descriptors should not",
@@ -124,7 +127,7 @@ SIGNATURES = (
     ),
     # a file of one's own named tensorflow.py, or an installation without its files
     *each(
-        "import-failed",
+        Kind.IMPORT_FAILED,
         ("module 'tensorflow' has no attribute",),
         r"(?P<message>module 'tensorflow' has no attribute '(?:__version__|constant|Variable|keras|config|data|io|function|compat"
         r"|random|python|math|reduce_\w+|Tensor)')",
@@ -132,7 +135,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "cpu-instructions-missing",
+        Kind.CPU_INSTRUCTIONS_MISSING,
         ("compiled to use", "was built using"),
         r"(?:(?:TensorFlow library|jaxlib|version of jaxlib) was (?:compiled|built) (?:to use|with|using)|\bcompiled to use) "
         r"(?P<instructions>\w+)"
@@ -140,14 +143,14 @@ SIGNATURES = (
     ),
     # -- the end --
     Signature(
-        "killed",
+        Kind.KILLED,
         "(core dumped)",
         r"(?P<word>(?i:Aborted|Segmentation fault|Illegal instruction|Bus error|Floating point exception)) +\(core dumped\)",
         _signal,
         reach=0,
     ),
     *each(
-        "killed",
+        Kind.KILLED,
         ("aborted", "killed", "terminated", "segmentation fault", "illegal instruction", "bus error"),
         r"^(?:Fatal Python error: |\S+: line \d+: +\d+ |[^\n]*(?:s/step|it/s)[^\n]*[\d\]])?"  # a bar has no end of its line
         r"(?P<word>Aborted|Killed|Terminated|Segmentation fault"
@@ -159,7 +162,7 @@ SIGNATURES = (
     ),
     # macOS: bash puts the signal's number behind its name, zsh says who it is
     *each(
-        "killed",
+        Kind.KILLED,
         ("illegal instruction:", "illegal hardware instruction", "segmentation fault:", "bus error:", "zsh: "),
         r"^(?P<word>Illegal instruction|Segmentation fault|Bus error): \d+$"
         r"|^zsh: (?P<zsh>killed|illegal hardware instruction|segmentation fault|bus error) ",
@@ -167,7 +170,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "killed",
+        Kind.KILLED,
         ("signals.sig", "exit code", "exitcode", "exited with code", "signal "),
         r"(?:died with|<)\W{0,4}Signals\.(?P<name>SIG\w+)|(?i:exit(?:ed)?(?: with)? ?(?:code|status)"
         r"|exitcode)\W{1,8}-?(?P<number>4|6|7|9|11|134|135|137|139)\b"

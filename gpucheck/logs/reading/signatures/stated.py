@@ -6,10 +6,11 @@ nothing else that tells of a failure.
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Fields, Signature, each
 from gpucheck.logs.reading.words import ABSENT, ABSENT_BEFORE, NO_LONGER, OLD, UNFIT, UNSUPPORTED, ascii_words
 
-KIND = "stated"
+KIND = Kind.STATED
 
 _DRIVER = (
     r"(?:\b(?:NVIDIA|GPU|graphics|video)(?: \w+)? drivers?\b"

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _LOCAL_GPU = r"(?:/job:localhost)?(?:/(?:replica|task):\d+)*/device:GPU:"
@@ -43,41 +44,41 @@ def _container(match: "re.Match[str]") -> dict[str, str] | None:
 
 SIGNATURES = (
     *each(
-        "gpu-libraries-missing",
+        Kind.GPU_LIBRARIES_MISSING,
         ("cannot dlopen some", "skipping registering gpu devices"),
         r"(?i:cannot dlopen some (?:GPU|CUDA) libraries|skipping registering GPU devices)",
         fixed(),
         reach=0,
     ),
-    Signature("cuda-drivers-not-found", "find cuda drivers", r"(?i:could not find cuda drivers)", fixed(), reach=0),
+    Signature(Kind.CUDA_DRIVERS_NOT_FOUND, "find cuda drivers", r"(?i:could not find cuda drivers)", fixed(), reach=0),
     Signature(
-        "cuda-runtime-unavailable",
+        Kind.CUDA_RUNTIME_UNAVAILABLE,
         "error loading cuda libraries",
         r"(?:call to (?P<call>\w+): )?Error loading CUDA libraries",
     ),
     # -- devices --
     Signature(
-        "gpu-created",
+        Kind.GPU_CREATED,
         "device:gpu:",
         r"Created (?:TensorFlow )?device \(?\S*?device:(?P<device>GPU:\d+) with (?P<memory_mb>\d+) MB memory"
         r".{0,40}?name: (?P<name>[^,]+), pci bus id: (?P<pci>[^,)]+)(?:, compute capability: (?P<capability>\d+\.\d+))?",
     ),
     Signature(
-        "gpu-created",
+        Kind.GPU_CREATED,
         "creating tensorflow device",
         r"Creating TensorFlow device \(/(?:device:)?(?i:gpu):(?P<index>\d+)\).{0,20}?name: (?P<name>[^,]+)"
         r"(?:, pci bus id: (?P<pci>[\w:.]+))?(?:, compute capability: (?P<capability>\d+\.\d+))?",
         lambda match: {**(named(match) or {}), "device": f"GPU:{match['index']}"},
     ),
     Signature(
-        "gpu-ignored",
+        Kind.GPU_IGNORED,
         "gpu device (device:",
         _IGNORED + r".{0,160}?(?i:capability:? (?P<capability>\d+\.\d+))?\)?.{0,20}?"
         r"(?:multiprocessor count|core count): (?P<count>\d+)(?:.{0,40}?minimum required (?:\w+ )?count is (?P<minimum>\d+))?",
         fixed(reason="multiprocessors"),
     ),
     Signature(
-        "gpu-ignored",
+        Kind.GPU_IGNORED,
         "gpu device (device:",
         _IGNORED + r".{0,160}?with Cuda compute capability (?P<capability>\d+\.\d+)"
         r"(?:.{0,40}?minimum required Cuda capability is (?P<minimum>\d+\.\d+))?",
@@ -85,36 +86,36 @@ SIGNATURES = (
     ),
     # PyTorch's words for the same
     Signature(
-        "gpu-ignored",
+        Kind.GPU_IGNORED,
         "of cuda capability",
         r"Found GPU(?P<device>\d+) (?P<name>.{1,80}?) which is of cuda capability (?P<capability>\d+\.\d+)"
         r"(?:.{0,160}?minimum cuda capability supported by this library is (?P<minimum>\d+\.\d+))?",
         fixed(reason="capability"),
     ),
     Signature(
-        "gpu-ignored",
+        Kind.GPU_IGNORED,
         "no longer supports this gpu",
         r"no longer supports this GPU because it is too old",
         fixed(reason="capability"),
         reach=0,
     ),
     Signature(
-        "gpu-found",
+        Kind.GPU_FOUND,
         "found device",
         r"Found device (?P<device>\d+) with properties:.{0,60}?name: (?P<name>.+?)"
         r"(?: major: (?P<major>\d+) minor: (?P<minor>\d+)| computeCapability: (?P<capability>[\d.]+))",
     ),
     Signature(
-        "gpu-memory",
+        Kind.GPU_MEMORY,
         "freememory:",
         r"totalMemory: (?P<total>[\d.]+ ?[KMGT]i?B) freeMemory: (?P<free>[\d.]+ ?[KMGT]i?B)",
         reach=0,
     ),
     Signature(
-        "gpu-memory", "total memory:", r"^Total memory: (?P<total>[\d.]+ ?[KMGT]i?B) Free memory: (?P<free>[\d.]+ ?[KMGT]i?B)"
+        Kind.GPU_MEMORY, "total memory:", r"^Total memory: (?P<total>[\d.]+ ?[KMGT]i?B) Free memory: (?P<free>[\d.]+ ?[KMGT]i?B)"
     ),
     *each(
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         ("list_physical_devices", "list_logical_devices"),
         r"list_(?:physical|logical)_devices\((?:device_type ?= ?)?['\"](?i:GPU)['\"]\)[)`*]*"
         r"(?:(?: *[:=,]| *(?:->|\u2192)|(?: (?!(?:or|and|if|else|in)\b)[^\W\d]{1,12}){1,4}?:?) *| *)"
@@ -124,7 +125,7 @@ SIGNATURES = (
     ),
     # the answer in a comment behind the question
     *each(
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         ("list_physical_devices", "list_logical_devices"),
         r"list_(?:physical|logical)_devices\((?:device_type ?= ?)?['\"](?i:GPU)['\"]\)[)`*;]* *#+\W{0,4}"
         r"(?i:(?:the|it|this|still|only|just|always|outputs?|results?|answers?|shows?|prints?|printed|returns?|returned|gives?|is)\b"
@@ -133,7 +134,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         ("cuda.is_available()", "is_gpu_available()", "is cuda available", "cuda available"),
         r"(?:cuda\.is_available\(\)|is_gpu_available\(\)|(?:Is )?CUDA [Aa]vailable)[)`*]*(?:[ :?=]|->|→)*"
         r"(?:[^\W\d]{1,12}\W{1,2})?False\b",
@@ -141,20 +142,20 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         "available devices are",
         r"/device:GPU:\d+ but available devices are \[(?!.{0,800}?device:GPU)",
         fixed(count="0"),
     ),
     Signature(  # Keras' multi_gpu_model and PyTorch Lightning
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         "machine only has",
         r"(?i:(?:this|your) machine only has): \[(?:'/(?i:xla_)?(?i:cpu):\d+'(?:, )?)*\]",
         fixed(count="0"),
         reach=1,
     ),
     *each(
-        "gpus-listed",
+        Kind.GPUS_LISTED,
         ("gpus:", "gpus available", "gpu available", "gpus =", "gpu devices:", "gpu is not available"),
         r"(?i:\b(?:(?:available |physical |logical |visible |detected |list of )GPUs?(?: devices)?"
         r"|GPUs?(?: available| found| detected| devices))\W{1,4}\[\]|\bGPUs ?[:=]+ ?\[\]"
@@ -162,31 +163,35 @@ SIGNATURES = (
         fixed(count="0"),
         reach=0,
     ),
-    Signature("gpus-listed", "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
-    Signature("gpus-listed", "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),
-    Signature("gpus-listed", "adding visible gpu devices", r"Adding visible gpu devices:(?P<devices>[ \d,]*)$", _added, reach=0),
+    Signature(Kind.GPUS_LISTED, "num gpus available", r"Num GPUs Available: *(?P<count>\d+)", reach=0),
+    Signature(Kind.GPUS_LISTED, "physicaldevice(name=", r"\[PhysicalDevice\(name=.*", _counted, reach=0),
     Signature(
-        "kernels-jit-compiled",
+        Kind.GPUS_LISTED, "adding visible gpu devices", r"Adding visible gpu devices:(?P<devices>[ \d,]*)$", _added, reach=0
+    ),
+    Signature(
+        Kind.KERNELS_JIT_COMPILED,
         "not built with cuda kernel binaries",
         r"not built with CUDA kernel binaries compatible with compute capability (?P<capability>\d+\.\d+)",
     ),
     Signature(
-        "placement-failed",
+        Kind.PLACEMENT_FAILED,
         "could not satisfy explicit device specification",
         r"Could not satisfy explicit device specification '(?P<device>[^']*)'(?! because no supported kernel)",
         reach=0,
     ),
     Signature(
-        "placement-failed",
+        Kind.PLACEMENT_FAILED,
         "explicitly assigned to",
         r"explicitly assigned to (?P<device>\S*device:GPU:\d+) but available devices are",
         reach=1,
     ),
     # Only heavy ops: small ones belong on the CPU of a healthy machine too.
     # TensorFlow's word for a kernel that failed before: which way, it no longer knows
-    Signature("cuda-error", "gpu sync failed", r"\bGPU sync failed", fixed(code="719", name="CUDA_ERROR_LAUNCH_FAILED"), reach=0),
+    Signature(
+        Kind.CUDA_ERROR, "gpu sync failed", r"\bGPU sync failed", fixed(code="719", name="CUDA_ERROR_LAUNCH_FAILED"), reach=0
+    ),
     *each(
-        "cpu-fallback",
+        Kind.CPU_FALLBACK,
         ("executing op", "): /job:"),
         r"(?:Executing op |\()(?P<op>(?:Batch|_Fused|Fused|Depthwise)?(?:MatMul|Conv[123]D|BatchNorm|Einsum)\w*)"
         r"(?: in device |\): )\S+device:CPU:\d+",
@@ -194,39 +199,39 @@ SIGNATURES = (
     ),
     # kernels of the CPU know one memory layout, and models for a GPU are given the other
     Signature(
-        "cpu-fallback",
+        Kind.CPU_FALLBACK,
         "only supports",
         r"\bCPU\b[^\n]{0,60}only supports (?:the )?NHWC|only supports (?:the )?NHWC[^\n]{0,30} on the CPU",
         fixed(op="convolution"),
         reach=0,
     ),
-    Signature("cpu-fallback", "are non-gpu devices", r"non-GPU devices in `?tf\.distribute", fixed(op="strategy"), reach=0),
+    Signature(Kind.CPU_FALLBACK, "are non-gpu devices", r"non-GPU devices in `?tf\.distribute", fixed(op="strategy"), reach=0),
     # -- strategies --
     Signature(
-        "strategy-devices",
+        Kind.STRATEGY_DEVICES,
         "strategy with devices",
         r"Using (?P<strategy>\w*Strategy) with devices (?P<devices>\(.*?\))",
         lambda match: {**(_strategy(match) or {}), "strategy": match["strategy"]},
     ),
     Signature(
-        "strategy-device-invisible",
+        Kind.STRATEGY_DEVICE_INVISIBLE,
         "not visible to tensorflow",
         r"requested devices in `?tf\.distribute\.Strategy`? are not visible to TensorFlow: (?P<devices>\S+)",
         _invisible,
     ),
     # without the first one there is none
     Signature(
-        "gpus-listed", "not visible to tensorflow", rf"not visible to TensorFlow: (?:\S*,)?{_LOCAL_GPU}0\b", fixed(count="0")
+        Kind.GPUS_LISTED, "not visible to tensorflow", rf"not visible to TensorFlow: (?:\S*,)?{_LOCAL_GPU}0\b", fixed(count="0")
     ),
     *each(
-        "replicas",
+        Kind.REPLICAS,
         ("number of devices:", "replicas"),
         r"(?:[Nn]umber of (?:devices|replicas(?: in sync)?)|num_replicas_in_sync|REPLICAS) ?[:=] *(?P<count>\d+)",
         reach=0,
     ),
     # Keras' multi_gpu_model and PyTorch Lightning: more asked for than there are
     *each(
-        "gpus-requested",
+        Kind.GPUS_REQUESTED,
         ("with `gpus=", "you requested gpu"),
         r"(?:with `gpus=(?P<count>\d+)`|You requested (?i:gpus?): (?P<wanted>\[[\d, ]*\])).{0,300}?"
         r"(?i:this|your) machine only has: (?P<found>\[[^\]]*\])",
@@ -234,48 +239,50 @@ SIGNATURES = (
     ),
     # -- what TensorFlow prints after a failed cuInit --
     Signature(
-        "kernel-driver-absent",
+        Kind.KERNEL_DRIVER_ABSENT,
         "driver",
         r"kernel driver does not appear to be running on this host(?: \((?P<host>[^)]+)\))?"
         r"|/proc/driver/nvidia/version(?:'?:? ?)(?:does not exist|[Nn]o such file)",
         reach=0,
     ),
     Signature(
-        "driver-version",
+        Kind.DRIVER_VERSION,
         "reported version is",
         r"libcuda reported version is: (?P<library>\d[\d.]*)|kernel reported version is: (?P<kernel>\d[\d.]*)",
         reach=0,
     ),
     Signature(
-        "cuda-diagnostics", "cuda diagnostic information", r"retrieving CUDA diagnostic information for host", fixed(), reach=0
+        Kind.CUDA_DIAGNOSTICS, "cuda diagnostic information", r"retrieving CUDA diagnostic information for host", fixed(), reach=0
     ),
-    Signature("driver-versions-agree", "to match dso", r"kernel version seems to match DSO: (?P<version>[\d.]+)", reach=0),
+    Signature(Kind.DRIVER_VERSIONS_AGREE, "to match dso", r"kernel version seems to match DSO: (?P<version>[\d.]+)", reach=0),
     Signature(
-        "driver-mismatch",
+        Kind.DRIVER_MISMATCH,
         "match dso version",
         r"kernel version (?:(?P<kernel>[\d.]+) )?does not match DSO version(?: (?P<library>[\d.]+))?",
     ),
-    Signature("devices-hidden", "cuda_visible_devices", r"env: CUDA_VISIBLE_DEVICES=\"(?P<value>[^\"]*)\"", reach=0),
-    Signature("devices-hidden", "this hides all gpus", r"CUDA_VISIBLE_DEVICES is set to (?P<value>\S+).{0,5}this hides all GPUs"),
+    Signature(Kind.DEVICES_HIDDEN, "cuda_visible_devices", r"env: CUDA_VISIBLE_DEVICES=\"(?P<value>[^\"]*)\"", reach=0),
     Signature(
-        "devices-hidden",
+        Kind.DEVICES_HIDDEN, "this hides all gpus", r"CUDA_VISIBLE_DEVICES is set to (?P<value>\S+).{0,5}this hides all GPUs"
+    ),
+    Signature(
+        Kind.DEVICES_HIDDEN,
         "cuda_visible_devices",
         r"\bCUDA_VISIBLE_DEVICES(?: is| to)? ?[=:]? ?['\"]?(?P<value>-1|NoDevFiles|none|void)\b",
         reach=0,
     ),
     Signature(
-        "devices-hidden",
+        Kind.DEVICES_HIDDEN,
         "cuda_visible_devices",
         r"\bCUDA_VISIBLE_DEVICES=(?:\"\"|'')?(?:$| +(?=python|\./))",
         lambda match: {"value": ""},
         reach=0,
     ),
-    Signature("container-host", "hostname:", r"\bhostname: (?P<host>[0-9a-f]{12})$", _container, reach=0),
-    Signature("container-host", "on this host (", r"on this host \((?P<host>[0-9a-f]{12})\)", _container, reach=0),
-    Signature("container-host", "root@", r"^(?:\([^)]*\) ?)?\[?root@(?P<host>[0-9a-f]{12})[: ]", _container, reach=0),
+    Signature(Kind.CONTAINER_HOST, "hostname:", r"\bhostname: (?P<host>[0-9a-f]{12})$", _container, reach=0),
+    Signature(Kind.CONTAINER_HOST, "on this host (", r"on this host \((?P<host>[0-9a-f]{12})\)", _container, reach=0),
+    Signature(Kind.CONTAINER_HOST, "root@", r"^(?:\([^)]*\) ?)?\[?root@(?P<host>[0-9a-f]{12})[: ]", _container, reach=0),
     # -- builds --
     *each(
-        "cpu-build",
+        Kind.CPU_BUILD,
         (
             "jaxlib is not installed",
             "not compiled with cuda",
@@ -291,16 +298,16 @@ SIGNATURES = (
     ),
     # operations that only a build with CUDA has; where it has them, the line lists their kernels
     Signature(
-        "cpu-build",
+        Kind.CPU_BUILD,
         "no opkernel was registered",
         r"No OpKernel was registered to support Op '?Cudnn\w+(?!.{0,400}device='GPU')",
         fixed(),
     ),
     Signature(
-        "cpu-build",
+        Kind.CPU_BUILD,
         "backend 'cuda' is not",
         r"Backend 'cuda' is not in the list of known backends",
         fixed(package="jaxlib"),
     ),
-    Signature("cpu-build", "is_built_with_cuda", r"is_built_with_cuda\(\)\)?\W+False\b", fixed(), reach=1),
+    Signature(Kind.CPU_BUILD, "is_built_with_cuda", r"is_built_with_cuda\(\)\)?\W+False\b", fixed(), reach=1),
 )

@@ -1,5 +1,6 @@
 """TPUs: no TPU, a taken one, one that does not answer, and a libtpu that does not fit."""
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed
 
 _NOT_FOUND, _BUSY, _VERSION = fixed(reason="not-found"), fixed(reason="busy"), fixed(reason="version")
@@ -8,28 +9,28 @@ _UNREACHABLE, _MISSING, _GENERATION = fixed(reason="unreachable"), fixed(reason=
 SIGNATURES = (
     # -- somebody else has it --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("tpu is already in use", "libtpu_lockfile", "multi-process lockfile", "already in use"),
         r"(?P<message>(?:TPU is|libtpu\.so(?: is)?) already in used? by[^\n]{0,60}|libtpu[^\n]{0,40}lockfile[^\n]{0,60})",
         _BUSY,
         reach=1,
     ),
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("/dev/accel", "/dev/vfio"),
         r"(?P<message>/dev/(?:accel|vfio/)\d+\b[^\n]{0,40}?(?:[Dd]evice or resource busy|already in use))",
         _BUSY,
         reach=0,
     ),
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("device or resource busy", "couldn't open device"),
         r"(?P<message>(?:[Dd]evice or resource busy|[Cc]ouldn't open)[^\n]{0,40}/dev/(?:accel|vfio/)\d+)",
         _BUSY,
         reach=0,
     ),
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("backend 'tpu'", "tpu initialization failed"),
         r"(?:backend 'tpu'|TPU initialization failed)(?P<message>[^\n]{0,80}?(?:[Dd]evice or resource busy|already in use))",
         _BUSY,
@@ -37,7 +38,7 @@ SIGNATURES = (
     ),
     # -- versions that do not fit --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("pjrt", "not available in this library"),
         r"(?P<message>Unexpected PJRT_\w+ size: expected \d+, got \d+|\b\w{1,80} not available in this library"
         r"|PJRT[^\n]{0,60}API version[^\n]{0,60}(?:mismatch|incompatible|not compatible|older"
@@ -46,7 +47,7 @@ SIGNATURES = (
         reach=1,
     ),
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("libtpu", "tpu driver"),
         r"(?P<message>(?i:libtpu|TPU driver)[^\n]{0,80}?(?i:version mismatch|incompatible with|not compatible"
         r"|too old|undefined symbol"
@@ -55,16 +56,16 @@ SIGNATURES = (
         reach=1,
     ),
     Signature(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         "registered in binary running on n-",
         r"(?P<message>'__inference_\w+' is neither a type of a primitive operation[^\n]{0,80}binary running on n-)",
         _VERSION,
         reach=0,
     ),
-    Signature("tpu-failed", "module 'libtpu'", r"(?P<message>module 'libtpu' has no attribute '\w+')", _VERSION, reach=0),
+    Signature(Kind.TPU_FAILED, "module 'libtpu'", r"(?P<message>module 'libtpu' has no attribute '\w+')", _VERSION, reach=0),
     # -- no runtime --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("tpu-enabled jaxlib", "libtpu.so", "libtpu not found", "install libtpu"),
         r"(?P<message>TPU-enabled jaxlib or libtpu is not installed)"
         r"|^(?!.*Unable to initialize backend)(?:[\w.]+Error: )?[^\n]{0,60}?(?P<second>(?:(?:[Ff]ailed to (?:open"
@@ -73,10 +74,10 @@ SIGNATURES = (
         lambda match: {"reason": "runtime-missing", "message": match["message"] or match["second"]},
         reach=0,
     ),
-    Signature("tpu-failed", "no module named", r"(?P<message>No module named '?libtpu'?)", _MISSING, reach=0),
+    Signature(Kind.TPU_FAILED, "no module named", r"(?P<message>No module named '?libtpu'?)", _MISSING, reach=0),
     # -- no TPU --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         (
             *("tpu name to connect", "colab_tpu_addr", "tpu system", "tpu cores", "no tpu", "tpu devices", "tpu platform"),
             *("tpu not found", "no accelerator found"),
@@ -90,20 +91,20 @@ SIGNATURES = (
         _NOT_FOUND,
     ),
     Signature(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         "tpu.googleapis.com",
         r"(?P<message>(?:HTTP|HttpError|Error|status)\W{0,3}40[34]\b[^\n]{0,40}tpu\.googleapis\.com[^\n]{0,80})",
         _NOT_FOUND,
     ),
     Signature(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         "configuredistributedtpu",
         r"(?P<message>(?:No OpKernel was registered|Op type not registered|not found)[^\n]{0,40}ConfigureDistributedTPU"
         r"|ConfigureDistributedTPU'? is neither a type of a primitive operation)",
         _NOT_FOUND,
     ),
     Signature(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         "error: unable to initialize backend 'tpu'",
         r"Error: Unable to initialize backend 'tpu': (?P<message>(?:UNKNOWN|NOT_FOUND|UNAVAILABLE"
         r"|INVALID_ARGUMENT|INTERNAL|FAILED_PRECONDITION|UNIMPLEMENTED)[^\n]*)",
@@ -115,7 +116,7 @@ SIGNATURES = (
     ),
     # -- no answer --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         (":8470", ":8431", ":8471", ":8476", "remote target", "tpu worker may not be ready", "slicebuilder"),
         r"(?P<message>(?:[Ff]ailed to connect|[Cc]onnection refused|[Tt]imed out|DEADLINE_EXCEEDED|[Dd]eadline [Ee]xceeded"
         r"|UNAVAILABLE)[^\n]{0,200}:84[37]\d"
@@ -127,7 +128,7 @@ SIGNATURES = (
         _UNREACHABLE,
     ),
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         (
             "tpu metadata",
             "tpu-env",
@@ -145,7 +146,7 @@ SIGNATURES = (
     ),
     # -- whose work it is: context --
     *each(
-        "uses-tpu",
+        Kind.USES_TPU,
         (
             *("initializing the tpu system", "init tpu system", "tpuclusterresolver(", "initialize_tpu_system(", "device:tpu:"),
             *("feed thread controller", "tpu_strategy.py", "tpu_estimator.py", ":8470"),
@@ -157,7 +158,7 @@ SIGNATURES = (
     ),
     # somebody's own words for it
     *each(
-        "uses-tpu",
+        Kind.USES_TPU,
         ("tpu v", *(f"{whose} tpu" for whose in ("free", "colab", "kaggle", "my", "our"))),
         r"\bTPU [vV][2-6][ep]?(?:-\d+)?\b|\b(?i:free|colab|kaggle|my|our) TPUs?\b",
         fixed(),
@@ -165,7 +166,7 @@ SIGNATURES = (
     ),
     # -- the wrong kind --
     *each(
-        "tpu-failed",
+        Kind.TPU_FAILED,
         ("tpu7x", "tpu v7", "ironwood", "accelerator type", "tpu generation", "tpu version", "tpu type"),
         r"(?P<message>(?i:(?:TPU ?v?7x?|Ironwood)\b[^\n]{0,80}(?:not|un)[ -]?supported|(?:unsupported|unknown"
         r"|unrecognized|invalid) "

@@ -3,6 +3,7 @@
 import math
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 _NUMBER = r"-?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?"
@@ -60,7 +61,7 @@ def _at_chance(match: "re.Match[str]") -> dict[str, str] | None:
 SIGNATURES = (
     # -- the loss --
     *each(
-        "loss-not-finite",
+        Kind.LOSS_NOT_FINITE,
         ("loss",),
         rf"(?i:(?:step|iter(?:ation)?|epoch|batch)\W{{0,3}}(?P<step>\d+)\b[^\n]{{0,80}}?)?\b"
         rf"(?i:\w{{0,40}}?loss\w{{0,40}})['\"]?(?: +{_TURNED})? ?[:=]? ?[\[(]?"
@@ -69,7 +70,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "loss-not-finite",
+        Kind.LOSS_NOT_FINITE,
         "loss",
         r"(?i:\bloss (?:became|has become|turned|went|is|was|diverged)(?: to)? (?:infinite|infinity|non-?finite|not finite))"
         r"(?:[^\n]{0,40}?(?i:step|iteration|epoch|batch)\W{0,3}(?P<step>\d+))?",
@@ -77,7 +78,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "loss-not-finite",
+        Kind.LOSS_NOT_FINITE,
         ("nanlossduringtraining", "invalid loss, terminating", "nan loss", "finite loss"),
         r"NanLossDuringTrainingError|(?i:batch (?P<step>\d+): )?Invalid loss, terminating training"
         r"|(?i:\bNaN loss\b|\bnon-?finite loss\b)",
@@ -85,7 +86,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "loss-not-finite",
+        Kind.LOSS_NOT_FINITE,
         ("had nan values", "had inf", "nan/inf", "nan in summary", "contains nan", "nan or inf"),
         r"Tensor had (?P<value>NaN|Inf)\b|: Tensor had NaN|Nan in summary histogram|found (?:NaN|Inf|NaN/Inf) (?:in|values)"
         r"|(?i:(?:loss|gradients?|weights?|activations?|outputs?|tensor)\b[^\n]{0,40}contains? (?:NaN|Inf|a NaN))",
@@ -94,26 +95,26 @@ SIGNATURES = (
     ),
     # what TensorBoard is given, or a gradient under loss scaling: it may be over with the next step
     Signature(
-        "loss-not-finite",
+        Kind.LOSS_NOT_FINITE,
         "found in input tensor",
         r"(?i:NaN or Inf) found in input tensor",
         fixed(value="nan", passing="yes"),
         reach=0,
     ),
-    Signature("loss-not-finite", "grad_norm", r"'loss': '?0(?:\.0*)?'?, 'grad_norm': '?(?P<value>nan|inf)\b", _value, reach=0),
+    Signature(Kind.LOSS_NOT_FINITE, "grad_norm", r"'loss': '?0(?:\.0*)?'?, 'grad_norm': '?(?P<value>nan|inf)\b", _value, reach=0),
     # -- a loss that stays where it is, in words of several languages --
-    *each("loss-stuck", ("loss",), rf"(?i){_NO_CONDITION}(?P<message>{_STUCK})", reach=0),
-    *each("loss-stuck", _LOSSES, rf"(?i)(?<![\w-])(?P<message>{_STUCK_ELSEWHERE})", reach=0),
+    *each(Kind.LOSS_STUCK, ("loss",), rf"(?i){_NO_CONDITION}(?P<message>{_STUCK})", reach=0),
+    *each(Kind.LOSS_STUCK, _LOSSES, rf"(?i)(?<![\w-])(?P<message>{_STUCK_ELSEWHERE})", reach=0),
     # what guessing among k classes gives: a loss of ln k at an accuracy of 1/k
     Signature(
-        "loss-at-chance",
+        Kind.LOSS_AT_CHANCE,
         "acc",
         rf"\bloss\W{{1,4}}(?P<loss>{_NUMBER})(?![\w.])\W{{1,6}}(?:\w*_)?acc(?:uracy)?\W{{1,4}}(?P<accuracy>0?\.\d+)\b",
         _at_chance,
         reach=0,
     ),
     Signature(
-        "loss-at-chance",
+        Kind.LOSS_AT_CHANCE,
         "acc",
         rf"\bacc(?:uracy)?\W{{1,4}}(?P<accuracy>0?\.\d+)\W{{1,6}}loss\W{{1,4}}(?P<loss>{_NUMBER})(?![\w.])",
         _at_chance,
@@ -121,7 +122,7 @@ SIGNATURES = (
     ),
     # -- progress --
     *(
-        Signature("training-progress", must, pattern, _moving, reach=0)
+        Signature(Kind.TRAINING_PROGRESS, must, pattern, _moving, reach=0)
         for must, pattern in (
             # 182/182 [=====] - 73s 198ms/step - loss: 0.19; Keras 3 draws the bar otherwise
             (
@@ -144,7 +145,7 @@ SIGNATURES = (
     ),
     # a program's start, or the command that starts it
     *each(
-        "program-started",
+        Kind.PROGRAM_STARTED,
         (
             *("epoch 1/", "worker group", "restarting", "resuming", "restored", "restoring parameters", "respawn"),
             *("srun ", "mpirun ", "torchrun ", "python ", "python2 ", "python3 "),
@@ -157,13 +158,13 @@ SIGNATURES = (
     ),
     # -- replicas that must be alike --
     *each(
-        "replicas-diverged",
+        Kind.REPLICAS_DIVERGED,
         ("same model across all ranks", "param in process 0", "inconsistent between workers", "disagreement between rank"),
         r"(?P<message>expects same model across all ranks|not to match \w+ of the same param in process 0"
         r"|gradients are inconsistent between workers|disagreement between rank ?\d)",
     ),
     *each(
-        "replicas-diverged",
+        Kind.REPLICAS_DIVERGED,
         ("replica", "ranks", "workers"),
         r"^(?!.*\b(?:no|not|0) \w+ (?:differ|diverge))(?P<message>(?i:[^\n]{0,60}?"
         r"\b(?:weights?|param(?:eter)?s?|models?|replicas|gradients?|hash(?:es)?|checksums?)\b[^\n]{0,40}?"
@@ -173,7 +174,7 @@ SIGNATURES = (
     ),
     # -- variables of another scope than the strategy's --
     *each(
-        "variable-outside-scope",
+        Kind.VARIABLE_OUTSIDE_SCOPE,
         ("strategy scope", "strategy.scope()", "tf.distribute.strategy objects", "scope for tf.distribute.strategy"),
         r"\bcreated (?:in|inside|outside)(?: the| a different)? distribution strategy scope"
         r"|\bvariable created in this tf\.distribute\.Strategy\.scope\(\), not\b"
@@ -185,15 +186,15 @@ SIGNATURES = (
     ),
     # -- what it waits for --
     Signature(
-        "input-bound",
-        "input-bound",
+        Kind.INPUT_BOUND,
+        Kind.INPUT_BOUND,
         r"(?P<message>(?:is|program is) (?P<degree>HIGHLY|MODERATELY|highly"
         r"|moderately) input-bound(?:.{0,20}?(?P<percent>[\d.]+) ?%)?[^\n]{0,80})",
         reach=0,
     ),
     # somebody's word for it, not advice on a case that may come
     *each(
-        "input-bound",
+        Kind.INPUT_BOUND,
         (
             "data loading",
             "data loader",
@@ -212,25 +213,25 @@ SIGNATURES = (
     ),
     # tf.data says so every ten seconds
     Signature(
-        "shuffle-buffer-filling",
+        Kind.SHUFFLE_BUFFER_FILLING,
         "filling up shuffle buffer",
         r"Filling up shuffle buffer[^\n:]{0,40}: *(?P<filled>\d+) of (?P<size>\d+)",
         reach=0,
     ),
     Signature(
-        "cpu-workers-excessive",
+        Kind.CPU_WORKERS_EXCESSIVE,
         "worker processes in total",
         r"will create (?P<asked>\d+) worker processes in total.{0,80}?is (?P<suggested>\d+)",
     ),
     Signature(
-        "kernel-cache-unwritable",
+        Kind.KERNEL_CACHE_UNWRITABLE,
         "computecache",
         r"(?<![^\s:])(?P<path>[^\s:]{0,160}?ComputeCache[^\s:]{0,160}).{0,60}?(?i:permission"
         r" denied|read-only|not writ\w+|no space left)",
         reach=0,
     ),
     *each(
-        "kernel-cache-unwritable",
+        Kind.KERNEL_CACHE_UNWRITABLE,
         ("cuda_cache_path", "compilation cache", "cache dir"),
         r"(?:CUDA_CACHE_PATH|[Cc]ompilation cache|CUDA cache|kernel cache)[^\n]{0,80}?(?i:permission denied"
         r"|read-only|not writ\w+|cannot (?:create|write))",

@@ -2,6 +2,7 @@
 
 import re
 
+from gpucheck.logs.events import Kind
 from gpucheck.logs.reading.signatures import Signature, each, fixed, named
 
 
@@ -14,28 +15,30 @@ def _backend(match: "re.Match[str]") -> dict[str, str] | None:
 
 SIGNATURES = (
     Signature(
-        "xla-flag-unknown",
+        Kind.XLA_FLAG_UNKNOWN,
         "xla_flags",
         r"[Uu]nknown (?:command[- ]line )?flags?(?: found)? in (?:\w*_)?XLA_FLAGS\b(?:: *(?P<flag>--?[\w=/.,-]+))?",
     ),
     Signature(
-        "xla-flag-unknown",
+        Kind.XLA_FLAG_UNKNOWN,
         "interpret value",
         r"Couldn't interpret value (?P<value>\S*) for flag (?P<flag>-{0,2}(?:tf_)?xla_\w+)",
         reach=0,
     ),
     # -- libdevice --
     Signature(
-        "libdevice-missing",
+        Kind.LIBDEVICE_MISSING,
         "libdevice",
         r"libdevice(?:\.\d+\.bc)?['`]? not found(?: at (?P<path>\S+))?",
         fixed(fatal="yes"),
         reach=0,
     ),
     # TensorFlow's own kernels are compiled at their first use, and that is all they say
-    Signature("libdevice-missing", "jit compilation failed", r"(?<!PTX )\bJIT compilation failed\.", fixed(fatal="yes"), reach=0),
     Signature(
-        "libdevice-missing",
+        Kind.LIBDEVICE_MISSING, "jit compilation failed", r"(?<!PTX )\bJIT compilation failed\.", fixed(fatal="yes"), reach=0
+    ),
+    Signature(
+        Kind.LIBDEVICE_MISSING,
         "libdevice",
         r"libdevice\b[^\n]{0,60}?(?:required|needed)\b[^\n]{0,60}?not found(?: (?:at|in) (?P<path>\S+))?"
         r"|(?<!\S)(?P<file>\S{0,160}?libdevice\.\d{1,3}\.bc)\b[^\n]{0,40}(?i:could not open|no such file|cannot open)",
@@ -43,7 +46,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "libdevice-missing",
+        Kind.LIBDEVICE_MISSING,
         "libdevice",
         r"(?i:can't|could not|can ?not|couldn't|unable to|failed to) (?:find|open|locate|load|read) (?:\S+ )?"
         r"(?P<path>\S*libdevice\S*)(?: directory (?P<folder>\S+))?",
@@ -51,7 +54,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "libdevice-missing",
+        Kind.LIBDEVICE_MISSING,
         "searched for cuda",
         r"Searched for CUDA in the following directories",
         fixed(fatal="no"),
@@ -59,7 +62,7 @@ SIGNATURES = (
     ),
     # -- ptxas --
     *each(
-        "ptxas-too-old",
+        Kind.PTXAS_TOO_OLD,
         ("ptxas does not support", "is not defined for option", "unsupported .target"),
         r"ptxas does not support CC (?P<target>[\d.]+\w?)|Value '(?P<arch>(?:sm|compute)_\w+)' is not defined for option"
         r"|Unsupported \.target '(?P<ptx>sm_\w+)'",
@@ -67,7 +70,7 @@ SIGNATURES = (
         reach=0,
     ),
     *each(
-        "ptxas-too-old",
+        Kind.PTXAS_TOO_OLD,
         ("does not support target", "not a recognized processor", "for option 'gpu-name'", "unsupported gpu architecture"),
         r"does not support target '(?P<target>sm_\w+)'|'(?P<second>sm_\w+)' is not a recognized processor"
         r"|[Uu]nsupported gpu architecture '(?P<third>(?:sm|compute)_\w+)'",
@@ -76,55 +79,55 @@ SIGNATURES = (
     ),
     # of a GPU newer than the compiler that is built into XLA
     Signature(
-        "ptxas-too-old",
+        Kind.PTXAS_TOO_OLD,
         "unknown compute capability",
         r"Unknown compute capability \(?(?P<target>\d+[.,] ?\d)\)?[^\n]{0,20}[Dd]efaulting to",
         lambda match: {"target": match["target"].replace(",", ".").replace(" ", "")},
         reach=0,
     ),
     *each(
-        "ptxas-too-old",
+        Kind.PTXAS_TOO_OLD,
         ("using ptxas", "ptxas at", "ptxas version"),
         r"(?:using ptxas|ptxas at \S+ (?:with|has) version|ptxas version:?) (?P<version>[\d.]+\d),? (?:which|and) "
         r"(?:is older than|is too old|is in range)",
     ),
     Signature(
-        "ptxas-too-old",
+        Kind.PTXAS_TOO_OLD,
         "unsupported .version",
         r"Unsupported \.version (?P<needed>[\d.]+\d); current version is '(?P<version>[\d.]+)'",
     ),
     Signature(
-        "ptxas-missing",
+        Kind.PTXAS_MISSING,
         "ptxas",
         r"(?i:couldn't|could not|can't|cannot|unable to|failed to) (?:invoke|launch|find|locate|execute|run|get|start|spawn)\b"
         r"(?: [\w/'`\"]{1,40}){0,4}? ?\S{0,160}?\bptxas\b(?!.{0,40}not supported on Windows)",
         fixed(),
         reach=0,
     ),
-    Signature("ptxas-missing", "ptxas", r"ptxas['\"`:]* (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
-    Signature("ptxas-missing", "ptx compilation provider", r"No PTX compilation provider is available", fixed(), reach=0),
-    Signature("ptxas-failed", "ptxas exited", r"ptxas exited with non-zero error code (?P<code>-?\d+)", reach=1),
-    Signature("ptxas-failed", "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.)[^\n]+)", reach=0),
+    Signature(Kind.PTXAS_MISSING, "ptxas", r"ptxas['\"`:]* (?:command not found|not found|[Nn]o such file)", fixed(), reach=0),
+    Signature(Kind.PTXAS_MISSING, "ptx compilation provider", r"No PTX compilation provider is available", fixed(), reach=0),
+    Signature(Kind.PTXAS_FAILED, "ptxas exited", r"ptxas exited with non-zero error code (?P<code>-?\d+)", reach=1),
+    Signature(Kind.PTXAS_FAILED, "ptxas fatal", r"ptxas fatal *: (?P<message>(?!Value|Unsupported \.)[^\n]+)", reach=0),
     # -- compiling and running: evidence that it works --
-    Signature("xla-compiled", "compiled cluster using xla", r"Compiled cluster using XLA", fixed(), reach=0),
+    Signature(Kind.XLA_COMPILED, "compiled cluster using xla", r"Compiled cluster using XLA", fixed(), reach=0),
     Signature(
-        "xla-device",
+        Kind.XLA_DEVICE,
         "streamexecutor",
         r"StreamExecutor (?:device \(\d+\)|\[\d+\]): (?P<name>[^,]+), Compute Capability (?P<capability>\d+\.\d+)",
         reach=0,
     ),
     Signature(
-        "autotuner-failed", "autotuner could not find", r"Autotuner could not find any supported configs", fixed(), reach=0
+        Kind.AUTOTUNER_FAILED, "autotuner could not find", r"Autotuner could not find any supported configs", fixed(), reach=0
     ),
     # -- JAX --
     Signature(
-        "backend-unavailable",
+        Kind.BACKEND_UNAVAILABLE,
         "unable to initialize backend",
         r"Unable to initialize backend '(?P<backend>\w+)': (?P<message>[^\n]+)",
         _backend,
     ),
     *each(
-        "cpu-fallback",
+        Kind.CPU_FALLBACK,
         ("falling back to cpu", "fall back to cpu", "no gpu"),
         r"(?i:fall(?:ing)? ?back to (?:the )?CPU"
         r"|no GPUs? (?:was |were )?(?:detected|found|available)\W{1,3}(?:will be |will |so )?"
@@ -133,7 +136,7 @@ SIGNATURES = (
         reach=0,
     ),
     Signature(
-        "jax-version-conflict",
+        Kind.JAX_VERSION_CONFLICT,
         "jaxlib version",
         r"jaxlib version (?P<jaxlib>[\w.]+) is (?P<how>newer than and incompatible with|older than"
         r"|not compatible with)[^\n]*?jax",
