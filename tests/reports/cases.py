@@ -1,6 +1,11 @@
 """The reports that every format renders."""
 
+import json
+import pathlib
+
+import msgspec
 from fakes import machine
+from fakes import machine as recorded
 from reports.builders import PASSED, eight, found, gpu, others, report, rule, with_garbage
 
 from gpucheck.model import (
@@ -236,6 +241,18 @@ def garbage():
     )
 
 
+def strict():
+    return msgspec.structs.replace(warnings(), exit_code=1)
+
+
+def side_by_side():
+    """Devices that trained at the same time, each under the others' load."""
+    alone = {**PASSED, "trained_with": 0}
+    return report(
+        "h200", [("training.runs", [alone, *({**PASSED, "devices": [f"GPU:{n}"], "trained_with": 3} for n in (1, 2, 3))])]
+    )
+
+
 CASES = {
     "pass-h200": lambda: report("h200", judgements=others(Status.SKIPPED, 3, "no TPU is expected here", name="unseen")),
     "pass-cpu": lambda: report("laptop-cpu", seconds=9.31),
@@ -245,5 +262,30 @@ CASES = {
     "quick": quick,
     "unknown": unknown,
     "warnings": warnings,
+    "strict": strict,
+    "side-by-side": side_by_side,
     "garbage": lambda: with_garbage(garbage()),
 }
+
+
+def situation(machine="h200", changes=(), runs=None, each_run=None, experiments=None, findings=(), late=None, request=None):
+    """A report of ``situations.json``: a recorded machine with changes, its training jobs as changes of one that passed."""
+    changes = dict(changes)
+    if runs is not None:
+        changes["training.runs"] = [{**PASSED, **run} for run in runs]
+    if each_run is not None:
+        changes["training.runs"] = [{**run, **each_run} for run in recorded(machine)["training"]["runs"]]
+    if experiments is not None:
+        changes["training.experiments"] = experiments
+    judged = []
+    for finding in findings:
+        severity = Severity(finding.get("severity", "error"))
+        evidence = (Evidence(fact=finding["evidence"], field="x", value=1),) if "evidence" in finding else ()
+        affects = tuple(finding.get("affects", ()))
+        judged.append(found(rule(finding.get("code", "blamed"), severity), summary="It.", evidence=evidence, affects=affects))
+    silent = {probe: (ProbeStatus(status), problem, 1.0) for probe, (status, problem) in (late or {}).items()}
+    asked = None if request is None else Request(**{**request, "level": Level(request.get("level", 1))})
+    return report(machine, changes.items(), judged, late=silent, request=asked)
+
+
+SITUATIONS = json.loads((pathlib.Path(__file__).parent / "situations.json").read_text(encoding="utf-8"))

@@ -1,0 +1,55 @@
+"""Every report of ``cases.py`` in every format, and the situations of ``situations.json`` in full, as recorded in files.
+
+``--update-goldens`` writes them anew; read the difference before keeping it.
+"""
+
+import importlib
+import pathlib
+
+import pytest
+from golden.test_golden import difference
+from reports.cases import CASES, SITUATIONS, situation
+
+from gpucheck.reports import markdown, terminal
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+LOOKS = {
+    "80.txt": {"width": 80, "ascii": False, "verbose": False},
+    "60.txt": {"width": 60, "ascii": True, "verbose": False},
+    "110v.txt": {"width": 110, "ascii": False, "verbose": True},
+}
+FORMATS = ("junit", "github", "prometheus", "nagios", "npd", "termination")
+
+
+def cases():
+    for name, make in CASES.items():
+        made = make()
+        for suffix, look in LOOKS.items():
+            yield f"{name}.{suffix}", terminal.render(made, color=False, **look)
+        yield f"{name}.md", markdown.render(made, facts=False)
+        for style in FORMATS:
+            yield f"{name}.{style}", importlib.import_module(f"gpucheck.reports.{style}").render(made)
+
+
+def situations():
+    for name, described in SITUATIONS.items():
+        text = terminal.render(situation(**described), width=120, color=False, ascii=False, verbose=True)
+        yield (
+            f"situations/{name.replace(',', '').replace(' ', '-')}.txt",
+            text.partition("\n  probes\n")[0] + "\n" + text.rpartition("\n\n")[2],
+        )
+
+
+@pytest.mark.parametrize("texts", [cases, situations])
+def test_reports_are_as_recorded(texts, request):
+    folder = GOLDEN / "situations" if texts is situations else GOLDEN
+    printed = dict(texts())
+    if request.config.getoption("--update-goldens"):
+        folder.mkdir(exist_ok=True)
+        for path in folder.glob("*.*"):
+            path.unlink()
+        for name, text in printed.items():
+            (GOLDEN / name).write_text(text, encoding="utf-8", newline="")
+    files = [path for path in folder.iterdir() if path.is_file()]
+    recorded = {path.relative_to(GOLDEN).as_posix(): path.read_bytes().decode() for path in files}
+    assert difference(recorded, printed) == ""
