@@ -153,11 +153,10 @@ class Evaluator(State):
             self.value(default)
         return self.define(node)
 
-    def _of_Await(self, node: ast.Await) -> Value:
+    def _of_Await(self, node: ast.Await | ast.Starred) -> Value:
         return self.value(node.value)
 
-    def _of_Starred(self, node: ast.Starred) -> Value:
-        return self.value(node.value)
+    _of_Starred = _of_Await
 
     def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         outer, path, loops = self.scope, self.path, self.loops

@@ -25,36 +25,25 @@ class Made(NamedTuple):
     by: Call
 
 
-def added(script: Script, model: Call) -> list[Call] | None:
-    """The calls of ``model.add`` in their order; None where it is not certain which layers the model has."""
-    found: list[Call] = []
-    for call in script.methods("add", "pop"):
-        if call.receiver is model and call.method == "add" and before(model.place, call.place):
-            found.append(call)
-        elif any(one is model for one in options(call.receiver)):
-            return None
-    return found
-
-
 def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
-    """The layers of a Sequential, each with the call that puts it there; None where that is not certain."""
+    """The layers of a Sequential, each with the call that puts it there; None where it is not certain which it has."""
     layers = model.argument("layers", 0)
-    calls = added(script, model)
-    if calls is None or model.starred or not (layers is None or isinstance(layers, Items)):
+    if model.starred or not (layers is None or isinstance(layers, Items)):
         return None
-    found: list[tuple[Value, Call]] = [(one, model) for one in layers.items] if isinstance(layers, Items) else []
-    for call in calls:
+    found: list[tuple[Value, Call]] = [(layer, model) for layer in layers.items] if isinstance(layers, Items) else []
+    for call in script.methods("add", "pop"):
         layer = call.argument("layer", 0)
-        if layer is None:
+        if call.receiver is model and call.method == "add" and layer is not None and before(model.place, call.place):
+            found.append((layer, call))
+        elif any(option is model for option in options(call.receiver)):
             return None
-        found.append((layer, call))
     return found
 
 
 def builds(script: Script, call: Call) -> bool:
     """Whether a call of ``add`` or ``build`` certainly makes weights of a Sequential, or they are already made by then."""
     model = call.receiver
-    if not (is_call(model, "keras.Sequential")):
+    if not is_call(model, "keras.Sequential"):
         return False
     every = stack(script, model) or []
     known = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]
