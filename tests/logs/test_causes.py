@@ -7,7 +7,7 @@ from gpucheck.logs import causes
 from gpucheck.logs.causes.cause import Match, Row, sentence
 from gpucheck.logs.causes.events import Events, Later
 from gpucheck.logs.causes.startup import infer_startup_failure
-from gpucheck.logs.events import Event
+from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading import parse
 from gpucheck.model import Severity
 from gpucheck.probes.log import Log
@@ -71,19 +71,19 @@ def test_a_match_asks_for_the_kind_the_fields_and_the_line(match, is_one):
     ],
 )
 def test_what_comes_later_withdraws_an_alarm(later, after, stands):
-    row = Row((Match("driver-hung"),), later, "It hung.")
+    row = Row("a-code", "It hung.", Match("driver-hung"), later=later)
     assert (row(Events(log(event("driver-hung"), after))) is not None) is stands
 
 
 def test_a_row_cites_what_stands_beside_its_events():
-    row = Row((Match("cuinit-failed"),), Later.NOTHING, "Refused in mode {mode}.", beside="compute-mode")
+    row = Row("a-code", "Refused in mode {mode}.", Match("cuinit-failed"), beside=Kind.COMPUTE_MODE)
     cause = row(Events(log(event("compute-mode", 1, mode="Prohibited"), event("cuinit-failed", 2))))
     assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
 
 
-def test_of_several_rows_of_a_cause_the_first_event_counts():
-    first, second = event("file-size-limit", 3), event("thread-limit", 9)
-    (cause,) = causes.judge(log(first, second)).values()
+def test_of_several_rows_of_a_cause_an_error_counts_and_then_the_first_event():
+    warning, first, second = event("locked-memory-limit", 1), event("file-size-limit", 3), event("thread-limit", 9)
+    (cause,) = causes.judge(log(warning, first, second)).values()
     assert "size of a file" in cause.summary
 
 

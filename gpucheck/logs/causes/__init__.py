@@ -22,11 +22,9 @@ _INFERRED: dict[str, Judge] = {
     "cuda-init-failed": driver.cuda_init_failed,
     "cuda-libraries-missing": libraries.cuda_libraries_missing,
     "cuda-libraries-unreachable": libraries.cuda_libraries_unreachable,
-    "cuda-used-after-fork": driver.cuda_used_after_fork,
     "cuda-version-mismatch": libraries.cuda_version_mismatch,
     "cudnn-init-failed": memory.cudnn_init_failed,
     "cudnn-missing": libraries.cudnn_missing,
-    "cudnn-version-mismatch": libraries.cudnn_version_mismatch,
     "device-nodes-missing": devices.device_nodes_missing,
     "device-permission-denied": devices.device_permission_denied,
     "devices-hidden": devices.devices_hidden,
@@ -39,16 +37,13 @@ _INFERRED: dict[str, Judge] = {
     "gpu-lost": health.gpu_lost,
     "gpu-memory-exhausted": memory.gpu_memory_exhausted,
     "gpu-memory-held-by-others": memory.gpu_memory_held_by_others,
-    "gpu-multiprocessor-count-too-low": devices.gpu_multiprocessor_count_too_low,
     "gpu-too-new": generations.gpu_too_new,
     "gpu-too-old": generations.gpu_too_old,
     "gpus-not-listed": devices.gpus_not_listed,
     "host-memory-exhausted": memory.host_memory_exhausted,
     "input-pipeline-bound": training.filling_shuffle_buffer,
     "keras-backend-mismatch": imports.keras_backend_mismatch,
-    "keras-version-conflict": imports.keras_version_conflict,
     "libdevice-missing": libraries.libdevice_missing,
-    "library-corrupt": libraries.library_corrupt,
     "library-path-conflict": libraries.library_path_conflict,
     "loss-not-falling": training.loss_not_falling,
     "macos-no-cuda": packages.macos_no_cuda,
@@ -62,7 +57,6 @@ _INFERRED: dict[str, Judge] = {
     "python-unsupported": packages.python_unsupported,
     "replica-count-mismatch": workers.replica_count_mismatch,
     "rocm-gpu-unsupported": driver.rocm_gpu_unsupported,
-    "tensorflow-cpu-build": packages.tensorflow_cpu_build,
     "tensorflow-gpu-package-removed": packages.tensorflow_gpu_package_removed,
     "tensorflow-import-failed": imports.tensorflow_import_failed,
     "tensorflow-not-installed": packages.tensorflow_not_installed,
@@ -73,7 +67,7 @@ _INFERRED: dict[str, Judge] = {
     "wrong-environment": packages.wrong_environment,
     "wsl-misconfigured": driver.wsl_misconfigured,
 }
-CODES = frozenset({*ROWS, *_INFERRED, *SENTENCES, _CRASH})  # of all causes that a log can name
+CODES = frozenset({*(row.code for row in ROWS), *_INFERRED, *SENTENCES, _CRASH})  # of all causes that a log can name
 
 
 def judge(log: Log) -> dict[str, Cause]:
@@ -86,11 +80,12 @@ def judge(log: Log) -> dict[str, Cause]:
 
 
 def _cause(code: str, events: Events) -> Cause | None:
-    rows = [cause for row in ROWS.get(code, ()) if (cause := row(events)) is not None]
-    if rows:
-        return min(rows, key=lambda cause: cause.events[0].line)  # what was said first
-    inferred = _INFERRED[code](events) if code in _INFERRED else None
-    return inferred or cause_in_prose(events, code)
+    judges: list[Judge] = [*(row for row in ROWS if row.code == code), *([_INFERRED[code]] if code in _INFERRED else [])]
+    named = [cause for judge in judges if (cause := judge(events)) is not None]
+    if not named:
+        return cause_in_prose(events, code)
+    # what is an error, and of these what was said first
+    return min(named, key=lambda cause: (cause.severity is Severity.WARNING, cause.events[0].line))
 
 
 def _bounded(cause: Cause) -> Cause:

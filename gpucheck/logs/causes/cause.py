@@ -34,7 +34,7 @@ Judge = Callable[[Events], Cause | None]
 
 
 class Match:
-    """Events of a kind whose fields match: ``Match("cuda-error", code="700|716")``; "" matches a field that is not there."""
+    """Events of a kind whose fields match: ``Match(Kind.CUDA_ERROR, code="700|716")``; "" matches a field that is not there."""
 
     def __init__(self, kind: Kind, text: str = "", **fields: str) -> None:
         self.kind, self._text, self._fields = kind, text, fields
@@ -48,22 +48,37 @@ class Match:
         )
 
 
-class Row(NamedTuple):
-    """A cause that single lines name."""
+class Row:
+    """A cause that single lines name.
 
-    matches: tuple[Match, ...]  # any of them
-    later: Later  # what may follow that shows them to mean nothing
-    summary: str
-    severity: Severity | None = None
-    beside: Kind | None = None  # a kind of events that are cited with them, and have fields for the sentence
+    Args:
+        code: of the rule whose page says what to do.
+        summary: the sentence.
+        matches: the events, any of them.
+        later: what may follow the events that shows them to mean nothing.
+        severity: None: the rule's own.
+        beside: a kind of events that are cited with them, and have fields for the sentence.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        summary: str,
+        *matches: Match,
+        later: Later = Later.TRAINING,
+        severity: Severity | None = None,
+        beside: Kind | None = None,
+    ) -> None:
+        self.code = code
+        self._later, self._summary, self._matches, self._severity, self._beside = later, summary, matches, severity, beside
 
     def __call__(self, events: Events) -> Cause | None:
         """The cause, if the log has such events."""
-        named = [event for event in events.standing(self.later) if any(match(event) for match in self.matches)]
+        named = [event for event in events.standing(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
-        named += events.of(self.beside)[:1] if self.beside is not None else []
-        return Cause(sentence(self.summary, named), named, self.severity)
+        named += events.of(self._beside)[:1] if self._beside is not None else []
+        return Cause(sentence(self._summary, named), named, self._severity)
 
 
 def refused(codes: str) -> tuple[Match, ...]:

@@ -45,8 +45,6 @@ def _startup_failure(events: Events, code: str) -> StartupFailure | None:
 
 def no_nvidia_gpu(events: Events) -> Cause | None:
     """The driver's own word, or what follows from the log as a whole. A job that needs no GPU may be meant to have none."""
-    if absent := events.without_later_gpu_use(Kind.GPU_ABSENT):
-        return Cause("No NVIDIA GPU: the driver found none on the bus.", absent)
     failure = _startup_failure(events, "no-nvidia-gpu")
     if failure is None:
         return None
@@ -176,22 +174,3 @@ def gpus_not_listed(events: Events) -> Cause | None:
     summary = "The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU."
     severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
     return Cause(summary, [counted[0], *there[:1]], severity)
-
-
-def gpu_multiprocessor_count_too_low(events: Events) -> Cause | None:
-    """TensorFlow says so itself. Where another GPU is in use, it is a display card that was left out."""
-    ignored = [event for event in events.of(Kind.GPU_IGNORED) if event.fields.get("reason") == "multiprocessors"]
-    if not ignored:
-        return None
-    fields = ignored[0].fields
-    used = any(uses_gpu(event) for event in events.log.events)
-    others = any(int(event.fields.get("device", "0")) > 0 for event in ignored)  # the fastest GPU is GPU 0
-    name = f"GPU {fields['device']}" if fields.get("device") else "a GPU"
-    asked = f"asks for {fields['minimum']}" if fields.get("minimum") else "asks for more"
-    return Cause(
-        f"TensorFlow ignores {name}{f' ({title})' if (title := fields.get('name')) else ''}: it has"
-        f" {fields.get('count', 'few')} multiprocessors, and TensorFlow {asked}.",
-        ignored,
-        Severity.WARNING if used or others else None,
-        tuple(f"GPU {number}" for number in values(ignored, "device")),
-    )

@@ -182,14 +182,6 @@ def cuda_init_failed(events: Events) -> Cause | None:
     return Cause(summary, [*named, *(event for event, _ in xids)])
 
 
-def cuda_used_after_fork(events: Events) -> Cause | None:
-    """PyTorch's words, or CUDA not initialised where it had been: in a forked child, cuInit itself says so, too."""
-    named = in_order(*events.without_later_gpu_use(Kind.CUDA_USED_AFTER_FORK), *events.cuda_refusals(_NOT_INITIALIZED))
-    if not named:
-        return None
-    return Cause(f"CUDA was started before a fork, and is used after it: {short(named[0].text)}.", named)
-
-
 def wsl_misconfigured(events: Events) -> Cause | None:
     """What the driver's libraries and the container toolkit say of WSL."""
     wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is absent wherever there is no Windows, too

@@ -60,24 +60,13 @@ def gpu_lost(events: Events) -> Cause | None:
     if not events.nvml_refusals(_NVML_NOT_FOUND):
         named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
     if not named:
-        return _unreadable(events.without_later_gpu_use(Kind.GPU_SMI_ERROR))
+        return None
     named = in_order(*named)
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
     reason = _meaning(reports[0][1]) if reports else named[0].fields.get("message", named[0].text)
     summary = f"{label} no longer {'answer' if len(devices) > 1 else 'answers'}: {short(reason)}."
     return Cause(summary, named, None, tuple(devices), _codes(reports))
-
-
-def _unreadable(shown: list[Event]) -> Cause | None:
-    """One sensor that fails looks the same in nvidia-smi's table as a GPU that is going; a board may work without its records."""
-    if not shown:
-        return None
-    if "inforom" in shown[0].text.lower():
-        summary = "nvidia-smi finds a board's own records (its infoROM) corrupted."
-    else:
-        summary = "nvidia-smi prints ERR! where a GPU does not answer, or one of its sensors does not."
-    return Cause(summary, shown, Severity.WARNING)
 
 
 def ecc_errors(events: Events) -> Cause | None:

@@ -25,13 +25,7 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].startswith("tensorflow.")]
     symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
-    lacking = events.unresolved(Kind.CPU_INSTRUCTIONS_MISSING)
-    illegal = [event for event in events.unresolved(Kind.KILLED) if event.fields.get("signal") == "SIGILL"]
-    lines = in_order(*failed, *lacking, *illegal)
-    if lacking or illegal:
-        named = next((f" ({names})" for names in values(lacking, "instructions")), "")
-        summary = f"TensorFlow ended: this processor lacks instructions that it was built to use{named}."
-        return Cause(summary, lines)
+    lines = in_order(*failed)
     if lines:
         module = lines[0].fields.get("module", "")
         package = _PACKAGES.get(module, module.partition(".")[0])
@@ -76,28 +70,6 @@ def _without_path(error: str) -> str:
 
 def _cut(line: str) -> str:
     return line if len(line) <= 160 else line[:157] + "..."
-
-
-def keras_version_conflict(events: Events) -> Cause | None:
-    """A program written for Keras 2 meets Keras 3 or the reverse, Keras is absent, or pip says that versions do not fit."""
-    if events.infer(infer_hiding_file):
-        return None  # what is looked into is no package
-    failed = events.unresolved(Kind.KERAS_VERSION_CONFLICT)
-    failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] in _KERAS]
-    packages = [
-        event for event in events.unresolved(Kind.PIP_CONFLICT) if re.match(r"(?:tf[-_])?keras\b", event.fields.get("needs", ""))
-    ]
-    lines = in_order(*failed, *packages)
-    if not lines:
-        return None
-    first = lines[0]
-    if first.kind == Kind.PIP_CONFLICT:
-        summary = f"{clash(first)}."
-    elif first.kind == Kind.MODULE_MISSING:
-        summary = f"{first.fields['module']} is not installed for the Python that ran this."
-    else:
-        summary = f"Versions of Keras and of what uses it do not fit together: {_cut(first.text).rstrip('.')}."
-    return Cause(summary, lines, None if failed else Severity.WARNING)
 
 
 def keras_backend_mismatch(events: Events) -> Cause | None:

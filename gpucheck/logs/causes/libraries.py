@@ -199,39 +199,11 @@ def cudnn_missing(events: Events) -> Cause | None:
     return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity)
 
 
-def cudnn_version_mismatch(events: Events) -> Cause | None:
-    """The program's own comparison, cuDNN's status word for it, or pip's."""
-    compared = events.unresolved(Kind.CUDNN_VERSION_MISMATCH)
-    failed = [event for event in events.unresolved(Kind.CUDNN_FAILED) if event.fields.get("status", "").endswith(_CUDNN_MISFIT)]
-    packages = [event for event in events.unresolved(Kind.PIP_CONFLICT) if "cudnn" in event.fields.get("needs", "")]
-    if compared:
-        fields = compared[0].fields
-        summary = f"cuDNN {fields['loaded']} is loaded, and the program was built with {fields['compiled']}."
-    elif failed:
-        summary = f"The cuDNN that is loaded does not fit this program or this GPU ({failed[0].fields['status']})."
-    elif packages:
-        summary = f"{clash(packages[0])}."
-    else:
-        return None
-    severity = None if compared or failed else Severity.WARNING
-    return Cause(summary, [*compared, *failed, *packages], severity)
-
-
 def clash(event: Event) -> str:
     """What pip says of two packages that do not fit: 'tensorflow 2.10.0 needs protobuf<3.20, and pip installed protobuf 4.25.3'."""
     fields = event.fields
     package = " ".join(fields[name] for name in ("package", "version") if name in fields)
     return f"{package} needs {fields['needs']}, and pip installed {fields['found']}"
-
-
-def library_corrupt(events: Events) -> Cause | None:
-    """The loader's words for a file that is cut off, or made for another machine."""
-    damaged = events.without_later_gpu_use(Kind.LIBRARY_CORRUPT)
-    if not damaged:
-        return None
-    state = damaged[0].fields.get("error", "").rpartition(": ")[2] or "damaged"
-    names = list(dict.fromkeys(event.fields.get("soname", "a library") for event in damaged))
-    return Cause(f"{listing(names)} can't be loaded: {state}.", damaged)
 
 
 def libdevice_missing(events: Events) -> Cause | None:

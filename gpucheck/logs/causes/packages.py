@@ -63,13 +63,13 @@ def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]
     if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # of a wheel without its name
         return "platform-unsupported"
     if event.kind == Kind.PIP_NO_MATCHING_DISTRIBUTION:
-        if re.match(_APPLE, package) and Kind.MACOS not in platform:
+        if re.match(_APPLE, package) and "macos" not in platform:
             return "platform-unsupported"
-        if re.match(_CUDA_ONLY, package) and Kind.WINDOWS in platform:
+        if re.match(_CUDA_ONLY, package) and "windows" in platform:
             return "windows-native-unsupported"
-        if re.match(_CUDA_ONLY, package) and Kind.MACOS in platform:
+        if re.match(_CUDA_ONLY, package) and "macos" in platform:
             return "macos-no-cuda"
-        if fields.get("tag") == "platform" or platform & {Kind.ARCHITECTURE, Kind.MUSL}:
+        if fields.get("tag") == "platform" or platform & {"architecture", "musl"}:
             return "platform-unsupported"
     return "python-unsupported"
 
@@ -153,13 +153,6 @@ def _python_of_form(events: Events) -> Cause | None:
 
 def platform_unsupported(events: Events) -> Cause | None:
     """A C library that is too old or of another kind, or a package that pip does not have for this machine."""
-    old = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if event.fields.get("version", "").startswith("GLIBC_")]
-    if old:
-        summary = f"This program needs {old[0].fields['version']}, and the C library of this system is older."
-        return Cause(summary, old)
-    musl = events.unresolved(Kind.MUSL)
-    if any("symbol not found" in event.text or "ld-linux" in event.text for event in musl):
-        return Cause("This system uses the musl C library, and TensorFlow's packages need glibc.", musl)
     refused = _refused(events, "platform-unsupported")
     if refused is None:
         return None
@@ -168,15 +161,11 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
-    """Its own notice, or pip's word that it has no such release."""
-    notice, refused = events.unresolved(Kind.TENSORFLOW_GPU_PACKAGE), _refused(events, "tensorflow-gpu-package-removed")
-    if not notice and refused is None:
+    """pip's word that it has no such release."""
+    refused = _refused(events, "tensorflow-gpu-package-removed")
+    if refused is None:
         return None
-    if refused is not None and refused.asked and not notice:
-        summary = f"There is no tensorflow-gpu{refused.asked}: the package was given up in 2022."
-    else:
-        summary = "The package tensorflow-gpu was given up in 2022 and can't be installed any more."
-    return Cause(summary, [*notice, *(refused.events if refused else ())], Severity.ERROR)
+    return Cause(f"There is no tensorflow-gpu{refused.asked}: the package was given up in 2022.", refused.events, Severity.ERROR)
 
 
 def macos_no_cuda(events: Events) -> Cause | None:
@@ -249,15 +238,3 @@ def infer_bypassed_backend(events: Events) -> list[Event]:
     missing = [event for event in events.of(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
     others = events.of(Kind.KERAS_BACKEND_OTHER)
     return [taken[0], missing[0], others[0]] if taken and missing and others and taken[0].line < missing[0].line else []
-
-
-def tensorflow_cpu_build(events: Events) -> Cause | None:
-    """The program's own word that its build has no GPU code; JAX says so in passing."""
-    built = events.without_later_gpu_use(Kind.CPU_BUILD)
-    if not built:
-        return None
-    jax = built[0].fields.get("package") == "jaxlib"
-    name = "PyTorch" if "torch" in built[0].text.lower() else "JAX" if jax else "TensorFlow"
-    raised = any(event.line >= built[0].line for event in events.of(Kind.TRACEBACK))
-    summary = f"The {name} that is installed was built without CUDA, so it can't use an NVIDIA GPU."
-    return Cause(summary, built, Severity.WARNING if jax and not raised else None)

@@ -16,8 +16,6 @@ _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 
 def loss_not_falling(events: Events) -> Cause | None:
     """Somebody's word for it, or epochs that end with the loss and the accuracy of a guess. Both may still be meant so."""
-    if stuck := events.unresolved(Kind.LOSS_STUCK):
-        return Cause(f"The model does not learn: {short(stuck[0].text)}.", stuck, Severity.WARNING)
     guesses = events.of(Kind.LOSS_AT_CHANCE)
     last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
     if len(guesses) < _ENOUGH or guesses[-1].line != last[0].line:

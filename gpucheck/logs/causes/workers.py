@@ -38,10 +38,8 @@ def _of_workers(event: Event, clustered: bool, tpu: bool) -> bool:
 
 def tpu_unreachable(events: Events) -> Cause | None:
     """A program on a TPU could not connect, and no line says more of the TPU."""
-    failed = [event for event in events.unresolved(Kind.TPU_FAILED) if event.fields.get("reason") == "unreachable"]
-    if on_tpu(events) and not events.has(Kind.TPU_FAILED):
-        failed = [event for event in events.unresolved(Kind.WORKER_UNREACHABLE) if "needs" not in event.fields]
-    if not failed:
+    failed = [event for event in events.unresolved(Kind.WORKER_UNREACHABLE) if "needs" not in event.fields]
+    if not failed or not on_tpu(events) or events.has(Kind.TPU_FAILED):
         return None
     return Cause(f"TensorFlow could not connect to the TPU: {short(failed[0].text)}.", failed[:1])
 
