@@ -38,7 +38,7 @@ def starts(script: Script) -> Iterator[Call]:
     """Calls that certainly start TensorFlow's devices where they stand; what is built into a graph of its own does not."""
     if any(name.endswith(GRAPHS) for name in script.names):
         return
-    tensorflow = all(constant(one.value) == "tensorflow" for one in settings(script) if one.name == "KERAS_BACKEND")
+    tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
     for call in script.calls:
         if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))) and not any(
             isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts
@@ -57,7 +57,7 @@ def _has_weights(script: Script, call: Call) -> bool:
         return isinstance(outputs, Call) and is_call(outputs.function, "keras.layers.Dense")
     if call.name == "keras.Sequential":
         layers = call.argument("layers", 0)
-        made = [one for one in layers.items if isinstance(one, Call)] if isinstance(layers, Items) else []
+        made = [layer for layer in layers.items if isinstance(layer, Call)] if isinstance(layers, Items) else []
         shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
         return shaped and any(one.name == "keras.layers.Dense" for one in made)
     return bool(KERAS_STARTS.fullmatch(call.name))
@@ -82,7 +82,7 @@ def counts(script: Script) -> bool:
 def is_list(value: Value) -> bool:
     """Whether a value certainly is TensorFlow's list of devices."""
     found = list(options(value))
-    return bool(found) and all(is_call(one, *LISTS) for one in found)
+    return bool(found) and all(is_call(option, *LISTS) for option in found)
 
 
 def started(script: Script, place: Place) -> Call | None:
@@ -92,7 +92,7 @@ def started(script: Script, place: Place) -> Call | None:
 
 def expected_to_fail(place: Place) -> bool:
     """Whether a test stands around it that wants an exception: ``with pytest.raises(RuntimeError):``."""
-    calls = [one for context in place.contexts for one in options(context) if isinstance(one, Call)]
+    calls = [option for context in place.contexts for option in options(context) if isinstance(option, Call)]
     return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
 
 

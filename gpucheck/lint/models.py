@@ -44,7 +44,7 @@ def is_model(value: Value) -> bool:
 def built(value: Value | None) -> list[Call] | None:
     """The calls that built what is certainly a model; None where it may be something else."""
     found = list(options(value))
-    models = [one for one in found if isinstance(one, Call) and is_model(one)]
+    models = [option for option in found if isinstance(option, Call) and is_model(option)]
     return models if models and len(models) == len(found) else None
 
 
@@ -55,7 +55,7 @@ def strategies(script: Script) -> Iterator[Call]:
 
 def several_replicas(found: list[Value]) -> bool:
     """Whether one of these strategies certainly has several replicas, the others being for machines without the devices."""
-    return any(is_call(one, *MIRRORED) for one in found) and all(map(is_strategy, found))
+    return any(is_call(option, *MIRRORED) for option in found) and all(map(is_strategy, found))
 
 
 def is_strategy(value: Value) -> bool:
@@ -96,7 +96,7 @@ def inside(place: Place, strategy: Call | None = None) -> bool | None:
         scopes = scope_of(context)
         if scopes is None or isinstance(context, Choice):
             sure = False
-        elif scopes and (strategy is None or any(one is strategy for one in scopes)):
+        elif scopes and (strategy is None or any(scope is strategy for scope in scopes)):
             return True
         elif scopes and not all(map(is_strategy, scopes)):
             sure = False

@@ -59,7 +59,7 @@ def lint(paths: Iterable[str], rules: Sequence[Rule]) -> Result:
         count += 1
         try:
             program = source.read(file)
-            failures += [Failure(file, one.cell, one.line, one.column, one.message) for one in program.unread]
+            failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             problems += lint_program(program, rules, file)
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
@@ -94,7 +94,7 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
         try:
             script = Script(tree, program.locate, program.written)
             found = sorted(
-                {(one, rule) for rule in rules for one in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
+                {(finding, rule) for rule in rules for finding in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
             )
         except RecursionError:
             raise source.Unreadable("nested too deeply to be followed") from None
@@ -116,14 +116,14 @@ def _check(rule: Rule, script: Script) -> Iterator[Finding]:
 def _shown(found: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
     silenced = source.ignored(program.text)
     reported: set[tuple[int, str]] = set()
-    for one, rule in found:
-        codes = [silenced[line] for line in range(one.line, one.end_line + 1) if line in silenced]
-        if any(not wanted or rule.code in wanted for wanted in codes) or (one.line, rule.code) in reported:
+    for finding, rule in found:
+        codes = [silenced[line] for line in range(finding.line, finding.end_line + 1) if line in silenced]
+        if any(not wanted or rule.code in wanted for wanted in codes) or (finding.line, rule.code) in reported:
             continue
-        reported.add((one.line, rule.code))
-        cell, line = program.locate(one.line)
-        end = line + one.end_line - one.line
-        yield Problem(file, cell, line, one.column, end, rule.code, rule.severity.value, one.message, one.fix)
+        reported.add((finding.line, rule.code))
+        cell, line = program.locate(finding.line)
+        end = line + finding.end_line - finding.line
+        yield Problem(file, cell, line, finding.column, end, rule.code, rule.severity.value, finding.message, finding.fix)
 
 
 @contextlib.contextmanager

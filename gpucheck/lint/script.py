@@ -105,7 +105,7 @@ def _names(events: Iterable[Event]) -> Iterator[str]:
         if isinstance(event, Call):
             yield event.name
         elif isinstance(event, Read):
-            yield from (one.path for one in options(event.value) if isinstance(one, Name))
+            yield from (option.path for option in options(event.value) if isinstance(option, Name))
         elif isinstance(event, Import):
             yield event.module
             yield from (f"{event.module}.{name}" for name in event.names)
@@ -130,7 +130,7 @@ HARMLESS = {
 
 def held(value: Value) -> set[int]:
     """Identities of a value and of what it holds or was computed from."""
-    return {id(one) for one in parts(value)}
+    return {id(part) for part in parts(value)}
 
 
 def at(node: ast.AST, message: str, fix: str) -> Finding:

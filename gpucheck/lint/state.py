@@ -61,9 +61,9 @@ class State:
         """Assign to an attribute."""
         self.events.append(Store(node, self.place(), of, key, value))
         name = constant(key)
-        for one in options(of):
-            if isinstance(one, Call) and isinstance(name, str):
-                one.attributes[name] = merge(one.attributes.get(name), value) if self.path else value
+        for option in options(of):
+            if isinstance(option, Call) and isinstance(name, str):
+                option.attributes[name] = merge(option.attributes.get(name), value) if self.path else value
 
     def define(self, node: Any) -> Function:
         """A function of this file; it is followed when it is called, or at the end."""

@@ -229,9 +229,9 @@ class _Tracer(Caller):
         contexts = self.contexts
         for item in node.items:
             value = self.value(item.context_expr)
-            for one in options(value):
-                if isinstance(one, Call):
-                    one.entered = True
+            for option in options(value):
+                if isinstance(option, Call):
+                    option.entered = True
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, value)
             self.contexts = (*self.contexts, value)

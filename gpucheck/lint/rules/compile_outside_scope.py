@@ -59,7 +59,9 @@ def check(script: Script) -> Iterator[Finding]:
         optimizers = list(options(call.argument("optimizer", 0)))
         if all(map(_outside, optimizers)) if optimizers else standalone_keras(script):
             pass
-        elif not (optimizers and standalone_keras(script) and all(isinstance(constant(one), str) for one in optimizers)):
+        elif not (
+            optimizers and standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
+        ):
             continue
         yield at(
             call.node,

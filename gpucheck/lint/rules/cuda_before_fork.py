@@ -99,9 +99,9 @@ def _targets(script: Script, call: Call) -> Iterator[Value]:
 
 def _uses_gpu(target: Value) -> bool:
     """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
-    for one in used_by(target):
-        if isinstance(one, Call) and (is_model(one) or one.name == "keras.models.load_model"):
+    for value in used_by(target):
+        if isinstance(value, Call) and (is_model(value) or value.name == "keras.models.load_model"):
             return True
-        if isinstance(one, Name) and COMPUTES.fullmatch(one.path):
+        if isinstance(value, Name) and COMPUTES.fullmatch(value.path):
             return True
     return False

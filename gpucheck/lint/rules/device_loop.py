@@ -96,7 +96,7 @@ def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
     if not made or not all(_own(call.argument("sources", 1), context) for call in made):
         return False
     gathered = [value for call in script.methods(*GATHERS) for value in call.args] + [store.value for store in script.stores]
-    return not any(one is call for value in gathered for one in parts(value) for call in made)
+    return not any(part is call for value in gathered for part in parts(value) for call in made)
 
 
 def _other_models(calls: list[Call]) -> bool:
@@ -111,26 +111,28 @@ def _other_models(calls: list[Call]) -> bool:
 def _own(sources: Value | None, context: Call) -> bool:
     """Whether all of these are variables, or parts of an object of this file, that are made under the device."""
     joins = (Attribute, Constant, Element, Items, Operation, Pairs)
-    roots = [one for one in parts(sources) if not isinstance(one, joins)]
+    roots = [part for part in parts(sources) if not isinstance(part, joins)]
     return bool(roots) and all(
-        isinstance(one, Call)
-        and (one.name == "tensorflow.Variable" or isinstance(one.function, Class))
-        and any(around is context for around in one.place.contexts)
-        for one in roots
+        isinstance(root, Call)
+        and (root.name == "tensorflow.Variable" or isinstance(root.function, Class))
+        and context in root.place.contexts
+        for root in roots
     )
 
 
 def _each_gpu(device: Value | None) -> bool:
     every = list(parts(device, _written))
-    words = " ".join(str(one.value) for one in every if isinstance(one, Constant))
-    looped = any(isinstance(one, Element) and one.index is None for one in every) or _each_of(device)
-    gpus = bool(GPU.search(words)) or any(is_call(one, *LISTS) for one in every)
+    words = " ".join(str(part.value) for part in every if isinstance(part, Constant))
+    looped = any(isinstance(part, Element) and part.index is None for part in every) or _each_of(device)
+    gpus = bool(GPU.search(words)) or any(is_call(part, *LISTS) for part in every)
     return looped and gpus and not OTHER.search(words)
 
 
 def _each_of(device: Value | None) -> bool:
     """Whether it is each of several names in turn, from a list that is written out."""
-    names = [one.value if isinstance(one, Constant) else None for one in options(device)] if isinstance(device, Each) else []
+    names = (
+        [option.value if isinstance(option, Constant) else None for option in options(device)] if isinstance(device, Each) else []
+    )
     return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
 
 

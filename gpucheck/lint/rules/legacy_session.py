@@ -90,7 +90,7 @@ def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
         return
     for call in script.named(IN_KERAS_2):
         sessions = list(options(call.argument("session", 0)))
-        configured = [one for one in sessions if is_call(one, *SESSIONS) and "config" in one.keywords]
+        configured = [session for session in sessions if is_call(session, *SESSIONS) and "config" in session.keywords]
         if configured and len(configured) == len(sessions) and not _expected(call):
             yield at(
                 call.node,

@@ -63,7 +63,7 @@ def check(script: Script) -> Iterator[Finding]:
     which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"
     for call, models in trainings(script):
         around = strategies_around(model.place for model in models)
-        if not around or not all(is_call(one, STRATEGY) for one in around):
+        if not around or not all(is_call(scope, STRATEGY) for scope in around):
             continue
         if sure or _clustered(script) or any(map(_resolved, around)):
             yield at(

@@ -65,14 +65,14 @@ def check(script: Script) -> Iterator[Finding]:
         return
     for call, _ in trainings(script):
         found = chains(call.argument("x", 0))
-        if found and all(_waits(one) or _reads_in_turn(one) for one in found):
+        if found and all(_waits(chain) or _reads_in_turn(chain) for chain in found):
             yield _finding(script, found[0], "fit reads", call)
     reported: set[int] = set()
     for call in script.calls:
-        looped = [one.of for value in call.args for one in parts(value) if isinstance(one, Element) and one.index is None]
+        looped = [part.of for value in call.args for part in parts(value) if isinstance(part, Element) and part.index is None]
         for batches in looped if looped and _trains(script, call) else ():
             found = chains(batches)
-            waits = found and all((_waits(one) and not _parallel(one)) or _reads_in_turn(one) for one in found)
+            waits = found and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in found)
             if waits and id(found[0].steps[-1]) not in reported:
                 reported.add(id(found[0].steps[-1]))  # the loop's own call comes first, then what the step does with what it got
                 yield _finding(script, found[0], "this loop reads", call)
@@ -97,7 +97,7 @@ def _reads_in_turn(chain: Chain) -> bool:
     if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
         return False
     mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
-    return any(isinstance(one, Name) and READS.fullmatch(one.path) for function in mapped for one in used_by(function))
+    return any(isinstance(value, Name) and READS.fullmatch(value.path) for function in mapped for value in used_by(function))
 
 
 def _parallel(chain: Chain) -> bool:
@@ -113,7 +113,7 @@ def _trains(script: Script, call: Call) -> bool:
     if is_call(step, "tensorflow.function"):
         step = step.argument("func", 0)
     if isinstance(step, Function):
-        taped = any(isinstance(one, Name) and one.path == TAPE for one in used_by(step))
+        taped = any(isinstance(value, Name) and value.path == TAPE for value in used_by(step))
         return taped and any(isinstance(node, ast.Attribute) and node.attr == STEP for node in ast.walk(step.node))
-    taped = any(is_call(one, TAPE) for context in call.place.contexts for one in options(context))
+    taped = any(is_call(option, TAPE) for context in call.place.contexts for option in options(context))
     return taped and any(other.place.path == call.place.path for other in script.methods(STEP))

@@ -85,7 +85,7 @@ def _last(script: Script, model: Call) -> list[Call]:
         found = [one.function for one in every if isinstance(one, Call)]
     elif isinstance(model.function, Class):
         found = _returned(model, model.function.member("call"))
-    return [one for one in found if isinstance(one, Call) and one.name.startswith("keras.layers.")]
+    return [layer for layer in found if isinstance(layer, Call) and layer.name.startswith("keras.layers.")]
 
 
 def _returned(model: Call, method: Value | None) -> list[Value | None]:
@@ -140,7 +140,7 @@ def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
         return False  # the other way of the same if
     needed = script.conditions(policy.path[shared:])
     return bool(needed) and all(
-        condition is not None and any(is_call(one, *LISTS) for one in parts(condition, _counted)) for condition in needed
+        condition is not None and any(is_call(part, *LISTS) for part in parts(condition, _counted)) for condition in needed
     )
 
 
