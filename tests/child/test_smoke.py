@@ -16,6 +16,7 @@ from gpucheck.probes import keras, tensorflow, training
 from gpucheck.strategies import tpu
 
 pytestmark = [
+    pytest.mark.xdist_group("smoke"),  # one training for all of them
     pytest.mark.tensorflow,
     pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
 ]

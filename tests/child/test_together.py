@@ -44,6 +44,7 @@ def test_every_logical_device_passes_the_whole_proof(runs):
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_the_traced_step_computes_what_fit_computes(runs):
     first, *others = runs
     for run in others:
@@ -112,6 +113,7 @@ together.train(Stages(), tf, keras, items, names)
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_xla_compiles_for_other_devices_than_the_first():
     done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, timeout=240, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -124,6 +126,7 @@ def test_xla_compiles_for_other_devices_than_the_first():
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_tensorflow_s_own_placement_log_is_let_through():
     command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]
     done = subprocess.run([*command, "--log-device-placement"], capture_output=True, text=True, timeout=240)
@@ -133,6 +136,7 @@ def test_tensorflow_s_own_placement_log_is_let_through():
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_the_placement_log_of_every_worker_is_let_through():
     command = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--log-device-placement"]
     command += ["--strategy", "multi_worker_mirrored", "--strategy", "parameter_server"]

@@ -59,6 +59,7 @@ def test_only_what_trains_gets_one(tmp_path):
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_a_training_leaves_nothing_even_where_warnings_are_errors(tmp_path):
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONWARNINGS": "error", "CUDA_VISIBLE_DEVICES": "-1"}
     argv = [sys.executable, "-m", "gpucheck", "--allow-cpu", "--strategy", "one_device"]

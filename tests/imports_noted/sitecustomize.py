@@ -5,20 +5,12 @@ import sys
 
 
 class Noting:
-    """Finds nothing; it only sees what is looked for."""
+    """Finds nothing; it only sees that TensorFlow, once it is being imported, asks for its first part."""
 
     def find_spec(self, name, path=None, target=None):
-        if name == "tensorflow":
-            for folder in sys.path:
-                if os.path.exists(os.path.join(folder, name, "__init__.py")):
-                    if os.path.exists(os.path.join(folder, name, "libtensorflow_framework.so.2")):
-                        self.note()
-                    break
-        return
-
-    def note(self):
-        with open(os.environ["TEST_IMPORTS_OF_TENSORFLOW"], "a", encoding="utf-8") as file:
-            file.write(f"{os.getpid()}\n")
+        if name == "tensorflow.python" and any(os.path.exists(f"{folder}/libtensorflow_framework.so.2") for folder in path or ()):
+            with open(os.environ["TEST_IMPORTS_OF_TENSORFLOW"], "a", encoding="utf-8") as file:
+                file.write(f"{os.getpid()}\n")
 
 
 if "TEST_IMPORTS_OF_TENSORFLOW" in os.environ:

@@ -53,5 +53,6 @@ def test_every_gpu_is_listed(lab, tmp_path):
     assert gpus(lab, tmp_path, lines) == [["/physical_device:GPU:0", 9, 0], ["/physical_device:GPU:1", 8, 0]]
 
 
+@pytest.mark.slow
 def test_one_missing_library_hides_them(lab, tmp_path):
     assert gpus(lab, tmp_path, {}, leave_out="cufft") == []

@@ -14,6 +14,7 @@ from gpucheck.model import Request
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_it_trains(tmp_path):
     env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), "TF_CONFIG": "not this one"}
     with LocalHost(Request(timeout_seconds=120.0), env=env) as host:

@@ -193,6 +193,7 @@ print(json.dumps(resolver.cluster_spec().as_dict()["worker"]))
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_tensorflows_resolver_says_the_same_of_pods_in_their_nodes_networks(api_server, ask_pods):
     addresses = [f"192.168.7.{n}" for n in (3, 1, 2)]
     api_server.pods = [pod(f"train-{one[-1]}", one, {"job-name": "train"}, host=one) for one in addresses]

@@ -62,6 +62,7 @@ def refusal():
 @pytest.mark.tensorflow
 @pytest.mark.skipif(sys.platform != "linux", reason="pods are made of Linux' namespaces")
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_the_pods_of_a_job_train_together(tmp_path):
     if why := refusal():
         pytest.skip(why)

@@ -101,6 +101,7 @@ def proven(address, **settings):
 class TestTensorFlow:
     pytestmark = MARKS
 
+    @pytest.mark.slow
     def test_the_cpu_is_trained_beside_a_tpu_that_is_not_there(self):
         resolver, runs = proven("local", logical_devices=3, strategies=("mirrored", "tpu"))
         assert (resolver.tried, resolver.connected) == (True, False)
@@ -113,6 +114,7 @@ class TestTensorFlow:
         assert runs == [("one_device", ("CPU:0",), "passed")]
 
     @pytest.mark.parametrize(("wanted", "cpus"), [(0, ["CPU:0"]), (2, ["CPU:0", "CPU:1"])])
+    @pytest.mark.slow
     def test_a_process_that_connected_trains_on_the_cpu_too(self, wanted, cpus):
         runs = printed_by(CONNECTED_TO_A_TPU, str(wanted))
         assert [run["devices"] for run in runs if run["strategy"] == "one_device"] == [[name] for name in cpus]

@@ -86,6 +86,7 @@ class TestTrained:
         assert run.fit_verified is run.worker_versions[0]["keras"].startswith("2")
         assert run.fit_verified or "PerReplica" in run.fit_problem
 
+    @pytest.mark.slow
     def test_a_chief_and_a_worker_that_are_runs_of_their_own(self, train, cluster):
         runs = train(*cluster)
         assert [(run.status, run.reason, run.cluster) for run in runs] == [("passed", None, "TF_CONFIG")] * 2
@@ -107,12 +108,14 @@ class TestTrained:
             [("worker 0", "lost")],
         )
 
+    @pytest.mark.slow
     def test_a_peer_that_never_comes(self, train, cluster):
         (run,) = train(cluster[0], timeout=25.0)
         assert (run.status, run.stage) == ("failed", "connect")
         assert run.reason == "worker 0: did not come (nobody listens on its address)"
         assert run.worker_versions[1] == {}
 
+    @pytest.mark.slow
     def test_an_address_on_which_another_program_answers(self, train, cluster):
         address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
         with http.server.HTTPServer((address[0], int(address[2])), http.server.BaseHTTPRequestHandler) as server:
@@ -123,6 +126,7 @@ class TestTrained:
             ("chief 0", "other program", "connect")
         ]
 
+    @pytest.mark.slow
     def test_a_peer_that_is_stopped_before_it_answers(self, train, cluster):
         address = json.loads(cluster[0]["TF_CONFIG"])["cluster"]["chief"][0].rpartition(":")
         with socket.create_server((address[0], int(address[2]))):
