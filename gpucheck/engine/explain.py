@@ -10,7 +10,7 @@ from gpucheck.engine.plugin import Rule, load_rows, load_rules
 from gpucheck.logs import causes
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.reading import parse
-from gpucheck.logs.reading.hearsay import Listing
+from gpucheck.logs.reading.mentions import Listing
 from gpucheck.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 
 
@@ -44,7 +44,7 @@ def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
 
 def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
     """The cause with the fixes of its page; a warning where every line it rests on only speaks of a failure."""
-    only_mentioned = all(listing.speaks_of(event.text) for event in cause.events)
+    only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
     return Finding(
         summary=cause.summary,
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),

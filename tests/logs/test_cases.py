@@ -4,7 +4,7 @@ import pytest
 from log_cases import FOLDER, LINE_FILES, TOPICS, line_cases, log_cases, read_toml
 from one_rule import log_findings
 
-from gpucheck.logs.reading import parse, signatures
+from gpucheck.logs.reading import parse, patterns
 
 
 def errors(findings):
@@ -61,7 +61,7 @@ def test_every_line_gives_its_event(file):
 def test_every_kind_of_event_has_two_lines_that_give_it_and_one_that_does_not():
     cases = [case for file in LINE_FILES for case in line_cases(file)]
     giving = [case.kind for case in cases if case.fields is not None]
-    kinds = {signature.kind for signature in signatures.load()}
+    kinds = {pattern.kind for pattern in patterns.load()}
     assert kinds == set(giving) == {case.kind for case in cases if case.fields is None}
     assert [kind for kind in sorted(kinds) if giving.count(kind) < 2] == []
 

@@ -3,7 +3,8 @@
 import pytest
 from log_cases import FOLDER, read_toml
 
-from gpucheck.logs.reading import HARMLESS, parse
+from gpucheck.logs.reading import parse
+from gpucheck.logs.reading.reader import HARMLESS
 
 CASES = read_toml(FOLDER / "harmless.toml")
 # what a rule may want to know of a harmless line

@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-from gpucheck.logs.reading import hearsay
 from gpucheck.logs.reading import lines as raw
-from gpucheck.logs.reading.hearsay import Listing
+from gpucheck.logs.reading import mentions, patterns, reader
+from gpucheck.logs.reading.batches import Batch
+from gpucheck.logs.reading.mentions import Listing
 
 FILLS = ["a", "ab ", "1", " ", "/a", "(", "a=", "0x", ".", '"', "\\t", 'File "', "\\'", '\\", \\"a', "\u4e2d", "_", "\\n", "<"]
 FILLS += ["ComputeCacheXG", "a.so", 'ts="a" ', "torchais the CPU "]
@@ -33,12 +34,9 @@ def test_a_long_line_is_read(fills):
 
 
 def test_following_lines_are_added_to_a_bounded_length():
-    from gpucheck.logs import reading as logs
-
     texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
-    window = logs._Window(logs._Batch(texts, list(range(len(texts))), 1), 0)
-    signature = next(entry for _, entry in logs._words()._entries if entry.reach == 30)
-    window.search(signature)
+    window = reader._Window(Batch(texts, list(range(len(texts))), 1), 0)
+    window.search(next(pattern for pattern in patterns.load() if pattern.continuation_lines == 30))
     assert len(window._text) < 3 * 2048
 
 
@@ -52,7 +50,7 @@ def test_of_a_long_line_both_ends_are_looked_at():
 
 def test_what_a_long_line_is():
     text = "If you see " + "x" * 100_000
-    assert hearsay.spoken_of(text)
+    assert mentions.is_only_mentioned(text)
     listing = Listing()
     list(listing.through(["int a = 1;" + " " * 100_000 + "b();"] * 3))
     assert listing.is_source

@@ -7,7 +7,7 @@ import re
 import slow_text
 
 import gpucheck.logs
-from gpucheck.logs import reading
+from gpucheck.logs.reading import reader
 
 _LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
 _LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
@@ -46,13 +46,14 @@ def _slow(pattern, search, length, limit):
 
 
 def _patterns():
-    """Name, pattern, how it is used, and the length it is used on: of every signature, and of every module of the package."""
+    """Name, pattern, how it is used, and the length it is used on: of every pattern, and of every module of the package."""
     known = {}
-    for _, entry in reading._words()._entries:
-        known[entry.pattern] = (entry.kind, max(entry.reach, known.get(entry.pattern, ("", 0))[1]))
-    for source, (kind, reach) in known.items():
+    for entry in reader.PATTERNS:
+        length = _LONGEST if entry.continuation_lines else _LONGEST // 2
+        known[entry.regex] = entry.kind, max(length, known.get(entry.regex, ("", 0))[1])
+    for source, (kind, length) in known.items():
         pattern = re.compile(source)
-        yield f"{kind}: {source[:40]}", pattern, pattern.search, _LONGEST if reach else _LONGEST // 2
+        yield f"{kind}: {source[:40]}", pattern, pattern.search, length
     for module in pkgutil.walk_packages(gpucheck.logs.__path__, "gpucheck.logs."):
         for name, pattern in vars(importlib.import_module(module.name)).items():
             if isinstance(pattern, re.Pattern):

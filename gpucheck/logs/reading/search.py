@@ -1,66 +1,66 @@
-"""Which lines hold a word that a signature asks for: one pattern for all of them, over many lines at once."""
+"""Which lines hold a word that a pattern asks for: one pattern for all of them, over many lines at once."""
 
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from gpucheck.logs.reading.signatures import Signature
+from gpucheck.logs.reading.patterns import Pattern
 
 _OTHER_LETTER = re.compile("[^\x00-\x7f\xa0-\xbf\u2000-\u2fff]")  # progress bars are drawn with what is left out
 
 
-class Words:
-    """Every word that a signature asks for, as one pattern."""
+class Literals:
+    """The literals of all patterns, searched for by one regular expression."""
 
-    def __init__(self, known: tuple[Signature, ...]) -> None:
-        self._entries = tuple(enumerate(known))
-        self._plain = self._pattern(plain=True)
-        self._known: dict[str, list[tuple[int, Signature]]] = {}  # by the shortest word that its word begins with
-        self._index(self._plain, plain=True)
+    def __init__(self, patterns: tuple[Pattern, ...]) -> None:
+        self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
+        self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that a literal begins with
+        self._ascii = self._regex(ascii_only=True)
+        self._index(self._ascii, is_ascii=True)
 
-    def _pattern(self, *, plain: bool) -> "re.Pattern[str]":
-        return re.compile(_spell(_tree(entry.must for _, entry in self._entries if entry.must.isascii() or not plain)))
+    def _regex(self, *, ascii_only: bool) -> "re.Pattern[str]":
+        return re.compile(_spell(_tree(literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)))
 
-    def _index(self, pattern: "re.Pattern[str]", *, plain: bool) -> None:
-        for order, signature in self._entries:
-            if signature.must.isascii() is plain:
-                found = pattern.match(signature.must)
-                self._known.setdefault(found[0] if found else signature.must, []).append((order, signature))
+    def _index(self, regex: "re.Pattern[str]", *, is_ascii: bool) -> None:
+        for order, literal, entry in self._entries:
+            if literal.isascii() is is_ascii:
+                head = regex.match(literal)
+                self._by_head.setdefault(head[0] if head else literal, []).append((order, literal, entry))
 
     @cached_property
-    def _foreign(self) -> "re.Pattern[str]":
-        """With the words of other alphabets: every letter that a word may begin with costs time, and few logs hold such words."""
-        pattern = self._pattern(plain=False)
-        self._index(pattern, plain=False)
-        return pattern
+    def _any(self) -> "re.Pattern[str]":
+        """With the literals of other alphabets: every letter that one may begin with costs time, and few logs hold them."""
+        regex = self._regex(ascii_only=False)
+        self._index(regex, is_ascii=False)
+        return regex
 
     def _for(self, text: str) -> "re.Pattern[str]":
-        return self._plain if text.isascii() or not _OTHER_LETTER.search(text) else self._foreign
+        return self._ascii if text.isascii() or not _OTHER_LETTER.search(text) else self._any
 
-    def hits(self, lowered: str) -> Iterator[tuple[int, str]]:
-        """Index and text of every line that holds a word."""
-        pattern = self._for(lowered)
+    def lines(self, lowered: str) -> Iterator[tuple[int, str]]:
+        """Index and text of every line that holds a literal."""
+        regex = self._for(lowered)
         index = position = 0
-        while found := pattern.search(lowered, position):
-            index += lowered.count("\n", position, found.start())
-            start = lowered.rfind("\n", 0, found.start()) + 1
-            end = lowered.find("\n", found.end())
+        while match := regex.search(lowered, position):
+            index += lowered.count("\n", position, match.start())
+            start = lowered.rfind("\n", 0, match.start()) + 1
+            end = lowered.find("\n", match.end())
             if end < 0:
                 yield index, lowered[start:]
                 return
             yield index, lowered[start:end]
             index, position = index + 1, end + 1
 
-    def candidates(self, line: str) -> list[Signature]:
-        """The signatures whose word the line holds, in their order."""
+    def candidates(self, line: str) -> list[Pattern]:
+        """The patterns of which the line holds a literal, in their order."""
         heads, position = set(), 0
-        pattern = self._for(line)
-        while found := pattern.search(line, position):
-            heads.add(found[0])
-            position = found.start() + 1  # words may overlap
-        ordered = sorted((entry for head in heads for entry in self._known[head]), key=lambda entry: entry[0])
-        return [signature for _, signature in ordered if signature.must in line]
+        regex = self._for(line)
+        while match := regex.search(line, position):
+            heads.add(match[0])
+            position = match.start() + 1  # literals may overlap
+        named = {order: entry for head in heads for order, literal, entry in self._by_head[head] if literal in line}
+        return [named[order] for order in sorted(named)]
 
 
 def _tree(words: Iterable[str]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.logs.reading import lines as raw
-from gpucheck.logs.reading.hearsay import spoken_of
+from gpucheck.logs.reading.mentions import is_only_mentioned
 
 _WIDTHS = range(48, 101)  # columns at which mail programs and forums wrap
 _LINES = 6  # of a wrapped one
@@ -54,7 +54,11 @@ def decoded(line: str) -> list[str]:
         for mark, plain in _TYPED.items():
             line = line.replace(mark, plain)
     found = [line]
-    if "\\n" in line and _ESCAPED.search(line) and (line.startswith(("{", "[")) or not spoken_of(raw.plain(raw.ends(line)))):
+    if (
+        "\\n" in line
+        and _ESCAPED.search(line)
+        and (line.startswith(("{", "[")) or not is_only_mentioned(raw.plain(raw.ends(line))))
+    ):
         found = _unescaped(line)
     if "<" in line or "&" in line:
         found = [_text(part) for whole in found for part in _BREAK.split(whole)]

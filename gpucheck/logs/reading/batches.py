@@ -1,0 +1,60 @@
+"""A stream of lines in pieces that are searched at once, each with a few lines behind it at hand."""
+
+from collections.abc import Iterable, Iterator
+
+from gpucheck.logs.reading import lines as raw
+from gpucheck.logs.reading import wrapping
+
+AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
+_LONGEST = 2048  # characters of a line that are looked at in one piece
+_CHARACTERS = 1 << 18  # of a batch
+
+
+class Batch:
+    """Consecutive lines; those from ``end`` on are only looked ahead at. Or one line, put together from broken ones."""
+
+    def __init__(self, texts: list[str], numbers: list[int], end: int, broken: range = range(0)) -> None:
+        self.texts, self.numbers, self.end, self.broken = texts, numbers, end, broken
+
+
+def batches(lines: Iterable[str]) -> Iterator[Batch]:
+    """The lines in batches; behind them, one for each line that a mail program may have broken."""
+    texts: list[str] = []
+    numbers: list[int] = []
+    fresh: list[str] = []
+    number = size = 0
+    for line in lines:
+        number += 1
+        fresh.append(line)
+        size += len(line) + 1
+        if size >= _CHARACTERS:
+            _take(fresh, number, texts, numbers)
+            end = max(len(texts) - AHEAD, 0)
+            yield Batch(texts, numbers, end)
+            texts, numbers, fresh, size = texts[end:], numbers[end:], [], 0
+    _take(fresh, number, texts, numbers)
+    yield Batch(texts, numbers, len(texts))
+    if len(fresh) == number:  # the whole text
+        for first, last, whole in wrapping.rejoined(texts):
+            yield Batch([whole], [numbers[first]], 1, broken=range(numbers[first], numbers[last] + 1))
+
+
+def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> None:
+    """Append lines and their numbers, split where a terminal would have overwritten them."""
+    stripped = [line.rstrip("\r\n") for line in fresh]
+    blob = "".join(stripped)
+    first = last - len(fresh) + 1
+    encoded = wrapping.is_encoded(blob)
+    if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
+        for number, line in enumerate(stripped, first):
+            line = line.replace("\n", " ")
+            parts = (
+                [part for whole in wrapping.decoded(line) for part in raw.split(whole, _LONGEST)]
+                if encoded
+                else raw.split(line, _LONGEST)
+            )
+            texts += parts
+            numbers += [number] * len(parts)
+    else:
+        texts += stripped
+        numbers += range(first, last + 1)

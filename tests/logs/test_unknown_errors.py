@@ -1,0 +1,59 @@
+"""What is shown of a log that nobody knows: the lines that look most like failures, the best first."""
+
+import pytest
+
+from gpucheck.logs.reading import parse
+from gpucheck.logs.reading.unknown_errors import MOST
+
+
+def _lines(text: str) -> list[int]:
+    return [event.line for event in parse(text.split("\n"), "test").suspects]
+
+
+def test_an_exception_stands_before_words_of_failure() -> None:
+    text = """starting
+connection to the registry failed, trying the next one
+ERROR: stage 3 ended
+Traceback (most recent call last):
+  File "train.py", line 3, in error_handler
+    raise ValueError("failed to parse")
+ValueError: the shapes (3,) and (4,) do not match
+Fatal: giving up"""
+    assert _lines(text) == [7, 8, 3, 2]
+
+
+def test_of_equal_ones_the_first_stands_first_and_repetitions_are_one() -> None:
+    text = "\n".join(f"[rank{rank}]: KeyError: 'layer_{rank}'" for rank in range(8)) + "\nkeras.errors.OddError: no"
+    assert _lines(text) == [1, 9]
+
+
+def test_at_most_eight_are_kept_of_any_number() -> None:
+    words = [f"{first}{second}{third}" for first in "ghijklm" for second in "nopqrs" for third in "tuvwxyz"]
+    log = parse([f"the {word} failed" for word in words] + ["ZeroDivisionError: division by zero"], "test")
+    assert [event.line for event in log.suspects] == [len(words) + 1, *range(1, MOST)]
+
+
+def test_colours_are_gone() -> None:
+    (event,) = parse(["\x1b[1;31mstack smashing detected: terminated\x1b[0m error"], "test").suspects
+    assert (event.kind, event.text) == ("suspect", "stack smashing detected: terminated error")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0 errors, 3 warnings",
+        "errors: 0",
+        "mean_squared_error: 0.0312",
+        "error rate: 0.02",
+        "tests passed without errors",
+        '  File "/opt/p/keras/src/utils/traceback_utils.py", line 122, in error_handler',
+        "    raise RuntimeError(",
+        "    except Exception as error:",
+        "E0000 00:00:1 1 cuda_dnn.cc:8579] Unable to register cuDNN factory: Attempting to register factory",
+        "Epoch 3/9",
+        "continue on error",
+        "DeprecationWarning: it will fail in a future version",
+    ],
+)
+def test_no_failure_is_no_suspect(line: str) -> None:
+    assert parse([line], "test").suspects == ()
