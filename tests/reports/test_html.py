@@ -226,9 +226,7 @@ def test_in_a_browser(tmp_path, case, width, scheme, paper):
     assert (told["width"], told["paper"]) == (width, paper)
 
 
-def test_devices_that_trained_at_the_same_time_are_told():
-    made = CASES["pass-h200"]()
-    beside = msgspec.structs.replace(made.training[0], devices=("GPU:1",), trained_with=3)
-    tree = parse(page.render(msgspec.structs.replace(made, training=(made.training[0], beside))))
-    assert "GPU:1 trained at the same time, each under the others' load" in texts(tree, "p")
-    assert "at the same time" not in page.render(made)
+def test_what_is_muted_and_what_trained_beside_others():
+    assert any("the image is being rebuilt" in text for text in texts(page_of("muted")[1], "li"))
+    assert "GPU:1-3 trained at the same time, each under the others' load" in texts(page_of("side-by-side")[1], "p")
+    assert "at the same time" not in page_of("pass-h200")[0]
