@@ -18,8 +18,8 @@ def advice(xids: Iterable[Xid]) -> tuple[Fix, ...]:
     )
 
 
-def xid_of(event: Event, diagnosis: str) -> Xid | None:
+def xid_of(event: Event, fault: str) -> Xid | None:
     """The Xid of a log's line, if it stands for that diagnosis. NVLink 5 units also report what did no harm."""
     code = event.fields.get("code", "")
     known = xid(int(code)) if event.kind == "xid" and code.isdecimal() else None
-    return known if known is not None and known.diagnosis == diagnosis and "Nonfatal" not in event.text else None
+    return known if known is not None and known.fault == fault and "Nonfatal" not in event.text else None

@@ -39,14 +39,14 @@ class XidReport(NamedTuple):
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
-    """The messages that stand for a diagnosis, the latest of each code and GPU."""
+    """The messages that tell of a fault of the machine, the latest of each code and GPU."""
 
     reports: tuple[XidReport, ...]
     last_message: tuple[Evidence, ...]  # the driver's last complaint without an Xid, where the log has one
 
-    def of(self, code: str) -> list[XidReport]:
-        """Those that stand for the diagnosis with this code."""
-        return [report for report in self.reports if report.xid.diagnosis == code]
+    def of(self, fault: str) -> list[XidReport]:
+        """Those that tell of a fault: see ``Xid.fault``."""
+        return [report for report in self.reports if report.xid.fault == fault]
 
 
 def cited(reports: Iterable[XidReport]) -> tuple[Evidence, ...]:
@@ -68,7 +68,7 @@ def fixes(reports: Iterable[XidReport]) -> tuple[Fix, ...]:
 def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None) -> XidReports:
     """A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
 
-    What programs cause themselves (13, 31, 43, 45) stands for no diagnosis.
+    What programs cause themselves (13, 31, 43, 45) is no fault of the machine.
     """
     if kernel_log is None:
         return XidReports(reports=(), last_message=())
@@ -78,7 +78,7 @@ def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, co
     latest: dict[tuple[int, str], XidReport] = {}
     for place, event in enumerate(kernel_log.events):
         known = xid(event.code)
-        if known is not None and known.diagnosis is not None and event.device is not None and event.device in here:
+        if known is not None and known.fault is not None and event.device is not None and event.device in here:
             evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
             report = XidReport(known, event.device, listed.get(event.device), event.text, evidence)
             latest[event.code, event.device] = report

@@ -12,11 +12,10 @@ from gpucheck.compat import versions
 
 
 class CuResult(NamedTuple):
-    """A CUresult: its name, what it means to somebody training, and the diagnoses to consider, likeliest first."""
+    """A CUresult: its name, and what it means to somebody training."""
 
     name: str
     meaning: str
-    codes: tuple[str, ...]
 
 
 # Driver branch -> the CUDA it brings, newest first. There was a driver for 12.7, but no toolkit.
@@ -37,139 +36,66 @@ HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
 CU_RESULTS: dict[int, CuResult] = {
-    0: CuResult("CUDA_SUCCESS", "the call succeeded", ()),
-    1: CuResult("CUDA_ERROR_INVALID_VALUE", "a bad argument; in practice a mix of library versions, or a bug", ()),
-    2: CuResult(
-        "CUDA_ERROR_OUT_OF_MEMORY",
-        "no memory left on the GPU, or not enough even for a context",
-        ("gpu-memory-exhausted", "gpu-memory-held-by-others"),
-    ),
-    3: CuResult(
-        "CUDA_ERROR_NOT_INITIALIZED",
-        "cuInit was not called, failed, or was called before a fork",
-        ("cuda-used-after-fork", "cuda-init-failed"),
-    ),
-    34: CuResult(
-        "CUDA_ERROR_STUB_LIBRARY",
-        "the toolkit's link-time stub was loaded instead of the driver",
-        ("cuda-stub-loaded", "container-without-gpu"),
-    ),
-    35: CuResult(
-        "cudaErrorInsufficientDriver",
-        "the driver is older than the CUDA runtime asks for, or absent",
-        ("driver-too-old", "driver-library-missing", "driver-missing"),
-    ),
-    36: CuResult("CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "the driver does not know this call yet", ("driver-too-old",)),
-    46: CuResult(
-        "CUDA_ERROR_DEVICE_UNAVAILABLE",
-        "another process holds the GPU exclusively, or its compute mode forbids use",
-        ("compute-mode-exclusive",),
-    ),
-    98: CuResult("cudaErrorInvalidDeviceFunction", "a kernel was not compiled for this GPU", ("gpu-too-old", "gpu-too-new")),
-    100: CuResult(
-        "CUDA_ERROR_NO_DEVICE",
-        "the driver works and offers this process no GPU",
-        (
-            *("devices-hidden", "container-without-gpu", "device-nodes-missing", "device-permission-denied"),
-            *("mig-misconfigured", "no-nvidia-gpu"),
-        ),
-    ),
-    101: CuResult("CUDA_ERROR_INVALID_DEVICE", "there is no GPU of this number, counted after hiding", ("devices-hidden",)),
-    102: CuResult("CUDA_ERROR_DEVICE_NOT_LICENSED", "the virtual GPU has no licence", ("cuda-init-failed",)),
-    200: CuResult(
-        "CUDA_ERROR_INVALID_IMAGE",
-        "kernel code that this GPU can't load, or a damaged compute cache",
-        ("gpu-too-new", "gpu-too-old"),
-    ),
-    201: CuResult(
-        "CUDA_ERROR_INVALID_CONTEXT",
-        "the context is gone: after a fork, a reset or the loss of the GPU",
-        ("cuda-used-after-fork", "gpu-lost"),
-    ),
+    0: CuResult("CUDA_SUCCESS", "the call succeeded"),
+    1: CuResult("CUDA_ERROR_INVALID_VALUE", "a bad argument; in practice a mix of library versions, or a bug"),
+    2: CuResult("CUDA_ERROR_OUT_OF_MEMORY", "no memory left on the GPU, or not enough even for a context"),
+    3: CuResult("CUDA_ERROR_NOT_INITIALIZED", "cuInit was not called, failed, or was called before a fork"),
+    34: CuResult("CUDA_ERROR_STUB_LIBRARY", "the toolkit's link-time stub was loaded instead of the driver"),
+    35: CuResult("cudaErrorInsufficientDriver", "the driver is older than the CUDA runtime asks for, or absent"),
+    36: CuResult("CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", "the driver does not know this call yet"),
+    46: CuResult("CUDA_ERROR_DEVICE_UNAVAILABLE", "another process holds the GPU exclusively, or its compute mode forbids use"),
+    98: CuResult("cudaErrorInvalidDeviceFunction", "a kernel was not compiled for this GPU"),
+    100: CuResult("CUDA_ERROR_NO_DEVICE", "the driver works and offers this process no GPU"),
+    101: CuResult("CUDA_ERROR_INVALID_DEVICE", "there is no GPU of this number, counted after hiding"),
+    102: CuResult("CUDA_ERROR_DEVICE_NOT_LICENSED", "the virtual GPU has no licence"),
+    200: CuResult("CUDA_ERROR_INVALID_IMAGE", "kernel code that this GPU can't load, or a damaged compute cache"),
+    201: CuResult("CUDA_ERROR_INVALID_CONTEXT", "the context is gone: after a fork, a reset or the loss of the GPU"),
     209: CuResult(
-        "CUDA_ERROR_NO_BINARY_FOR_GPU",
-        "neither native code nor usable PTX for this GPU, in TensorFlow or in a library",
-        ("gpu-too-old", "gpu-too-new"),
+        "CUDA_ERROR_NO_BINARY_FOR_GPU", "neither native code nor usable PTX for this GPU, in TensorFlow or in a library"
     ),
-    214: CuResult("CUDA_ERROR_ECC_UNCORRECTABLE", "GPU memory lost data beyond repair", ("ecc-errors",)),
-    217: CuResult(
-        "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED",
-        "these two GPUs can't read each other's memory",
-        ("peer-access-unavailable",),
-    ),
-    218: CuResult("CUDA_ERROR_INVALID_PTX", "the driver rejects the kernel's PTX", ("gpu-too-new",)),
-    220: CuResult("CUDA_ERROR_NVLINK_UNCORRECTABLE", "an NVLink transfer failed beyond repair", ("nvlink-down",)),
-    221: CuResult(
-        "CUDA_ERROR_JIT_COMPILER_NOT_FOUND",
-        "the driver's PTX compiler, libnvidia-ptxjitcompiler.so.1, is absent",
-        ("driver-library-missing", "container-without-gpu"),
-    ),
+    214: CuResult("CUDA_ERROR_ECC_UNCORRECTABLE", "GPU memory lost data beyond repair"),
+    217: CuResult("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "these two GPUs can't read each other's memory"),
+    218: CuResult("CUDA_ERROR_INVALID_PTX", "the driver rejects the kernel's PTX"),
+    220: CuResult("CUDA_ERROR_NVLINK_UNCORRECTABLE", "an NVLink transfer failed beyond repair"),
+    221: CuResult("CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "the driver's PTX compiler, libnvidia-ptxjitcompiler.so.1, is absent"),
     222: CuResult(
         "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
         "the PTX comes from a newer CUDA than the driver knows; minor-version compatibility does not cover it",
-        ("driver-too-old",),
     ),
-    223: CuResult(
-        "CUDA_ERROR_JIT_COMPILATION_DISABLED",
-        "CUDA_DISABLE_PTX_JIT=1 forbids compiling, and there is no native code",
-        ("gpu-too-new",),
-    ),
-    226: CuResult("CUDA_ERROR_CONTAINED", "a memory error killed this process and spared the GPU", ("ecc-errors",)),
-    227: CuResult("CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the driver can't read this kernel format", ("driver-too-old",)),
-    301: CuResult("CUDA_ERROR_FILE_NOT_FOUND", "a file of kernel code is absent", ("libdevice-missing",)),
+    223: CuResult("CUDA_ERROR_JIT_COMPILATION_DISABLED", "CUDA_DISABLE_PTX_JIT=1 forbids compiling, and there is no native code"),
+    226: CuResult("CUDA_ERROR_CONTAINED", "a memory error killed this process and spared the GPU"),
+    227: CuResult("CUDA_ERROR_INSUFFICIENT_LOADER_VERSION", "the driver can't read this kernel format"),
+    301: CuResult("CUDA_ERROR_FILE_NOT_FOUND", "a file of kernel code is absent"),
     302: CuResult(
-        "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND",
-        "TensorFlow could not open libcudart, or the driver library lacks a function",
-        ("cuda-libraries-missing", "cuda-libraries-unreachable", "driver-too-old"),
+        "CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "TensorFlow could not open libcudart, or the driver library lacks a function"
     ),
     # TensorFlow's own answer, which logs as 'UNKNOWN ERROR (303)' because cuGetErrorName is in that library too.
-    303: CuResult(
-        "CUDA_ERROR_SHARED_OBJECT_INIT_FAILED",
-        "TensorFlow could not open libcuda.so.1, the driver's library",
-        ("driver-missing", "driver-library-missing", "container-without-gpu"),
-    ),
-    304: CuResult(
-        "CUDA_ERROR_OPERATING_SYSTEM",
-        "a system call failed: device nodes, cgroup rules or process limits",
-        ("device-permission-denied", "device-nodes-missing", "process-limit-too-low"),
-    ),
-    500: CuResult("CUDA_ERROR_NOT_FOUND", "the driver library lacks a function or symbol", ("driver-too-old",)),
+    303: CuResult("CUDA_ERROR_SHARED_OBJECT_INIT_FAILED", "TensorFlow could not open libcuda.so.1, the driver's library"),
+    304: CuResult("CUDA_ERROR_OPERATING_SYSTEM", "a system call failed: device nodes, cgroup rules or process limits"),
+    500: CuResult("CUDA_ERROR_NOT_FOUND", "the driver library lacks a function or symbol"),
     700: CuResult(
-        "CUDA_ERROR_ILLEGAL_ADDRESS",
-        "a kernel touched memory it does not own; the process can't go on (compare Xid 31)",
-        (),
+        "CUDA_ERROR_ILLEGAL_ADDRESS", "a kernel touched memory it does not own; the process can't go on (compare Xid 31)"
     ),
-    702: CuResult("CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel ran too long on a GPU that also drives a display", ()),
-    709: CuResult("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the context was destroyed", ("cuda-used-after-fork",)),
-    710: CuResult("CUDA_ERROR_ASSERT", "a check inside a kernel failed, often an index out of range", ()),
-    711: CuResult("CUDA_ERROR_TOO_MANY_PEERS", "no GPU can take more peers", ("peer-access-unavailable",)),
-    715: CuResult("CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel ran into an illegal instruction", ()),
-    719: CuResult("CUDA_ERROR_LAUNCH_FAILED", "a kernel died; the kernel log's Xid says more", ()),
-    800: CuResult("CUDA_ERROR_NOT_PERMITTED", "the operation is not permitted to this user", ("device-permission-denied",)),
-    801: CuResult("CUDA_ERROR_NOT_SUPPORTED", "this GPU or system lacks the feature (cuda_malloc_async under WSL2, for one)", ()),
-    802: CuResult(
-        "CUDA_ERROR_SYSTEM_NOT_READY",
-        "the NVSwitch fabric is not up: no fabric manager of the driver's version",
-        ("fabric-manager-down",),
-    ),
-    803: CuResult(
-        "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-        "libcuda and the kernel module are of different versions",
-        ("driver-library-mismatch",),
-    ),
+    702: CuResult("CUDA_ERROR_LAUNCH_TIMEOUT", "a kernel ran too long on a GPU that also drives a display"),
+    709: CuResult("CUDA_ERROR_CONTEXT_IS_DESTROYED", "the context was destroyed"),
+    710: CuResult("CUDA_ERROR_ASSERT", "a check inside a kernel failed, often an index out of range"),
+    711: CuResult("CUDA_ERROR_TOO_MANY_PEERS", "no GPU can take more peers"),
+    715: CuResult("CUDA_ERROR_ILLEGAL_INSTRUCTION", "a kernel ran into an illegal instruction"),
+    719: CuResult("CUDA_ERROR_LAUNCH_FAILED", "a kernel died; the kernel log's Xid says more"),
+    800: CuResult("CUDA_ERROR_NOT_PERMITTED", "the operation is not permitted to this user"),
+    801: CuResult("CUDA_ERROR_NOT_SUPPORTED", "this GPU or system lacks the feature (cuda_malloc_async under WSL2, for one)"),
+    802: CuResult("CUDA_ERROR_SYSTEM_NOT_READY", "the NVSwitch fabric is not up: no fabric manager of the driver's version"),
+    803: CuResult("CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "libcuda and the kernel module are of different versions"),
     804: CuResult(
         "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
         "a forward-compatibility libcuda was loaded, which only data-center GPUs take",
-        ("driver-library-mismatch", "driver-too-old", "library-path-conflict"),
     ),
-    805: CuResult("CUDA_ERROR_MPS_CONNECTION_FAILED", "the MPS daemon does not answer", ("cuda-init-failed",)),
-    807: CuResult("CUDA_ERROR_MPS_SERVER_NOT_READY", "the MPS server is recovering", ("cuda-init-failed",)),
-    808: CuResult("CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the MPS server has no place left", ("cuda-init-failed",)),
-    919: CuResult("CUDA_ERROR_FABRIC_NOT_READY", "the GPU has not joined the fabric yet", ("fabric-manager-down",)),
+    805: CuResult("CUDA_ERROR_MPS_CONNECTION_FAILED", "the MPS daemon does not answer"),
+    807: CuResult("CUDA_ERROR_MPS_SERVER_NOT_READY", "the MPS server is recovering"),
+    808: CuResult("CUDA_ERROR_MPS_MAX_CLIENTS_REACHED", "the MPS server has no place left"),
+    919: CuResult("CUDA_ERROR_FABRIC_NOT_READY", "the GPU has not joined the fabric yet"),
     999: CuResult(
-        "CUDA_ERROR_UNKNOWN",
-        "the driver gives no reason; a missing /dev/nvidia-uvm and a suspended machine both end here",
-        ("device-nodes-missing", "cuda-init-failed"),
+        "CUDA_ERROR_UNKNOWN", "the driver gives no reason; a missing /dev/nvidia-uvm and a suspended machine both end here"
     ),
 }
 

@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 from gpucheck.compat import cuda
@@ -31,14 +29,10 @@ def test_cuda_of_driver(driver: str, newest: str | None) -> None:
     assert cuda.cuda_of_driver(driver) == newest
 
 
-def test_results_name_their_causes() -> None:
+def test_results_have_names() -> None:
     result = cuda.cu_result(803)
     assert result is not None
     assert result.name == "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
-    assert result.codes == ("driver-library-mismatch",)
-    assert cuda.CU_RESULTS[34].codes[0] == "cuda-stub-loaded"
-    assert cuda.CU_RESULTS[802].codes == ("fabric-manager-down",)
-    assert cuda.CU_RESULTS[222].codes == ("driver-too-old",)
     assert cuda.cu_result(12345) is None
 
 
@@ -46,7 +40,6 @@ def test_results_are_written_alike() -> None:
     for code, result in cuda.CU_RESULTS.items():
         assert result.name.startswith(("CUDA_", "cudaError")), code
         assert not result.meaning.endswith("."), code
-        assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", diagnosis) for diagnosis in result.codes), code
 
 
 def test_cudnn_9_11_drops_what_is_older_than_turing() -> None:

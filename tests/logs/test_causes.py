@@ -81,6 +81,11 @@ def test_a_row_cites_what_stands_beside_its_events():
     assert (cause.summary, [cited.line for cited in cause.events]) == ("Refused in mode Prohibited.", [2, 1])
 
 
+def test_a_row_says_what_is_affected():
+    row = Row("a-code", "Ignored.", Match(Kind.GPU_IGNORED), affects="[GPU {device}]")
+    assert row(Events(log(event(Kind.GPU_IGNORED, device="1"), event(Kind.GPU_IGNORED, 2)))).affects == ("GPU 1",)
+
+
 def test_of_several_rows_of_a_cause_an_error_counts_and_then_the_first_event():
     warning, first, second = event("locked-memory-limit", 1), event("file-size-limit", 3), event("thread-limit", 9)
     (cause,) = causes.judge(log(warning, first, second)).values()

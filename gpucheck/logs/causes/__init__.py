@@ -1,18 +1,31 @@
 """What the events of a log follow from: causes by the code of the rule whose page says what to do, with the lines they rest on.
 
-A cause that single lines name is a row of ``table.py``; what a text states in words is in ``prose.py``. What must be inferred
+A cause that single lines name is a row of a table; what a text states in words is in ``prose.py``. What must be inferred
 from several lines is code, by topic. Which of several causes is the root is said by the rules.
 """
 
-from gpucheck.logs.causes import devices, driver, generations, health, imports, libraries, memory, packages, training, workers
+from gpucheck.logs.causes import (
+    devices,
+    driver,
+    generations,
+    health,
+    imports,
+    libraries,
+    machine_table,
+    memory,
+    packages,
+    program_table,
+    training,
+    workers,
+)
 from gpucheck.logs.causes.cause import Cause, Judge
 from gpucheck.logs.causes.events import Events
 from gpucheck.logs.causes.prose import SENTENCES, cause_in_prose
-from gpucheck.logs.causes.table import ROWS
 from gpucheck.logs.events import Kind
 from gpucheck.model import Severity
 from gpucheck.probes.log import Log
 
+ROWS = (*machine_table.ROWS, *program_table.ROWS)
 _CITED = 4  # events of a cause, at most
 _CRASH = "training-crashed"
 

@@ -58,6 +58,7 @@ class Row:
         later: what may follow the events that shows them to mean nothing.
         severity: None: the rule's own.
         beside: a kind of events that are cited with them, and have fields for the sentence.
+        affects: what of each event is affected, written as a sentence is: "[GPU {device}]".
     """
 
     def __init__(
@@ -68,17 +69,20 @@ class Row:
         later: Later = Later.TRAINING,
         severity: Severity | None = None,
         beside: Kind | None = None,
+        affects: str = "",
     ) -> None:
         self.code = code
-        self._later, self._summary, self._matches, self._severity, self._beside = later, summary, matches, severity, beside
+        self._later, self._summary, self._matches, self._severity = later, summary, matches, severity
+        self._beside, self._affects = beside, affects
 
     def __call__(self, events: Events) -> Cause | None:
         """The cause, if the log has such events."""
         named = [event for event in events.standing(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
+        affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))
         named += events.of(self._beside)[:1] if self._beside is not None else []
-        return Cause(sentence(self._summary, named), named, self._severity)
+        return Cause(sentence(self._summary, named), named, self._severity, tuple(affected))
 
 
 def refused(codes: str) -> tuple[Match, ...]:

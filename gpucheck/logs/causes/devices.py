@@ -148,7 +148,7 @@ def device_permission_denied(events: Events) -> Cause | None:
     """A refused device file, or NVML's word for it: "Unknown Error" at its start means a container that lost its devices."""
     denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
     denied += [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals(*_NVML_DENIED)
-    if not reported(events, "gpu-lost"):
+    if not reported(events, "gpu"):
         taken = taken_from_container(events)
         denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]
     if not denied:

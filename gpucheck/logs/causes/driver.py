@@ -169,7 +169,7 @@ def cuda_init_failed(events: Events) -> Cause | None:
     """A refusal at the start that names no cause, or an "unknown error" later; an Xid that tells of a GPU that did not start."""
     named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
     named = named or events.cuda_refusals("304", "999", *_MPS)
-    xids = reported(events, "cuda-init-failed")
+    xids = reported(events, "start")
     if not named and not xids:
         return None
     code = first_value(named, "code") or ""

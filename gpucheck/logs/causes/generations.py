@@ -11,10 +11,8 @@ from gpucheck.model import Severity
 
 Capability = tuple[int, int]
 
-_BLACKWELL = (10, 0)
 _OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
 _DROPPED = (7, 5)  # what CUDA 13 compiles for at least
-_FAILED = (Kind.PTX_UNSUPPORTED, Kind.PTXAS_TOO_OLD, Kind.KERNEL_IMAGE_MISSING, Kind.TRACEBACK, Kind.KILLED, Kind.PTXAS_FAILED)
 
 
 class UnsupportedGpu(NamedTuple):
@@ -51,7 +49,7 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
             return UnsupportedGpu(sure[0].fields["cause"] == "gpu-too-old", prose, name, capability)
         lines = prose if capability is not None else []
     if not lines:
-        return _compiled_in_vain(events, compiled, name, capability)
+        return None
     supported = [capability_in(entry) for event in bare for entry in event.fields.get("supported", "").split()]
     floor = min((entry for entry in supported if entry), default=None)
     if capability is None:
@@ -66,15 +64,6 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     )
     lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
     return UnsupportedGpu(old, in_order(*lines, *compiled), name, capability, lowest, failed)
-
-
-def _compiled_in_vain(
-    events: Events, compiled: list[Event], name: str | None, capability: Capability | None
-) -> UnsupportedGpu | None:
-    """Kernels that the driver compiled for a GPU of the newest generations, before something failed."""
-    new = [event for event in compiled if (capability_in(event.fields.get("capability")) or (0, 0)) >= _BLACKWELL]
-    wrong = [event for event in events.unresolved(*_FAILED) if new and event.line > new[0].line]
-    return UnsupportedGpu(False, [*new, *wrong[:1]], name, capability, None, True) if wrong else None
 
 
 def capability_in(text: str | None) -> Capability | None:

@@ -22,15 +22,15 @@ def decoded(event: Event) -> Xid | None:
     return xid(int(code)) if event.kind == Kind.XID and code.isdecimal() and "Nonfatal" not in event.text else None
 
 
-def reported(events: Events, diagnosis: str) -> list[tuple[Event, Xid]]:
-    """The Xid messages that stand for a diagnosis.
+def reported(events: Events, fault: str) -> list[tuple[Event, Xid]]:
+    """The Xid messages that tell of a fault: see ``Xid.fault``.
 
-    A line that only names an earlier Xid stands for it no more than that one does.
+    A line that only names an earlier Xid tells of it no more than that one does.
     """
     messages = events.of(Kind.XID)
     mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
     told = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
-    return [(event, known) for event in told if (known := decoded(event)) is not None and known.diagnosis == diagnosis]
+    return [(event, known) for event in told if (known := decoded(event)) is not None and known.fault == fault]
 
 
 def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
@@ -52,7 +52,7 @@ def _addresses(events: list[Event]) -> list[str]:
 
 def gpu_lost(events: Events) -> Cause | None:
     """The kernel's or NVML's word for a GPU that is gone; a handle that fails while other GPUs answer is one, too."""
-    reports = reported(events, "gpu-lost")
+    reports = reported(events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
     if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
         named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
@@ -71,7 +71,7 @@ def gpu_lost(events: Events) -> Cause | None:
 
 def ecc_errors(events: Events) -> Cause | None:
     """The kernel's, CUDA's or a report's word for lost data, or for a repair that failed or waits."""
-    reports = reported(events, "ecc-errors")
+    reports = reported(events, "memory")
     lost = [event for event, known in reports if known.severity == "error"]
     lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
     repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
@@ -105,7 +105,7 @@ def nvlink_down(events: Events) -> Cause | None:
 
     An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
     """
-    reports = reported(events, "nvlink-down")
+    reports = reported(events, "nvlink")
     failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
     grave = [event for event in failed if "degree" not in event.fields]
     named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
@@ -125,8 +125,8 @@ def nvlink_down(events: Events) -> Cause | None:
 def stopped_by_its_own_fault(events: Events) -> Cause | None:
     """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
     messages = [(event, known) for event in events.unresolved(Kind.XID) if (known := xid(int(event.fields["code"]))) is not None]
-    own = [(event, known) for event, known in messages if known.diagnosis is None and known.code in _OF_PROGRAMS]
-    if not own or any(known.diagnosis is not None for _, known in messages):
+    own = [(event, known) for event, known in messages if known.fault is None and known.code in _OF_PROGRAMS]
+    if not own or any(known.fault is not None for _, known in messages):
         return None
     summary = f"A program was stopped by its own fault on the GPU: {_meaning(own[0][1])}."
     return Cause(summary, [event for event, _ in own], Severity.WARNING)

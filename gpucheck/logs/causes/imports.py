@@ -2,17 +2,16 @@
 
 import re
 
+from gpucheck.advice.wording import short
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, in_order, values
-from gpucheck.logs.causes.libraries import clash, is_conflict
+from gpucheck.logs.causes.libraries import is_conflict
 from gpucheck.logs.causes.packages import infer_bypassed_backend
 from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
 
-_KERAS = ("keras", "tf_keras", "keras_preprocessing", "keras_applications")  # the last two came with Keras 2 only
 _PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
 _OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
-_BELOW = r"numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb"
 _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
 
 
@@ -25,16 +24,15 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].startswith("tensorflow.")]
     symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
+    if not failed:
+        return None
     lines = in_order(*failed)
-    if lines:
-        module = lines[0].fields.get("module", "")
-        package = _PACKAGES.get(module, module.partition(".")[0])
-        because = f" because of {package}" if package not in ("", "tensorflow") else ""
-        reason = _without_path(lines[0].fields.get("message") or lines[0].text)
-        return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
-    clashes = [event for event in events.unresolved(Kind.PIP_CONFLICT) if re.match(_OURS, event.fields.get("package", ""))]
-    clashes = [event for event in clashes if re.match(_BELOW, event.fields.get("needs", ""))]
-    return Cause(f"{clash(clashes[0])}.", clashes, Severity.WARNING) if clashes else None
+    module = lines[0].fields.get("module", "")
+    package = _PACKAGES.get(module, module.partition(".")[0])
+    because = f" because of {package}" if package not in ("", "tensorflow") else ""
+    # without the path of the file that was looked into
+    reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", lines[0].fields.get("message") or lines[0].text), 160)
+    return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
 
 
 def infer_hiding_file(events: Events) -> Cause | None:
@@ -61,15 +59,6 @@ def _is_ours(event: Event) -> bool:
     if re.search(_OURS, f"{module} {event.text}"):
         return True
     return "DLL load failed" in event.text and "while importing" not in event.text  # of a module that it does not name
-
-
-def _without_path(error: str) -> str:
-    """One line without the path of the file that was looked into, cut at a readable length."""
-    return _cut(re.sub(r"\s+\(/[^)]*\)?$", "", error).rstrip(". "))
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= 160 else line[:157] + "..."
 
 
 def keras_backend_mismatch(events: Events) -> Cause | None:

@@ -22,7 +22,6 @@ _ABSENT = r"(?i)cannot open shared object file(?!: Exec)|no such file|not found$
 _OF_A_FRAMEWORK = r"(?i)^lib(?:torch|c10)|torch|jaxlib|xla"
 _SYMBOL_OF_CUDA = r"^(?:__nv|nccl|nv|cu(?:blas|dnn|sparse|solver|fft|rand|da)?[A-Z])"
 _BELOW = ("google.protobuf", "numpy")
-_CUDNN_MISFIT = ("VERSION_MISMATCH", "ARCH_MISMATCH")  # how cuDNN's status for it ends
 
 
 class LibraryFailure(NamedTuple):
@@ -197,13 +196,6 @@ def cudnn_missing(events: Events) -> Cause | None:
         what = "No cuDNN that could be used was found: none, or one of another version"
     severity = None if failure.failed or part else Severity.WARNING
     return Cause(f"{what}, and the program needs it for every convolution.", failure.events, severity)
-
-
-def clash(event: Event) -> str:
-    """What pip says of two packages that do not fit: 'tensorflow 2.10.0 needs protobuf<3.20, and pip installed protobuf 4.25.3'."""
-    fields = event.fields
-    package = " ".join(fields[name] for name in ("package", "version") if name in fields)
-    return f"{package} needs {fields['needs']}, and pip installed {fields['found']}"
 
 
 def libdevice_missing(events: Events) -> Cause | None:

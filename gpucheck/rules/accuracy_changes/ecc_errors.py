@@ -54,7 +54,7 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
 )
 def check(gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
-    reports = [report for report in xids.of("ecc-errors") if not _repaired(report)]
+    reports = [report for report in xids.of("memory") if not _repaired(report)]
     if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
         return _counted(gpus, reports)
     if reports:

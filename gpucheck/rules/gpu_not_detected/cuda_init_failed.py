@@ -66,7 +66,7 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -
         return None  # nothing to start on
     variables = environment.variables if environment is not None else {}
     hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
-    reports = xids.of("cuda-init-failed")
+    reports = xids.of("start")
     return Finding(
         summary=_summary(cuda),
         evidence=(

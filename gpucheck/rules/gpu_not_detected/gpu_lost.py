@@ -41,7 +41,6 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.compat.xid import Xid
 from gpucheck.engine.plugin import rule
-from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.gpus import Gpus
@@ -80,7 +79,7 @@ class LostGpu(NamedTuple):
 )
 def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
     """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
-    driver, reports = stack.driver, xids.of(Kind.GPU_LOST)
+    driver, reports = stack.driver, xids.of("gpu")
     lost = [
         *_unanswering(stack, gpus),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
@@ -176,7 +175,7 @@ def _reported(report: XidReport) -> LostGpu:
 def _logged(outcomes: TrainingOutcomes) -> list[LostGpu]:
     lost = []
     for place, event in enumerate(outcomes.events):
-        xid = xid_of(event, "gpu-lost")
+        xid = xid_of(event, "gpu")
         if xid is not None:
             device = event.fields.get("device")
             label = f"The GPU at {device}" if device else "A GPU of this machine"

@@ -31,7 +31,6 @@ from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
-from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.pci import Pci
@@ -50,7 +49,7 @@ def check(
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
     linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
-    reports = [report for report in xids.of(Kind.NVLINK_DOWN) if "Nonfatal" not in report.text]
+    reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
     if gpus is not None and any(_down(gpu, linked, switched) for gpu in linked):
         down = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu in linked and _down(gpu, linked, switched)]
         return _counted(gpus, down, reports)
