@@ -1,23 +1,14 @@
 """What is different between two looks, by what it may break."""
 
-import time
+import functools
 
 import pytest
-from fakes import machine, readings
+from expectations import recorded_reports
+from fakes import machine
 
-from gpucheck.engine import manual
-from gpucheck.engine.pipeline import assemble
-from gpucheck.engine.plugin import load_rows
 from gpucheck.expectations import drift, read
-from gpucheck.model import ProbeStatus, Reading, Request
 
-
-def report(changes=None, name="h200", without=(), failed=()):
-    plain = manual.apply(machine(name), tuple((changes or {}).items()))
-    given = [one for one in readings(plain) if one.probe != "request" and one.probe not in (*without, *failed)]
-    given += [Reading(probe=one, status=ProbeStatus.SKIPPED, problem="not looked at with --quick") for one in without]
-    given += [Reading(probe=one, status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s") for one in failed]
-    return assemble(Request(), given, [], load_rows(), time.monotonic())
+report = functools.partial(recorded_reports.report, rules=())
 
 
 def changes(new, old=None):

@@ -1,36 +1,23 @@
 """What is expected against recorded machines: met, unmet, and what could not be looked at, which is never met."""
 
-import time
-
 import pytest
-from fakes import facts, machine, readings
+from expectations import recorded_reports
+from expectations.recorded_reports import ABOVE_QUICK, RULES
 
-from gpucheck.engine import manual
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import read
 from gpucheck.expectations.gpus import usable_gpus
 from gpucheck.expectations.items import Machine
 from gpucheck.expectations.versions import ABSENT, versions_seen
-from gpucheck.model import Expectations, Request, Verdict
+from gpucheck.model import Expectations, Verdict
 
-RULES = load_rules()
 CODES = {rule.code for rule in RULES if rule.row == "expectation"}
 
 
 def report(text, changes=None, name="h200", quick=False, **request):
     """The report of a recorded machine of which this is expected."""
-    plain = manual.apply(machine(name), tuple((changes or {}).items()))
-    plain.pop("request")
-    wanted = Request(
-        level=0 if quick else 1, expectations=read.parse(text, "expected.toml") if text else Expectations(), **request
-    )
-    given = readings(plain, wanted)
-    if quick:
-        given = [one for one in given if one.probe not in ("tensorflow", "keras", "training", "log", "tpu_resolver")]
-    own = [one for one in given if one.probe != "request"]
-    return assemble(wanted, own, judge(Facts(given), RULES), load_rows(), time.monotonic())
+    expected = read.parse(text, "expected.toml") if text else Expectations()
+    without = ABOVE_QUICK if quick else ()
+    return recorded_reports.report(changes, name, without=without, level=0 if quick else 1, expectations=expected, **request)
 
 
 MET = """
@@ -154,10 +141,7 @@ def test_every_gpu_and_every_job_must_meet_it():
 
 
 def test_no_expectations_are_no_gap():
-    got = assemble(
-        Request(), readings({k: v for k, v in machine("h200").items() if k != "request"}), judge(facts(machine("h200")), RULES),
-        load_rows(), time.monotonic(),
-    )  # fmt: skip
+    got = recorded_reports.report()
     assert (got.verdict, got.unknown_because) == (Verdict.PASS, ())
     assert {one.reason for one in got.outcomes if one.code in CODES} == {"no expectations were given"}
 

@@ -1,27 +1,15 @@
 """A known-good machine written down: it meets its own snapshot, and the file says what was measured."""
 
-import time
-
 import pytest
-from fakes import facts, machine, readings
+from expectations import recorded_reports
+from fakes import machine
 
-from gpucheck.engine import manual
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.expectations import read, snapshot
-from gpucheck.model import Expectations, Request, Verdict
-
-RULES = load_rules()
+from gpucheck.model import TrainingExpectations, Verdict
 
 
 def report(name, changes=None, expectations=None, **request):
-    plain = manual.apply(machine(name), tuple((changes or {}).items()))
-    plain.pop("request")
-    wanted = Request(expectations=expectations, allow_cpu=name == "laptop-cpu", **request)
-    given = readings(plain, wanted)
-    own = [one for one in given if one.probe != "request"]
-    return assemble(wanted, own, judge(Facts(given), RULES), load_rows(), time.monotonic())
+    return recorded_reports.report(changes, name, expectations=expectations, allow_cpu=name == "laptop-cpu", **request)
 
 
 def written(name, changes=None):
@@ -117,11 +105,7 @@ def test_a_version_that_no_specifier_can_name_is_left_out():
 
 
 def test_a_quick_look_says_that_nothing_was_trained():
-    plain = {name: fact for name, fact in machine("h200").items() if name not in ("tensorflow", "keras", "training", "log")}
-    plain["request"]["level"] = 0
-    given = readings(plain)
-    own = [one for one in given if one.probe != "request"]
-    good = assemble(Request(level=0), own, judge(facts(plain), RULES), load_rows(), time.monotonic())
+    good = report("h200", without=recorded_reports.ABOVE_QUICK, level=0)
     text = snapshot.render(snapshot.expectations(good), good)
     assert "Nothing was trained in this run (--quick)." in text
-    assert read.parse(text, "x").training == Expectations().training
+    assert read.parse(text, "x").training == TrainingExpectations()

@@ -14,9 +14,10 @@ from gpucheck.reports import markdown, terminal
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LOOKS = {
-    "80.txt": {"width": 80, "ascii": False, "verbose": False},
-    "60.txt": {"width": 60, "ascii": True, "verbose": False},
-    "110v.txt": {"width": 110, "ascii": False, "verbose": True},
+    "80.txt": {"width": 80, "color": False, "ascii": False, "verbose": False},
+    "80.ansi": {"width": 80, "color": True, "ascii": False, "verbose": False},
+    "60.txt": {"width": 60, "color": False, "ascii": True, "verbose": False},
+    "110v.txt": {"width": 110, "color": False, "ascii": False, "verbose": True},
 }
 FORMATS = ("junit", "github", "prometheus", "nagios", "npd", "termination")
 
@@ -25,7 +26,7 @@ def cases():
     for name, make in CASES.items():
         made = make()
         for suffix, look in LOOKS.items():
-            yield f"{name}.{suffix}", terminal.render(made, color=False, **look)
+            yield f"{name}.{suffix}", terminal.render(made, **look)
         yield f"{name}.md", markdown.render(made, facts=False)
         for style in FORMATS:
             yield f"{name}.{style}", importlib.import_module(f"gpucheck.reports.{style}").render(made)

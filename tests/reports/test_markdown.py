@@ -51,4 +51,4 @@ def test_escapes_only_what_is_markup():
     assert markdown.escape("1. a *b* _c_ [d](e) <f> `g` |h| @i #12 -j") == (
         r"1\. a \*b\* \_c\_ \[d\](e) \<f\> \`g\` \|h\| @<!-- -->i #<!-- -->12 -j"
     )
-    assert markdown.escape("- a") == r"\- a"
+    assert markdown.escape("- a & &lt;") == r"\- a &amp; &amp;lt;"

@@ -1,0 +1,27 @@
+"""Reports of recorded machines of which something is expected."""
+
+import time
+
+from fakes import machine, readings
+
+from gpucheck.engine import manual
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.pipeline import assemble, judge
+from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.model import ProbeStatus, Reading, Request
+
+RULES = load_rules()
+ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")
+
+
+def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), **request):
+    """A recorded machine with changes (path -> value), judged; ``without`` was not asked for, ``failed`` did not answer."""
+    plain = manual.apply(machine(name), tuple((changes or {}).items()))
+    plain.pop("request")
+    asked = Request(**request)
+    given = [one for one in readings(plain, asked) if one.probe not in (*without, *failed)]
+    judged = judge(Facts(given), rules)
+    own = [one for one in given if one.probe != "request"]
+    own += [Reading(probe=one, status=ProbeStatus.SKIPPED, problem="not looked at with --quick") for one in without]
+    own += [Reading(probe=one, status=ProbeStatus.TIMED_OUT, problem="did not answer within 9 s") for one in failed]
+    return assemble(asked, own, judged, load_rows(), time.monotonic())
