@@ -10,7 +10,7 @@ from typing import Any
 from gpucheck.engine import recorded
 from gpucheck.engine.facts import Facts
 from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
-from gpucheck.model import ProbeStatus, Reading, Request
+from gpucheck.model import Assignment, Operation, ProbeStatus, Reading, Request
 
 MACHINES = pathlib.Path(__file__).parent / "machines"
 
@@ -230,6 +230,14 @@ def readings(plain: dict[str, Any], request: Request | None = None) -> list[Read
         else Reading(probe=name, status=ProbeStatus.FAILED, problem="unreadable in this example")
         for name in [*(name for name in plain if name != "request"), "request"]
     ]
+
+
+def assignment(
+    variable: str, value: str | None = None, prepend: bool = False, reason: str = "", apply: bool = True
+) -> Assignment:
+    """One variable to set, to prepend to, or (None) to take out."""
+    operation = Operation.UNSET if value is None else Operation.PREPEND if prepend else Operation.SET
+    return Assignment(variable=variable, operation=operation, value=value or "", reason=reason, apply=apply)
 
 
 def facts(plain: dict[str, Any]) -> Facts:

@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "ulimits.py": ((), {"subprocess", "socket"}),
     "launch": (("model", "probes.environment", "files"), {"socket"}),
     "repair": (
-        ("model", "engine", "compat", "probes", "combiners", "advice", "rules", "repair", "files"),
+        ("model", "advice.shells", "repair", "files"),
         {"subprocess", "socket"},
     ),
     "bench": (("model", "host", "probes", "compat", "bench", "reports"), LOOKING - {"io", "time"}),
@@ -80,6 +80,7 @@ MAY_IMPORT = {
             "lint",
             "launch",
             "repair",
+            "advice.shells",
             "bench",
         ),
         {"subprocess", "socket"},

@@ -1,17 +1,12 @@
 """Commands that a fix gives, for a POSIX shell."""
 
-import re
 from collections.abc import Iterable
 
+from gpucheck.advice.shells import statement, word
+from gpucheck.model import Assignment, Operation
 from gpucheck.probes.interpreter import Interpreter
 
 _NEW_ENVIRONMENT = "~/tensorflow-env"
-_PLAIN_WORD = re.compile(r"[\w@%+=:,./~-]+")
-
-
-def word(text: str) -> str:
-    """One word for a POSIX shell, quoted where it has to be; a leading ~ is meant to be expanded."""
-    return text if _PLAIN_WORD.fullmatch(text) else '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'
 
 
 def pip(interpreter: Interpreter | None, *packages: str) -> str:
@@ -32,10 +27,16 @@ def pip(interpreter: Interpreter | None, *packages: str) -> str:
 
 def library_path(*folders: str) -> str:
     """The command that lets the loader look into these folders first. It counts for processes started afterwards."""
-    return f'export LD_LIBRARY_PATH="{":".join(folders)}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
+    return statement(look_first(folders, ""))
+
+
+def look_first(folders: Iterable[str], reason: str) -> Assignment:
+    """Let the loader look into these folders first."""
+    return Assignment(variable="LD_LIBRARY_PATH", operation=Operation.PREPEND, value=":".join(folders), reason=reason)
 
 
 def set_path(variable: str, folders: Iterable[str]) -> str:
     """The command that makes a variable hold these folders and no others."""
     value = ":".join(folders)
-    return f'export {variable}="{value}"' if value else f"unset {variable}"
+    operation = Operation.SET if value else Operation.UNSET
+    return statement(Assignment(variable=variable, operation=operation, value=value, reason=""))

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.advice.commands import word
+from gpucheck.advice.shells import word
 from gpucheck.model import Fix
 
 

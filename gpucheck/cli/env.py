@@ -14,7 +14,7 @@ from gpucheck.cli.screen import say, show
 from gpucheck.model import ExitCode, Level, Report, Request
 
 if TYPE_CHECKING:
-    from gpucheck.repair.plan import Assignment
+    from gpucheck.model import Assignment
 
 EXAMPLES = """\b
 Examples:
@@ -46,8 +46,7 @@ def env(shell: str, apply_growth: bool, action: str | None, python: str | None, 
     Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
     if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
     """
-    from gpucheck.repair.plan import growth
-    from gpucheck.repair.prove import prove
+    from gpucheck.repair.prove import growth, prove
 
     if action == "uninstall":
         _uninstall(python)
@@ -71,7 +70,7 @@ def _check(request: Request, changed: Mapping[str, str]) -> Report:
 
 
 def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:
-    from gpucheck.repair.shells import SHELLS
+    from gpucheck.advice.shells import SHELLS
 
     show(SHELLS[shell](assignments, os.environ), exit_code)
 
@@ -85,7 +84,7 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     wanted = install.lasting(assignments)
     for one in assignments:
         if one not in wanted:
-            _say(f"not made to last, it belongs to the job: {one.name} ({one.reason})")
+            _say(f"not made to last, it belongs to the job: {one.variable} ({one.reason})")
     with _Refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)

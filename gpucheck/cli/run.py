@@ -108,7 +108,7 @@ def _checked(
 
 def _repaired(request: Request, started: float, env: dict[str, str]) -> tuple[Report, dict[str, str]]:
     """The quick checks tell what to repair and prove it; a deeper check then looks at the repaired environment."""
-    from gpucheck.repair.plan import applied
+    from gpucheck.advice.shells import applied
     from gpucheck.repair.prove import prove
 
     quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())

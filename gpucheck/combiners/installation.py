@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from gpucheck.advice import commands
+from gpucheck.advice.shells import word
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import libraries as libraries_table
 from gpucheck.compat import tensorflow as releases
@@ -22,7 +23,7 @@ class Installation(Fact, frozen=True, kw_only=True):
     @property
     def python(self) -> str:
         """The interpreter as a word of a command."""
-        return commands.word(self.interpreter.executable)
+        return word(self.interpreter.executable)
 
     def pip(self, *packages: str) -> str:
         """The command that installs these."""

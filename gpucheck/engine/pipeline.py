@@ -226,6 +226,7 @@ def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by:
         first_check=rows[rule.row].first_check,
         fix=finding.fix,
         affects=finding.affects,
+        assignments=finding.assignments,
         explained_by=explained_by,
     )
 

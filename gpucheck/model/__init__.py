@@ -3,6 +3,7 @@
 ``Report`` is the one model of a run, JSON its serialised form. All is frozen and keyword-only; None is *unknown*, never "no".
 """
 
+from gpucheck.model.assignments import Assignment, Operation
 from gpucheck.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
 from gpucheck.model.fact import Fact, Reading, probe_of
 from gpucheck.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, Skip, saw
@@ -13,6 +14,7 @@ from gpucheck.model.training import Experiment, Loss, TrainingRun, WorkerFault
 
 __all__ = (
     "SCHEMA_VERSION",
+    "Assignment",
     "Diagnosis",
     "Evidence",
     "ExitCode",
@@ -25,6 +27,7 @@ __all__ = (
     "Level",
     "Loss",
     "Mute",
+    "Operation",
     "Outcome",
     "ProbeRun",
     "ProbeStatus",

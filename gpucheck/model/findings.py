@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from gpucheck.model.assignments import Assignment
 from gpucheck.model.fact import Fact, probe_of
 from gpucheck.model.kinds import Scope, Severity, Status
 
@@ -31,6 +32,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     fix: tuple[Fix, ...]  # best first
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
     severity: Severity | None = None  # None: the rule's own
+    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
     apart_from: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
 
 
@@ -60,6 +62,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     first_check: str
     fix: tuple[Fix, ...]
     affects: tuple[str, ...] = ()
+    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
     explained_by: str | None = None
     muted: str | None = None  # "REASON until DATE": it does not count for the verdict
     mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again

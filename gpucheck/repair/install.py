@@ -7,9 +7,9 @@ environment one file each in ``activate.d`` and ``deactivate.d``. Both hold what
 import os
 import re
 
+from gpucheck.advice.shells import statement
 from gpucheck.files.write import replace
-from gpucheck.repair.plan import Assignment
-from gpucheck.repair.shells import quoted
+from gpucheck.model import Assignment, Operation
 
 BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"
 FILE = "gpucheck-env.sh"
@@ -25,7 +25,7 @@ class NoEnvironment(Exception):
 
 def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
     """Those that belong to the environment rather than to one shell or job."""
-    return tuple(one for one in assignments if one.apply and one.value is not None and one.name in LASTING)
+    return tuple(one for one in assignments if one.apply and one.operation is not Operation.UNSET and one.variable in LASTING)
 
 
 def files(prefix: str, kind: str | None) -> tuple[str, ...]:
@@ -94,17 +94,16 @@ def installed(prefix: str, kind: str | None) -> bool:
 def _set(assignments: tuple[Assignment, ...]) -> list[str]:
     """Lines that keep the old values and set the new ones. A second activation in a row changes nothing."""
     lines = []
-    for name in dict.fromkeys(one.name for one in assignments):
+    for name in dict.fromkeys(one.variable for one in assignments):
         lines.append(f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"')
     for one in assignments:
-        rest = f'"${{{one.name}:+{one.separator}${one.name}}}"' if one.prepend else ""
-        lines.append(f"export {one.name}={quoted(one.value or '')}{rest}  # {one.reason}")
+        lines.append(f"{statement(one)}  # {one.reason}")
     return ['if [ -z "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*lines, "_GPUCHECK_ENV=set"]), "fi"]
 
 
 def _restore(assignments: tuple[Assignment, ...]) -> list[str]:
     lines = []
-    for name in dict.fromkeys(one.name for one in assignments):
+    for name in dict.fromkeys(one.variable for one in assignments):
         lines += [
             f'if [ -n "${{_GPUCHECK_HAD_{name}:-}}" ] ; then export {name}="$_GPUCHECK_OLD_{name}" ; else unset {name} ; fi',
             f"unset _GPUCHECK_OLD_{name} _GPUCHECK_HAD_{name}",

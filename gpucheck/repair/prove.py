@@ -1,13 +1,12 @@
-"""Plan, apply, and look again: an assignment is handed on only with what a check under it found."""
+"""Make the assignments of what was found, and look again: one is handed on only with what a check under it found."""
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from gpucheck.engine.facts import Facts
-from gpucheck.model import ProbeStatus, Reading, Report
-from gpucheck.repair.plan import Assignment, applied, plan
+from gpucheck.advice.shells import applied
+from gpucheck.model import Assignment, Operation, Report
 
 ROUNDS_MAX = 3  # one fault can hide the next: a variable that keeps CUDA from starting hides the one that hides the GPUs
 
@@ -29,25 +28,33 @@ def prove(check: Callable[[Mapping[str, str]], Report], env: Mapping[str, str]) 
     Returns:
         Every assignment, in the order of making them; the report is of the last environment.
     """
-    assignments: list[Assignment] = []
+    made: dict[tuple[str, str], Assignment] = {}
     for _ in range(ROUNDS_MAX):
-        report = check(applied(assignments, env))
-        new = [one for one in plan(typed(report)) if one not in assignments]
-        assignments += new
-        if not any(one.apply for one in new):
-            return Proof(tuple(assignments), report)
-        prepare(new)
-    return Proof(tuple(assignments), check(applied(assignments, env)))
+        report = check(applied(made.values(), env))
+        new: dict[tuple[str, str], Assignment] = {}
+        for assignment in (assignment for finding in report.findings for assignment in finding.assignments):
+            key = (assignment.variable, assignment.value)
+            if key not in made:
+                new.setdefault(key, assignment)
+        made |= new
+        if not any(assignment.apply for assignment in new.values()):
+            return Proof(tuple(made.values()), report)
+        _prepare(new.values())
+    return Proof(tuple(made.values()), check(applied(made.values(), env)))
 
 
-def prepare(assignments: list[Assignment]) -> None:
+def growth(env: Mapping[str, str]) -> tuple[Assignment, ...]:
+    """Let TensorFlow take GPU memory as it needs it, if it is not told so already."""
+    variable = "TF_FORCE_GPU_ALLOW_GROWTH"
+    if env.get(variable, "").lower() == "true":
+        return ()
+    reason = "TensorFlow takes GPU memory as it needs it, not nearly all of it at once"
+    return (Assignment(variable=variable, operation=Operation.SET, value="true", reason=reason),)
+
+
+def _prepare(assignments: Iterable[Assignment]) -> None:
     """Make the folder of a new kernel cache, for this user alone: whoever makes it first decides what is loaded from it."""
-    for one in assignments:
-        if one.name == "CUDA_CACHE_PATH" and one.value and one.apply:
+    for assignment in assignments:
+        if assignment.variable == "CUDA_CACHE_PATH" and assignment.value and assignment.apply:
             with contextlib.suppress(OSError):  # the check that follows tells
-                os.mkdir(one.value, 0o700)
-
-
-def typed(report: Report) -> Facts:
-    """The facts of a report by their type."""
-    return Facts(Reading(probe=name, status=ProbeStatus.OK, fact=fact) for name, fact in report.facts.items())
+                os.mkdir(assignment.value, 0o700)

@@ -1,8 +1,9 @@
 """Commands that a fix gives: pip's for the examined interpreter, and what puts CUDA's libraries where TensorFlow finds them."""
 
-import re
 from collections.abc import Iterable
 
+from gpucheck.advice.commands import library_path
+from gpucheck.advice.shells import word
 from gpucheck.compat import libraries as libraries_table
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
@@ -11,7 +12,6 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 
 _NEW_ENVIRONMENT = "~/tensorflow-env"
-_PLAIN_WORD = re.compile(r"[\w@%+=:,./~-]+")
 
 
 def pip(interpreter: Interpreter, *what: str) -> str:
@@ -30,16 +30,6 @@ def pip(interpreter: Interpreter, *what: str) -> str:
 def install(interpreter: Interpreter | None, *what: str) -> str:
     """pip's command line, also where only a log is known."""
     return pip(interpreter, *what) if interpreter is not None else f"python -m pip install {' '.join(map(word, what))}"
-
-
-def word(text: str) -> str:
-    """One word for a POSIX shell, quoted where it has to be; a leading ~ is meant to be expanded."""
-    return text if _PLAIN_WORD.fullmatch(text) else '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'
-
-
-def library_path(*folders: str) -> str:
-    """The command that lets the loader look into these folders first. It counts for processes started afterwards."""
-    return f'export LD_LIBRARY_PATH="{":".join(folders)}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'
 
 
 def cuda_install(interpreter: Interpreter, packages: Packages) -> Fix:

@@ -13,13 +13,13 @@ from fakes import MACHINES
 from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
+from gpucheck.advice.shells import SHELLS
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
 from gpucheck.engine import manual
 from gpucheck.engine.explain import explain
 from gpucheck.engine.replay import replay
 from gpucheck.repair.prove import prove
-from gpucheck.repair.shells import SHELLS
 
 HERE = pathlib.Path(__file__).parent
 FAULTY = (

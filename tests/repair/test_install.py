@@ -8,15 +8,15 @@ import sys
 import venv
 
 import pytest
+from fakes import assignment
 
 from gpucheck.repair import install
-from gpucheck.repair.plan import Assignment
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="activation scripts for sh")
 
 WANTED = (
-    Assignment("LD_LIBRARY_PATH", '/opt/it\'s "$HOME"/lib', True, "why"),
-    Assignment("TF_FORCE_GPU_ALLOW_GROWTH", "true", False, "growth"),
+    assignment("LD_LIBRARY_PATH", '/opt/it\'s "$HOME"/lib', True, "why"),
+    assignment("TF_FORCE_GPU_ALLOW_GROWTH", "true", False, "growth"),
 )
 PRINT = "import json, os; print(json.dumps([os.environ.get(n) for n in ('LD_LIBRARY_PATH', 'TF_FORCE_GPU_ALLOW_GROWTH')]))"
 NEW = WANTED[0].value
@@ -124,9 +124,9 @@ def test_a_link_stays_a_link(environment, tmp_path):
 
 def test_what_belongs_to_a_job_is_not_made_to_last():
     job = (
-        Assignment("CUDA_VISIBLE_DEVICES", None, False, ""),
-        Assignment("CUDA_DEVICE_ORDER", "PCI_BUS_ID", False, ""),
-        Assignment("CUDA_CACHE_DISABLE", None, False, ""),
-        Assignment("XLA_FLAGS", "x", True, "", apply=False),
+        assignment("CUDA_VISIBLE_DEVICES"),
+        assignment("CUDA_DEVICE_ORDER", "PCI_BUS_ID"),
+        assignment("CUDA_CACHE_DISABLE"),
+        assignment("XLA_FLAGS", "x", True, apply=False),
     )
     assert install.lasting((*job, *WANTED)) == WANTED

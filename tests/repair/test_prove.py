@@ -1,12 +1,12 @@
 """Planning and looking again until nothing is left: one fault can hide the next."""
 
+import json
 import os
 import stat
 
 from one_rule import changed
 
-from gpucheck.engine import recorded
-from gpucheck.model import Report, Tool, Verdict
+from gpucheck.engine.replay import replay
 from gpucheck.repair.prove import ROUNDS_MAX, prove
 
 REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
@@ -14,19 +14,8 @@ HIDDEN = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVIC
 
 
 def report(plain):
-    """A report of a machine's facts; its findings are of no interest here."""
-    return Report(
-        tool=Tool(version="0"),
-        started_at="",
-        seconds=0.0,
-        verdict=Verdict.PASS,
-        exit_code=0,
-        findings=(),
-        training=(),
-        probes=(),
-        outcomes=(),
-        facts=recorded.typed(plain),
-    )
+    """The report of a machine's facts."""
+    return replay(json.dumps({"schema_version": "1.0", "facts": plain}).encode())
 
 
 def machine(seen):
@@ -58,9 +47,9 @@ def test_a_healthy_machine_is_looked_at_once():
 def test_each_fault_is_repaired_and_looked_at_again():
     seen, env = [], {"CUDA_DEVICE_ORDER": "FOO", "CUDA_VISIBLE_DEVICES": "-1"}
     proof = prove(machine(seen), env)
-    assert [(one.name, one.value) for one in proof.assignments] == [
+    assert [(one.variable, one.value) for one in proof.assignments] == [
         ("CUDA_DEVICE_ORDER", "PCI_BUS_ID"),
-        ("CUDA_VISIBLE_DEVICES", None),
+        ("CUDA_VISIBLE_DEVICES", ""),
     ]
     assert seen[-1] == {"CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
     assert proof.report.facts["cuda"].status == "ok"
@@ -76,13 +65,13 @@ def test_what_does_not_help_ends():
         return report(changed({"environment.variables": {"CUDA_VISIBLE_DEVICES": "-1"}, "cuda": HIDDEN}, quick=True))
 
     proof = prove(check, {"CUDA_VISIBLE_DEVICES": "-1"})
-    assert [one.name for one in proof.assignments] == ["CUDA_VISIBLE_DEVICES"]
+    assert [one.variable for one in proof.assignments] == ["CUDA_VISIBLE_DEVICES"]
     assert len(seen) <= ROUNDS_MAX + 1
 
 
 def test_a_new_kernel_cache_is_made_for_this_user_alone(tmp_path):
     folder = tmp_path / "cuda-cache"
     proof = prove(machine([]), {"cache": str(folder)})
-    assert [(one.name, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]
+    assert [(one.variable, one.value) for one in proof.assignments] == [("CUDA_CACHE_PATH", str(folder))]
     status = os.stat(folder)
     assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o700, os.geteuid())

@@ -7,25 +7,25 @@ import subprocess
 import sys
 
 import pytest
+from fakes import assignment
 
-from gpucheck.repair.plan import Assignment, applied
-from gpucheck.repair.shells import SHELLS
+from gpucheck.advice.shells import SHELLS, applied
 
 NASTY = '/opt/a b/it\'s "$HOME" `id` \\n $(id) ;#&|<>*?!{x}~%'
 PRINT = "import json, os; print(json.dumps(dict(os.environ)))"
 ALL = (
-    Assignment("LD_LIBRARY_PATH", NASTY, True, "libcusolver.so.11 lies where TensorFlow's loader does not look; it's `here`"),
-    Assignment("XLA_FLAGS", '--xla_gpu_cuda_data_dir="/usr/local/cuda 12"', True, "ptxas"),
-    Assignment("CUDA_CACHE_PATH", "/var/tmp/cuda-cache-1000", False, "no home"),
-    Assignment("CUDA_VISIBLE_DEVICES", None, False, "it hides every GPU (-1)"),
-    Assignment("CUDA_DEVICE_ORDER", None, False, "only a suggestion", apply=False),
+    assignment("LD_LIBRARY_PATH", NASTY, True, "libcusolver.so.11 lies where TensorFlow's loader does not look; it's `here`"),
+    assignment("XLA_FLAGS", '--xla_gpu_cuda_data_dir="/usr/local/cuda 12"', True, "ptxas"),
+    assignment("CUDA_CACHE_PATH", "/var/tmp/cuda-cache-1000", False, "no home"),
+    assignment("CUDA_VISIBLE_DEVICES", None, False, "it hides every GPU (-1)"),
+    assignment("CUDA_DEVICE_ORDER", None, False, "only a suggestion", apply=False),
 )
 ENVS = (
     {"CUDA_VISIBLE_DEVICES": "-1", "CUDA_DEVICE_ORDER": "FOO"},
     {"LD_LIBRARY_PATH": "/usr/lib/x y", "XLA_FLAGS": "--xla_dump_to=/tmp/d", "CUDA_CACHE_PATH": "/x"},
     {"LD_LIBRARY_PATH": "", "XLA_FLAGS": ""},
 )
-NAMES = {one.name for one in ALL}
+NAMES = {one.variable for one in ALL}
 
 
 def printed(shell, env, assignments=ALL):
@@ -76,10 +76,10 @@ def test_one_assignment_survives_an_eval_without_quotes():
 
 
 def test_fish_and_powershell_as_they_are_written():
-    plain = (Assignment("LD_LIBRARY_PATH", "/it's", True, "why"), *ALL[3:])
+    plain = (assignment("LD_LIBRARY_PATH", "/it's", True, "why"), *ALL[3:])
     assert printed("fish", {}, plain).splitlines() == [
         "# why",
-        r"set -gx LD_LIBRARY_PATH '/it\'s' $LD_LIBRARY_PATH",
+        r"""if test -n "$LD_LIBRARY_PATH"; set -gx LD_LIBRARY_PATH '/it\'s' $LD_LIBRARY_PATH; else; set -gx LD_LIBRARY_PATH '/it\'s'; end""",
         "# it hides every GPU (-1)",
         "set -e CUDA_VISIBLE_DEVICES",
         "# only a suggestion: set -e CUDA_DEVICE_ORDER",

@@ -156,7 +156,7 @@ def test_compat_folder_is_taken_out_of_the_path():
     path = {"environment.variables": {"LD_LIBRARY_PATH": "/usr/local/cuda/compat:/opt/lib"}}
     refused = cuda(804, library="/usr/local/cuda/compat/libcuda.so.575.57.08")
     (finding,) = roots(HOST, BLIND, path, refused)
-    assert finding.fix[0].command == 'export LD_LIBRARY_PATH="/opt/lib"'
+    assert finding.fix[0].command == "export LD_LIBRARY_PATH=/opt/lib"
 
 
 def test_capabilities_of_the_container_are_blamed_only_if_they_leave_cuda_out():

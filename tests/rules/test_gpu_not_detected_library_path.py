@@ -29,7 +29,7 @@ def test_conflict_is_a_warning_while_the_versions_go_together():
     finding = found("library-path-conflict", changed(foreign(0, "12.8.90")))
     assert finding.severity is None
     assert RULES["library-path-conflict"].severity is Severity.WARNING
-    assert finding.fix[0].command == (f'export LD_LIBRARY_PATH="/usr/local/nvidia/lib64:{SITE}/nvidia/cusolver/lib"')
+    assert finding.fix[0].command == f"export LD_LIBRARY_PATH=/usr/local/nvidia/lib64:{SITE}/nvidia/cusolver/lib"
 
 
 @pytest.mark.parametrize("level", [QUICK, {"training.runs": []}], ids=["quick", "default"])

@@ -13,7 +13,7 @@ def test_unknown_flag_is_taken_out_of_the_variable_that_holds_it():
     event = {"kind": "xla-flag-unknown", "line": 1, "text": "Unknown flag", "fields": {"flag": "--tf_xla_bogus=1"}}
     changes = {"log.events": [event], "environment.variables.TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_bogus=1"}
     finding = found("xla-flags-unknown", changed(changes))
-    assert finding.fix[0].command == 'export TF_XLA_FLAGS="--tf_xla_auto_jit=2"'
+    assert finding.fix[0].command == "export TF_XLA_FLAGS=--tf_xla_auto_jit=2"
     alone = {**changes, "environment.variables.TF_XLA_FLAGS": "--tf_xla_bogus=1"}
     assert found("xla-flags-unknown", changed(alone)).fix[0].command == "unset TF_XLA_FLAGS"
 
@@ -52,7 +52,7 @@ def test_tool_is_not_missed_where_a_compiled_step_passed(code):
 def test_tool_lies_where_xla_does_not_look():
     ptxas = {"libraries.ptxas": {"elsewhere": ["/usr/local/cuda-12.5/bin/ptxas"]}, "training.runs": []}
     finding = found("ptxas-missing", changed(ptxas))
-    assert finding.fix[0].command == 'export PATH="/usr/local/cuda-12.5/bin:$PATH"'
+    assert finding.fix[0].command == 'export PATH="/usr/local/cuda-12.5/bin${PATH:+:$PATH}"'
     path = "/usr/local/cuda-12.5/nvvm/libdevice/libdevice.10.bc"
     libdevice = {"libraries.libdevice": {"elsewhere": [path]}, "training.runs": []}
     finding = found("libdevice-missing", changed(libdevice))

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from gpucheck.advice.commands import word
 from gpucheck.advice.own_files import renaming
+from gpucheck.advice.shells import word
 from gpucheck.model import Evidence, Fix, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.keras import Keras

@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from gpucheck.advice.shells import statement
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.xla_toolkit import XlaToolkit
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
-from gpucheck.model import Finding, Fix, Severity, Skip, saw
+from gpucheck.model import Assignment, Finding, Fix, Severity, Skip, saw
 
 # A pasted log does not tell the TensorFlow, nor its CUDA.
 INSTALL_TOOLS = Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"')
@@ -22,11 +24,15 @@ class XlaTool(NamedTuple):
     event: str  # the kind of a log's lines that miss it
     name: str
     need: str  # what XLA does with it: "needs it for the GPU"
-    reach: Callable[[str], str]  # the command that lets XLA find the copy at a path
+    reach: Callable[[str], Assignment]  # lets XLA find the copy at a path, where no whole toolkit fits
 
 
 def missing_tool(
-    tool: XlaTool, faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes
+    tool: XlaTool,
+    faults: LibraryFaults,
+    installation: Installation,
+    outcomes: TrainingOutcomes,
+    toolkit: XlaToolkit,
 ) -> Finding | Skip | None:
     """A tool that is not where XLA looks, unless a compiled step on a GPU went well without it."""
     libraries = faults.libraries
@@ -40,12 +46,15 @@ def missing_tool(
     release = releases.release(libraries.tensorflow)
     copies = file.elsewhere
     where = f" (a copy lies at {copies[0]}, where it does not look)" if copies else ""
-    reach = [Fix(text="Let it be found, in the shell that starts Python", command=tool.reach(copies[0]))] if copies else []
+    assignment = toolkit.assignment or (tool.reach(copies[0]) if copies else None)
+    text = "Let it be found, in the shell that starts Python"
+    reach = [Fix(text=text, command=statement(assignment))] if assignment is not None else []
     return Finding(
         summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}, and XLA, with which Keras 3 compiles models"
         f" by default, {tool.need}.",
         evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
         fix=(*reach, installation.xla_tools(libraries.tensorflow), WITHOUT_XLA),
+        assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only where it is told to.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,
     )

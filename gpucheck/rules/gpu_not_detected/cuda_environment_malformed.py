@@ -27,14 +27,16 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
 """
 
+from gpucheck.advice.shells import statement
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _INVALID_DEVICE = 101
-_ORDERS = ("FASTEST_FIRST", "PCI_BUS_ID")
+_TEXTS = {"FASTEST_FIRST": "Let CUDA number the fastest GPU first", "PCI_BUS_ID": "Number the GPUs as nvidia-smi does"}
+_ORDERS = tuple(_TEXTS)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
@@ -43,11 +45,25 @@ def check(environment: Environment, cuda: Cuda) -> Finding | None:
     order = environment.variables.get("CUDA_DEVICE_ORDER")
     if not order or order in _ORDERS or cuda.result != _INVALID_DEVICE:
         return None
+    assignment = _assignment(order)
     return Finding(
         summary=f"CUDA does not start because CUDA_DEVICE_ORDER={order} is none of the values it knows: {' and '.join(_ORDERS)}.",
         evidence=(*saw(environment, "variables.CUDA_DEVICE_ORDER"), *saw(cuda, "status", "result_name")),
         fix=(
-            Fix(text="Number the GPUs as nvidia-smi does", command="export CUDA_DEVICE_ORDER=PCI_BUS_ID"),
+            Fix(text=_TEXTS[assignment.value], command=statement(assignment)),
             Fix(text="Or leave the choice to CUDA", command="unset CUDA_DEVICE_ORDER"),
         ),
+        assignments=(assignment,),
+    )
+
+
+def _assignment(order: str) -> Assignment:
+    """What was meant, where only its letters or blanks are wrong; else the order in which nvidia-smi numbers GPUs."""
+    meant = order.strip().upper()
+    return Assignment(
+        variable="CUDA_DEVICE_ORDER",
+        operation=Operation.SET,
+        value=meant if meant in _ORDERS else "PCI_BUS_ID",
+        reason=f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
+        f" it knows {' and '.join(_ORDERS)} only",
     )

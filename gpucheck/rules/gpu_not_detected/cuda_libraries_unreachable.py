@@ -34,13 +34,14 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
-from gpucheck.advice.commands import library_path, word
+from gpucheck.advice.commands import look_first
+from gpucheck.advice.shells import statement, word
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Assignment, Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
 
@@ -65,6 +66,7 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
     names = [fault.soname for fault in unreachable]
     known = releases.release(libraries.tensorflow or "")
     defect = known is not None and not known.cusolver_reachable and names == ["libcusolver.so.11"]
+    assignment = _assignment(unreachable, installation.packages)
     why = "this release was built without looking into the folder it lies in" if defect else "not where its loader looks"
     return Finding(
         summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)}"
@@ -75,7 +77,8 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
             *_searched(libraries),
             *saw(libraries, "library_path"),
         ),
-        fix=tuple(_fixes(installation, folders_of(unreachable, installation.packages))),
+        fix=tuple(_fixes(installation, assignment)),
+        assignments=() if assignment is None else (assignment,),
     )
 
 
@@ -86,9 +89,14 @@ def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
     return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(libraries, "runpath")
 
 
-def folders_of(unreachable: list[Fault], packages: Packages) -> list[str]:
-    """The folders that the loader has to search besides, each once."""
-    return list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
+def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | None:
+    """Let the loader search the missing folders, each once; None where a folder's name can't stand in the variable."""
+    folders = list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
+    if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
+        return None  # the loader splits the variable there, and knows no way to quote
+    names = listing([fault.soname for fault in unreachable])
+    verb = "lies" if len(unreachable) == 1 else "lie"
+    return look_first(folders, f"{names} {verb} where TensorFlow's loader does not look")
 
 
 def _folder(fault: Fault, packages: Packages) -> str:
@@ -98,11 +106,14 @@ def _folder(fault: Fault, packages: Packages) -> str:
     return (own or list(fault.copies))[0].rpartition("/")[0]
 
 
-def _fixes(installation: Installation, folders: list[str]) -> list[Fix]:
-    export = library_path(*folders)
-    slows = " (only there: more folders slow XLA down)" if len(folders) == 1 else ""
-    fixes = [Fix(text=f"Let the loader look there, in the shell that starts Python{slows}", command=export)]
-    if installation.interpreter.environment == "venv":
-        activate = word(f"{installation.interpreter.prefix}/bin/activate")
-        fixes.append(Fix(text="Make it last in this virtual environment", command=f"echo '{export}' >> {activate}"))
+def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fix]:
+    fixes = []
+    if assignment is not None:
+        export = statement(assignment)
+        slows = "" if ":" in assignment.value else " (only there: more folders slow XLA down)"
+        fixes.append(Fix(text=f"Let the loader look there, in the shell that starts Python{slows}", command=export))
+        if installation.interpreter.environment == "venv":
+            activate = word(f"{installation.interpreter.prefix}/bin/activate")
+            command = f"printf '%s\\n' {word(export)} >> {activate}"
+            fixes.append(Fix(text="Make it last in this virtual environment", command=command))
     return [*fixes, installation.tensorflow_with_cuda()]

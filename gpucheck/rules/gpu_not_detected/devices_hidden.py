@@ -33,10 +33,11 @@ References:
 """
 
 from gpucheck.advice.fixes import ASK_SLURM, CPU_IS_ENOUGH
+from gpucheck.advice.shells import statement
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.compat.cuda import HIDES_ALL
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Assignment, Finding, Fix, Operation, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.device_nodes import DeviceNodes
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpus
@@ -66,6 +67,7 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
         return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
     if usable == len(entries) or usable != (cuda.device_count or 0):
         return None  # every entry is good, or CUDA found more or fewer than the entries account for
+    assignment = _assignment(value, cuda.device_count, slurm="SLURM_JOB_ID" in environment.variables)
     return Finding(
         summary=_summary(value, entries, usable, counted, none=none),
         evidence=(
@@ -73,7 +75,8 @@ def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | S
             *saw(stack.driver, "gpu_count"),
             *saw(cuda, "status", "result_name", "device_count"),
         ),
-        fix=_fixes(stack.request, environment),
+        fix=_fixes(stack.request, environment, statement(assignment)),
+        assignments=() if stack.request.allow_cpu else (assignment,),  # else hidden on purpose
         severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
     )
 
@@ -87,6 +90,19 @@ def _summary(value: str, entries: list[str], usable: int, counted: int | None, *
     if none:
         return f"{shown} hides every GPU from CUDA: no GPU here is called {wrong}, and {driver}."
     return f"{shown} names {len(entries)} GPUs, and CUDA stops at {wrong}, which is not here: a program gets {usable}."
+
+
+def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
+    """Let CUDA see every GPU; only a suggestion where the value may have been chosen well for some other machine or job."""
+    shown = f" ({value})" if value.strip() and value.isprintable() else ""
+    if slurm:
+        reason = f"Slurm's list of GPUs{shown} is not what CUDA finds: ask Slurm for GPUs, others' jobs may run on these"
+    elif offered:
+        reason = f"CUDA stops at the first name it does not know{shown}, and offers {offered}"
+    else:
+        reason = f"it hides every GPU{shown}"
+    apply = not (slurm or offered)
+    return Assignment(variable="CUDA_VISIBLE_DEVICES", operation=Operation.UNSET, reason=reason, apply=apply)
 
 
 def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
@@ -134,8 +150,8 @@ def _left_out(stack: CudaStack) -> Finding | None:
     )
 
 
-def _fixes(request: Request, environment: Environment) -> tuple[Fix, ...]:
-    unset = Fix(text="Let CUDA see every GPU", command="unset CUDA_VISIBLE_DEVICES")
+def _fixes(request: Request, environment: Environment, command: str) -> tuple[Fix, ...]:
+    unset = Fix(text="Let CUDA see every GPU", command=command)
     names = Fix(text="Or name GPUs that are here, by number from 0 or by UUID", command="nvidia-smi -L")
     if "SLURM_JOB_ID" in environment.variables:
         return (ASK_SLURM, unset)

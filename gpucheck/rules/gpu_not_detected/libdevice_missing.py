@@ -33,9 +33,10 @@ References:
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.xla_toolkit import XlaToolkit
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Scope, Severity, Skip
+from gpucheck.model import Assignment, Finding, Operation, Scope, Severity, Skip
 from gpucheck.rules.gpu_not_detected._xla import XlaTool, missing_tool
 
 _LIBDEVICE = XlaTool(
@@ -43,11 +44,18 @@ _LIBDEVICE = XlaTool(
     event=Kind.LIBDEVICE_MISSING,
     name="libdevice.10.bc",
     need="links it into every GPU kernel",
-    reach=lambda copy: f'export XLA_FLAGS="--xla_gpu_cuda_data_dir={copy.partition("/nvvm/")[0]}${{XLA_FLAGS:+ $XLA_FLAGS}}"',
+    reach=lambda copy: Assignment(
+        variable="XLA_FLAGS",
+        operation=Operation.PREPEND,
+        value=f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}",
+        reason="libdevice lies there",
+    ),
 )
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes, toolkit: XlaToolkit
+) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    return missing_tool(_LIBDEVICE, faults, installation, outcomes)
+    return missing_tool(_LIBDEVICE, faults, installation, outcomes, toolkit)

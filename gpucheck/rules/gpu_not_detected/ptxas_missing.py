@@ -32,9 +32,10 @@ References:
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.xla_toolkit import XlaToolkit
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Scope, Severity, Skip
+from gpucheck.model import Assignment, Finding, Operation, Scope, Severity, Skip
 from gpucheck.rules.gpu_not_detected._xla import XlaTool, missing_tool
 
 _PTXAS = XlaTool(
@@ -42,11 +43,15 @@ _PTXAS = XlaTool(
     event=Kind.PTXAS_MISSING,
     name="ptxas",
     need="needs it for the GPU",
-    reach=lambda copy: f'export PATH="{copy.rpartition("/")[0]}:$PATH"',
+    reach=lambda copy: Assignment(
+        variable="PATH", operation=Operation.PREPEND, value=copy.rpartition("/")[0], reason="ptxas lies there"
+    ),
 )
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
-def check(faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(
+    faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes, toolkit: XlaToolkit
+) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    return missing_tool(_PTXAS, faults, installation, outcomes)
+    return missing_tool(_PTXAS, faults, installation, outcomes, toolkit)

@@ -36,7 +36,7 @@ References:
     https://docs.python.org/3/library/venv.html
 """
 
-from gpucheck.advice.commands import word
+from gpucheck.advice.shells import word
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild

@@ -23,11 +23,12 @@ References:
     https://openxla.org/xla/flags_guidance
 """
 
+from gpucheck.advice.shells import statement
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.log import Log
 
@@ -66,4 +67,5 @@ def _name(flag: str) -> str:
 
 def _without(variable: str, value: str, unknown: set[str]) -> str:
     kept = [flag for flag in value.split() if _name(flag) not in unknown]
-    return f'export {variable}="{" ".join(kept)}"' if kept else f"unset {variable}"
+    operation = Operation.SET if kept else Operation.UNSET
+    return statement(Assignment(variable=variable, operation=operation, value=" ".join(kept), reason=""))

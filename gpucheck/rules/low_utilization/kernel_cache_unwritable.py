@@ -24,8 +24,9 @@ References:
     https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
 """
 
+from gpucheck.advice.shells import statement, word
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
@@ -34,6 +35,12 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules._gpus import gpus_in_use, title
 from gpucheck.rules._tensorflow import kernels
+
+_ENABLE = Assignment(
+    variable="CUDA_CACHE_DISABLE",
+    operation=Operation.UNSET,
+    reason="kernels compiled for this GPU are thrown away at every end",
+)
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
@@ -61,10 +68,13 @@ def check(
     state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
     where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
     volume = " on a mounted volume" if container is not None and container.inside else ""
-    unset = Fix(text="Switch the cache on again", command="unset CUDA_CACHE_DISABLE")
+    unset = Fix(text="Switch the cache on again", command=statement(_ENABLE))
+    path = _path(limits)
     name = Fix(
         text=f"Name a folder{volume} that this user can write and that outlives the process",
-        command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"',
+        command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"'
+        if path is None
+        else f"{statement(path)} && mkdir -p {word(path.value)}",
     )
     return Finding(
         summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {title(compiled[0])} again.",
@@ -74,4 +84,14 @@ def check(
         ),
         fix=(unset, name) if disabled else (name,),
         affects=tuple(f"GPU {gpu.index}" for gpu in compiled),
+        assignments=(*((_ENABLE,) if disabled else ()), *((path,) if path is not None else ())),
     )
+
+
+def _path(limits: Limits) -> Assignment | None:
+    """Keep the kernels in the folder that could hold them; None where the present one can, or none is known."""
+    other = limits.kernel_cache_other
+    if limits.kernel_cache_writable is not False or not other or not other.isprintable():
+        return None
+    reason = "kernels compiled for this GPU can't be kept where CUDA puts them"
+    return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=other, reason=reason)

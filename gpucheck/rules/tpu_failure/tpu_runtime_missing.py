@@ -32,6 +32,7 @@ References:
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
 """
 
+from gpucheck.advice.shells import word
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
@@ -41,7 +42,7 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._commands import install, word
+from gpucheck.rules._commands import install
 from gpucheck.rules._tpu import connected, from_log, named, remote, runtime
 
 LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name

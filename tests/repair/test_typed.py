@@ -1,0 +1,72 @@
+"""Whatever a path is called: a printed command that holds it runs nothing that stands in the path, in no shell."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+
+import pytest
+from one_rule import RULES, changed
+
+from gpucheck.advice.shells import word
+from gpucheck.engine import manual
+from gpucheck.engine.replay import replay
+
+# Run, each part would leave a file: a redirection needs no program, and a path's component holds no slash.
+HOSTILE = 'it\'s "a" $(:>R1) `:>R2` (:>R3) ;:>R4; &:>R5 |:>R6 \n:>R7\n \\ $HOME ~ * !! {a,b} =ls #x\\'
+WORDS = (HOSTILE, *HOSTILE.split(" "), "a b", "a!b", "-", "a\\", "\\'", "\\\\n", "ü ", "~a", "$", "a\tb", "'", "''", '"', "\x1b")
+SHELLS = {"bash": ["bash"], "dash": ["dash"], "zsh": ["zsh", "-f"], "fish": ["fish", "--no-config"]}
+PLACES = ("/home/user", "/usr/local", "/usr/lib", "/opt")
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request):
+    if shutil.which(request.param) is None:
+        pytest.skip(f"no {request.param} here")
+    return [shutil.which(request.param), *SHELLS[request.param][1:]]
+
+
+def commands(name):
+    """The printed commands of every rule's example, on a machine whose folders are called so."""
+    name = json.dumps(f"/{name}")[1:-1]
+    for code, rule in RULES.items():
+        example = manual.page(code, rule.doc).example
+        if example is None:
+            continue
+        facts = json.dumps(changed(dict(example.changes), example.machine))
+        for place in PLACES:
+            facts = facts.replace(place, name + place)
+        report = replay(f'{{"schema_version": "1.0", "facts": {facts}}}'.encode())
+        for finding in report.findings:
+            yield from (fix.command for fix in finding.fix if fix.command is not None and "R1" in fix.command)
+
+
+LISTABLE = 'it\'s "a" $(echo>R1) `echo>R2` & echo>R3 | echo>R4 # \\ $HOME\\'  # without what a list of folders can't hold
+COMMANDS = sorted({*commands(HOSTILE), *commands(LISTABLE)})
+
+
+def test_there_are_commands_with_paths():
+    assert len(COMMANDS) > 10
+    assert any("export LD_LIBRARY_PATH=" in command for command in COMMANDS)
+    assert any("activate" in command for command in COMMANDS)
+
+
+def test_no_command_runs_what_stands_in_a_path(shell, tmp_path):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    for command in COMMANDS:
+        subprocess.run(shell, input=command + "\n", text=True, cwd=folder, env={"PATH": "", "HOME": str(tmp_path)},
+                       capture_output=True, timeout=60)  # fmt: skip
+        assert os.listdir(folder) == [], command
+
+
+def test_a_word_comes_back_as_it_is(shell):
+    """In one word per line, so that what a shell makes of it stands between marks."""
+    for text in WORDS:
+        done = subprocess.run(shell, input=f"printf '<%s>' {word(text)}\n", text=True, capture_output=True, timeout=60)
+        assert done.stdout == f"<{text}>", text
+
+
+def test_it_is_one_word_to_python_too():
+    assert all(shlex.split(word(text)) == [text] for text in WORDS)
