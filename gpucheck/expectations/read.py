@@ -145,33 +145,29 @@ def _senseless(expected: Expectations) -> Iterable[tuple[Path, str]]:
 
 
 def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
-    training = expected.training
     strategies = [module.rpartition(".")[2] for module in modules("gpucheck.strategies")]
-    for name in training.strategies:
+    for name in expected.training.strategies:
         if name not in strategies:
             yield ("training", "strategies"), f"no strategy {name!r}{did_you_mean(name, strategies)}"
-    for strategy, speeds in training.min_samples_per_second.items():
+    for strategy, speeds in expected.training.min_samples_per_second.items():
         path: Path = ("training", "min_samples_per_second", strategy)
         if strategy not in strategies:
             yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
-        for precision, speed in speeds.items():
-            if precision not in PRECISIONS:
-                yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
-            if not 0 < speed < 1e15:
-                yield (*path, precision), "expected samples per second above 0"
-    codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
-    for code in expected.allowed_warnings:
-        if code not in codes:
-            yield (
-                ("allowed_warnings",),
-                f"no diagnosis has the code {code!r}{did_you_mean(code, codes, otherwise=_LISTED)}",
-            )
-    for place, mute in enumerate(expected.mute):
-        if mute.code not in codes:
-            yield (
-                ("mute", place, "code"),
-                f"no diagnosis has the code {mute.code!r}{did_you_mean(mute.code, codes, otherwise=_LISTED)}",
-            )
+        yield from _senseless_speeds(path, speeds)
+    known = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
+    codes: list[tuple[Path, str]] = [(("allowed_warnings",), code) for code in expected.allowed_warnings]
+    codes += [(("mute", place, "code"), mute.code) for place, mute in enumerate(expected.mute)]
+    for path, code in codes:
+        if code not in known:
+            yield path, f"no diagnosis has the code {code!r}{did_you_mean(code, known, otherwise=_LISTED)}"
+
+
+def _senseless_speeds(path: Path, speeds: dict[str, float]) -> Iterable[tuple[Path, str]]:
+    for precision, speed in speeds.items():
+        if precision not in PRECISIONS:
+            yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
+        if not 0 < speed < 1e15:
+            yield (*path, precision), "expected samples per second above 0"
 
 
 def _is_specifier(text: str) -> bool:

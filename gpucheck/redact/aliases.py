@@ -89,6 +89,22 @@ class Aliases:
         return text
 
     def _learn(self, key: str, value: str) -> None:
+        self._learn_from_name(key, value)
+        for match in HOMES.finditer(value):
+            self._user(match[1])
+            self._homes.setdefault(match[0], "")
+        for pattern in HOST_IN_TEXT:
+            for match in pattern.finditer(value):
+                self._host(match[1])
+        for pattern in USER_IN_TEXT:
+            for match in pattern.finditer(value):
+                self._user(match[1])
+        self._hosts.update(host for name in in_text(value) if (host := spoken(name)) is not None)
+        self._serials.update(match[1] for match in SERIAL_IN_TEXT.finditer(value) if re.search(r"\d", match[1]))
+        self._uuids += [match[2].lower() for match in UUID.finditer(value)]
+
+    def _learn_from_name(self, key: str, value: str) -> None:
+        """What a field holds by its name."""
         if VERSION_FIELDS.search(key):
             self._versions.update(IPV4.findall(value))
         elif HOST_FIELDS.search(key):
@@ -99,18 +115,6 @@ class Aliases:
             self._user(value)
         elif SERIAL_FIELDS.search(key) and len(value) > 3:
             self._serials.add(value)
-        for match in HOMES.finditer(value):
-            self._user(match[1])
-            self._homes.setdefault(match[0], "")
-        for pattern in HOST_IN_TEXT:
-            for match in pattern.finditer(value):
-                self._host(match[1])
-        self._hosts.update(found for name in in_text(value) if (found := spoken(name)) is not None)
-        for pattern in USER_IN_TEXT:
-            for match in pattern.finditer(value):
-                self._user(match[1])
-        self._serials.update(match[1] for match in SERIAL_IN_TEXT.finditer(value) if re.search(r"\d", match[1]))
-        self._uuids += [match[2].lower() for match in UUID.finditer(value)]
 
     def _host(self, name: str, least: int = 3) -> None:
         name = re.sub(r":\d+$", "", name.strip().rstrip("."))

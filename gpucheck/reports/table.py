@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from gpucheck.engine.plugin import Row, Rule
 from gpucheck.model import Severity
@@ -43,21 +44,22 @@ def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bo
 
 def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
     """The table as a JSON array."""
-    entries = [
-        {
-            "row": rule.row,
-            "problem": rows[rule.row].problem,
-            "first_check": rows[rule.row].first_check,
-            "action": rows[rule.row].action,
-            "code": rule.code,
-            "severity": rule.severity.value,
-            "scope": rule.scope.value,
-            "title": title(rule),
-            "explains": list(rule.explains),
-        }
-        for rule in rules
-    ]
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
+
+
+def entry(rule: Rule, row: Row) -> dict[str, Any]:
+    """A rule in JSON, as the table and its page give it."""
+    return {
+        "row": rule.row,
+        "problem": row.problem,
+        "first_check": row.first_check,
+        "action": row.action,
+        "code": rule.code,
+        "severity": rule.severity.value,
+        "scope": rule.scope.value,
+        "title": title(rule),
+        "explains": list(rule.explains),
+    }
 
 
 def render_markdown(rules: Sequence[Rule], rows: dict[str, Row], *, folder: str | None = None) -> str:
