@@ -109,6 +109,9 @@ def manuals() -> dict[str, str]:
     texts["manual/schema.json"] = re.sub(r"gpucheck(\.\w+)+\.(?=[A-Z])", "", printed("schema"))  # where a class stands may change
     for shell in ("bash", "zsh", "fish"):
         texts[f"manual/completion-{shell}.txt"] = printed("completion", shell)
+    page = json.loads(printed("explain", "no-nvidia-gpu", "--format", "json"))
+    del page["sections"]["fix"]
+    texts["manual/no-nvidia-gpu.json"] = json.dumps(page, indent=1, ensure_ascii=False) + "\n"
     for code in PAGES:
         texts[f"manual/{code}.txt"] = re.sub(r"\nFix\n.*?(?=\n\S)", "\n", printed("explain", code), flags=re.DOTALL)
     return texts

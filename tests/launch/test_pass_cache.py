@@ -61,6 +61,17 @@ def test_changes_are_kept_with_the_pass(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folders of Linux")
+def test_a_broken_one_is_not_believed(tmp_path):
+    env = {"XDG_CACHE_HOME": str(tmp_path)}
+    passes.remember("key", env, [])
+    (file,) = (tmp_path / "gpucheck").iterdir()
+    good = file.read_bytes()
+    assert passes.recall("key", 60, env) == []
+    for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at": ', b'"at": 9'), good[:-3]):
+        file.write_bytes(bad)
+        assert passes.recall("key", 60, env) is None, bad
+
+
 def test_where_it_is_kept(tmp_path):
     home = {"HOME": str(tmp_path)}
     for env in (home, {**home, "XDG_CACHE_HOME": "relative"}):
