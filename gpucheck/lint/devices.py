@@ -59,7 +59,7 @@ def _has_weights(script: Script, call: Call) -> bool:
         layers = call.argument("layers", 0)
         made = [layer for layer in layers.items if isinstance(layer, Call)] if isinstance(layers, Items) else []
         shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
-        return shaped and any(one.name == "keras.layers.Dense" for one in made)
+        return shaped and any(layer.name == "keras.layers.Dense" for layer in made)
     return bool(KERAS_STARTS.fullmatch(call.name))
 
 
@@ -101,6 +101,6 @@ def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | Non
     found = list(options(value))
     if len(found) == 1 and isinstance(found[0], Element):
         sources = list(options(found[0].of))
-        if sources and all(isinstance(one, Call) and one.name in lists for one in sources):
+        if sources and all(isinstance(source, Call) and source.name in lists for source in sources):
             return found[0]
     return None

@@ -69,10 +69,10 @@ def asks_for_versions(script: Script) -> bool:
 
 
 def _versioned(condition: Value) -> bool:
-    for one in parts(condition, _given):
-        if isinstance(one, Name) and VERSIONS.fullmatch(one.path):
+    for part in parts(condition, _given):
+        if isinstance(part, Name) and VERSIONS.fullmatch(part.path):
             return True
-        asked = one.args[0] if is_call(one, "builtins.hasattr") and one.args else None
+        asked = part.args[0] if is_call(part, "builtins.hasattr") and part.args else None
         if any(isinstance(part, Name) and part.path.startswith(("tensorflow", "keras")) for part in parts(asked)):
             return True
     return False

@@ -90,23 +90,23 @@ class _Search:
         """The weights of the layers that were called on the way to an output of a functional model."""
         left = [output]
         while left and len(self.seen) <= MOST_LAYERS:
-            one = left.pop()
-            if one is None or id(one) in self.seen:
+            output = left.pop()
+            if output is None or id(output) in self.seen:
                 continue
-            if isinstance(one, (Items, Operation)):
-                left += one.items if isinstance(one, Items) else one.parts
-            elif isinstance(one, Attribute) and one.name == "output" and isinstance(one.of, Call):
-                yield from self.of(one.of)
-            elif isinstance(one, Call):
-                self.seen.add(id(one))
-                layer = one.function
+            if isinstance(output, (Items, Operation)):
+                left += output.items if isinstance(output, Items) else output.parts
+            elif isinstance(output, Attribute) and output.name == "output" and isinstance(output.of, Call):
+                yield from self.of(output.of)
+            elif isinstance(output, Call):
+                self.seen.add(id(output))
+                layer = output.function
                 if isinstance(layer, Call):
                     if _trained(layer):
                         yield Made(layer, self.first[id(layer)])
                     yield from self.of(layer)
-                    left += one.args
-                elif one.name.startswith(("keras.layers.", "tensorflow.")):
-                    left += one.args
+                    left += output.args
+                elif output.name.startswith(("keras.layers.", "tensorflow.")):
+                    left += output.args
 
 
 def _trained(layer: Call) -> bool:

@@ -38,26 +38,26 @@ def options(value: Value | None) -> Iterator[Value]:
         yield value
 
 
-def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda one: ()) -> Iterator[Value]:
+def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
     """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
     seen: set[int] = set()
     left = list(options(value))
     while left:
-        one = left.pop()
-        if id(one) in seen:
+        current = left.pop()
+        if id(current) in seen:
             continue
-        seen.add(id(one))
-        yield one
+        seen.add(id(current))
+        yield current
         inner: tuple[Value, ...] = ()
-        if isinstance(one, Operation):
-            inner = one.parts
-        elif isinstance(one, Items):
-            inner = one.items
-        elif isinstance(one, Pairs):
-            inner = tuple(part for pair in one.items for part in pair)
-        elif isinstance(one, (Element, Attribute)):
-            inner = (one.of,)
-        left += [option for part in (*inner, *more(one)) for option in options(part)]
+        if isinstance(current, Operation):
+            inner = current.parts
+        elif isinstance(current, Items):
+            inner = current.items
+        elif isinstance(current, Pairs):
+            inner = tuple(part for pair in current.items for part in pair)
+        elif isinstance(current, (Element, Attribute)):
+            inner = (current.of,)
+        left += [option for part in (*inner, *more(current)) for option in options(part)]
 
 
 def is_call(value: object, *names: str) -> TypeGuard[Call]:

@@ -52,11 +52,13 @@ def check(script: Script) -> Iterator[Finding]:
         return
     chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
     for event, _, value in chosen:
-        late = next((one for one in script.imports if before(one.place, event.place) and _reads(one, value)), None)
+        late = next(
+            (imported for imported in script.imports if before(imported.place, event.place) and _reads(imported, value)), None
+        )
         if late is None or any(other.event.place.order < late.place.order for other in chosen):
             continue
         if not late.module.startswith(CORE) and any(
-            one.module.startswith(CORE) and one.place.order > event.place.order for one in script.imports
+            imported.module.startswith(CORE) and imported.place.order > event.place.order for imported in script.imports
         ):
             continue
         what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"

@@ -103,8 +103,8 @@ def _other_models(calls: list[Call]) -> bool:
     """Whether the variables may be others in each turn: those of the loop's own element."""
     sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
     return any(
-        len(list(options(one))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(one))
-        for one in sources
+        len(list(options(source))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(source))
+        for source in sources
     )
 
 

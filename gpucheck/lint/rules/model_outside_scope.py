@@ -76,7 +76,7 @@ def check(script: Script) -> Iterator[Finding]:
                     f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)}).",
                     FIX,
                 )
-    unused = [one for one in made if not _used(script, one)]
+    unused = [strategy for strategy in made if not _used(script, strategy)]
     for call, models in trainings(script):
         for strategy in unused:
             if len(made) == 1 and all(before(strategy.place, model.place) for model in models) and _all_outside(models, strategy):
@@ -94,7 +94,7 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
     """Models that stand in a scope and have weights that were made before it was entered."""
-    for model in {id(one): one for _, models in trainings(script) if len(models) == 1 for one in models}.values():
+    for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
         around = strategies_around([model.place])
         if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
             for part, by in weights(script, model):
@@ -114,8 +114,8 @@ def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
             continue
         for call in script.methods("apply_gradients"):
             if call.place.path[:1] == ((id(steps[0].node), -1),):
-                models = [one for one in _updated(call) if _there(one.place, run.place)]
-                for made_late in [one for model in models for one in _late(script, model, call.receiver, runners[0])]:
+                models = [model for model in _updated(call) if _there(model.place, run.place)]
+                for made_late in [late for model in models for late in _late(script, model, call.receiver, runners[0])]:
                     yield at(
                         made_late.node,
                         f"This is built outside the scope of the strategy that trains it ({script.where(run.node)}).",

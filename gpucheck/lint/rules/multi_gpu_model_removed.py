@@ -45,7 +45,9 @@ CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
 
 def check(script: Script) -> Iterator[Finding]:
     """Every call of it; the import where nothing calls it. What catches that it is gone, knows."""
-    imports = [one for one in script.imports if any(REMOVED.fullmatch(canonical(f"{one.module}.{name}")) for name in one.names)]
+    imports = [
+        event for event in script.imports if any(REMOVED.fullmatch(canonical(f"{event.module}.{name}")) for name in event.names)
+    ]
     calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
     if any(event.place.catches(*CAUGHT) for event in imports) or asks_for_versions(script):
         return

@@ -82,7 +82,7 @@ def _last(script: Script, model: Call) -> list[Call]:
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
         every = outputs.items if isinstance(outputs, Items) else (outputs,)
-        found = [one.function for one in every if isinstance(one, Call)]
+        found = [output.function for output in every if isinstance(output, Call)]
     elif isinstance(model.function, Class):
         found = _returned(model, model.function.member("call"))
     return [layer for layer in found if isinstance(layer, Call) and layer.name.startswith("keras.layers.")]
