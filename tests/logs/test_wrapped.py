@@ -77,7 +77,7 @@ WRAPPINGS = {
     "Discourse's quotation": ("peer-access-unavailable", _within('[quote="ada, post:2, topic:51"]\n', "\n[/quote]")),
     "reStructuredText": ("no-nvidia-gpu", lambda text: "::\n\n" + _each("   ")(text)),
     # data
-    "JSON": ("host-memory-exhausted", lambda text: json.dumps({"body": text})),
+    "JSON": ("tensorflow-not-installed", lambda text: json.dumps({"body": text})),
     "JSON's list": (
         "peer-access-unavailable",
         lambda text: json.dumps({"output_type": "stream", "text": [f"{line}\n" for line in text.split("\n")]}, indent=1),
@@ -129,8 +129,8 @@ WRAPPINGS = {
     "Windows": ("no-nvidia-gpu", lambda text: text.replace("\n", "\r\n") + "\r\n"),
     "colours": ("host-memory-exhausted", _each("\x1b[31m", "\x1b[0m")),
     "colours without escape": ("peer-access-unavailable", _each("[31m", "[0m")),
-    "hard blanks": ("driver-library-mismatch", lambda text: text.replace("  ", "\u00a0 ").replace(": ", ":\u00a0")),
-    "curly quotes": ("cuda-libraries-missing", lambda text: text.replace("'", "\u2019").replace('"', "\u201d")),
+    "hard blanks": ("driver-missing", lambda text: text.replace("  ", "\u00a0 ").replace(": ", ":\u00a0")),
+    "curly quotes": ("tensorflow-not-installed", lambda text: text.replace("'", "\u2019").replace('"', "\u201d")),
     "line of a diff": ("no-nvidia-gpu", _each("+")),
     # mails
     "mail of 80 columns": ("worker-unreachable", _mail(80)),
