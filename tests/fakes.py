@@ -7,42 +7,60 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any
 
+from gpucheck.child.messages import AnyMessage, Message, Stage, Task
+from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.engine import recorded
 from gpucheck.engine.facts import Facts
 from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
 from gpucheck.model import Assignment, Operation, ProbeStatus, Reading, Request
 
+NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "base_prefix", "platform", "stdlib"), "") | {
+    "path": (),
+    "bits": 64,
+}
 MACHINES = pathlib.Path(__file__).parent / "machines"
 
 
 class FakeChild:
-    """A child that already ended: its stages, its ending and its log."""
+    """A child that already ended: its messages, its ending and its log.
+
+    A message that there is several times of stands as (job, message). The stage may be given by its name alone.
+    """
 
     def __init__(
         self,
-        stages: Mapping[str, Any] | None = None,
-        *,
+        *messages: Message | tuple[str, Message],
         how: str = "finished",
-        stage: str | None = None,
+        stage: Stage | str | None = None,
         log: str = "",
         starved: bool = False,
     ):
-        self._stages = dict(stages or {})
+        self._messages: dict[type[Message], dict[str, Any]] = {}
+        for message in messages:
+            job, said = message if isinstance(message, tuple) else ("", message)
+            self._messages.setdefault(type(said), {})[job] = said
+        stage = Stage(stage) if isinstance(stage, str) else stage
         self._ending = Ending(how == "finished", how, stage, () if stage is None else (stage,), starved)
         self._log = log
-        self.told: list[Any] = []
+        self.sent: list[Message] = []
 
-    def until(self, stage: str, within: float | None = None) -> Any | None:
-        return self._stages.get(stage)
+    def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
+        return self.message(kind, job)
+
+    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
+        return self.messages(kind).get(job)
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        return dict(self._messages.get(kind, {}))
+
+    def moves(self) -> int:
+        return sum(map(len, self._messages.values()))
 
     def end(self) -> Ending:
         return self._ending
 
-    def tell(self, message: Any) -> None:
-        self.told.append(message)
-
-    def stages(self) -> dict[str, Any]:
-        return dict(self._stages)
+    def send(self, message: Message) -> None:
+        self.sent.append(message)
 
     def log(self, limit: int = 1 << 20) -> str:
         return self._log
@@ -53,7 +71,8 @@ class FakeHost:
 
     ``files`` maps absolute paths to text or bytes; folders exist where something lies in them, plus ``folders``. ``links``
     maps link to target. ``nodes`` are character devices: path -> mode (0o666). ``programs`` maps the program's base name (or a
-    whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps names to ``FakeChild``.
+    whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps modules of ``gpucheck/child``
+    to a ``FakeChild``; ``asked`` are the tasks that they were given. ``interpreter`` holds some fields of its account.
     ``peers`` maps "address:port" to what a connection comes to (None: it stands).
     """
 
@@ -70,7 +89,7 @@ class FakeHost:
         uname: tuple[str, str, str] = ("Linux", "6.8.0-45-generic", "x86_64"),
         programs: Mapping[str, str | Completed] | None = None,
         children: Mapping[str, FakeChild] | None = None,
-        interpreter: dict[str, Any] | None = None,
+        interpreter: dict[str, Any] | str | None = None,
         memory: Memory | None = None,
         disks: Mapping[str, Disk] | None = None,
         ulimits: Mapping[str, int] | None = None,
@@ -95,7 +114,8 @@ class FakeHost:
         self._uname = uname
         self._programs = dict(programs or {})
         self._children = dict(children or {})
-        self._interpreter = interpreter or {}
+        self._interpreter = interpreter if isinstance(interpreter, str) else Interpreter(**{**NOWHERE, **(interpreter or {})})
+        self.asked: list[Task] = []
         self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
         self._processors, self._user, self._remaining = processors, user, remaining
         self._libc = libc
@@ -200,14 +220,15 @@ class FakeHost:
         said = self.connect(address, port, timeout)
         return "silent" if said is None else said
 
-    def interpreter(self) -> dict[str, Any]:
+    def interpreter(self) -> Interpreter | str:
         return self._interpreter
 
     def library_folder(self, module: str) -> str | None:
         return "/opt/gpucheck/site-packages"
 
-    def child(self, name: str, *args: str, limit: float = 30.0) -> FakeChild:
-        return self._children.get(name) or FakeChild(how="not started: no such child in this test")
+    def child(self, task: Task, limit: float = 30.0) -> FakeChild:
+        self.asked.append(task)
+        return self._children.get(task.child) or FakeChild(how="not started: no such child in this test")
 
 
 def _matches(path: str, pattern: str) -> bool:

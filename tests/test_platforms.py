@@ -8,11 +8,12 @@ import pytest
 from fakes import FakeChild, FakeHost
 
 import gpucheck
+from gpucheck.child.messages.drivers import LibraryLoaded
 from gpucheck.engine.pipeline import assemble, gather, judge, observe
 from gpucheck.engine.plugin import load_probes, load_rows, load_rules
 from gpucheck.model import Level, ProbeStatus, Request
 
-ABSENT = {"load": {"status": "library-not-found", "problem": "no such library"}}
+ABSENT = LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for it")
 
 
 def report(platform, uname, allow_cpu, **options):

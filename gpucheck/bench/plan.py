@@ -1,16 +1,9 @@
 """From what was asked and what devices there are to a list of configurations. No clock, no machine."""
 
-from typing import Any
-
 from gpucheck.bench.model import Ask
+from gpucheck.child.messages.benchmark import Configuration
+from gpucheck.strategies import load_all
 
-MEASURED = ("one_device", "mirrored")  # strategies of one process that Keras trains with
-UNMEASURED = {
-    "multi_worker_mirrored": "gpucheck bench measures one process; "
-    "`gpucheck --full --strategy multi_worker_mirrored` trains with several",
-    "parameter_server": "gpucheck bench measures one process; `gpucheck --strategy parameter_server` trains with several",
-    "tpu": "gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
-}
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 DEFAULT_BATCH = {"CPU": 16, "GPU": 64}  # per replica, as in the smoke job
 DEFAULT_STEPS = {"CPU": 10, "GPU": 50}
@@ -28,14 +21,7 @@ class Refused(Exception):
         self.exit_code = exit_code
 
 
-class Item(dict[str, Any]):
-    """One configuration as the child takes it: strategy, device_names, precision, xla, batch_size, stage, name.
-
-    ``reason`` is why it is not measured though it was asked for, or None.
-    """
-
-
-def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
+def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
     """Every combination that applies, and notes on what does not.
 
     Args:
@@ -55,33 +41,36 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Item], list[str]]:
         there = f"TensorFlow lists {here} GPU{'s' * (here != 1)}" if gpus else f"the CPU is split into {here} at most"
         raise Refused(f"--devices {counts[-1]}: {there}", 2)
     notes: list[str] = []
-    wanted = [name for name in MEASURED if name in ask.strategies or not ask.strategies]
-    unmeasured = [name for name in ask.strategies if name in UNMEASURED]
+    strategies = {name: strategy for name, strategy in load_all().items() if "tensorflow" in strategy.backends}
+    measured = [name for name, strategy in strategies.items() if strategy.not_in_bench is None]
+    wanted = [name for name in measured if name in ask.strategies or not ask.strategies]
+    unmeasured = {name: strategies[name].not_in_bench for name in ask.strategies if strategies[name].not_in_bench}
     placements = _placements(wanted, counts)
     notes += _unplaced(ask, wanted, placements)
-    items = []
+    found: list[Configuration] = []
     for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
         for precision in ask.precisions or PRECISIONS[:1]:
-            items += [item(name, (), precision, False, batch_size, UNMEASURED[name]) for name in unmeasured]
+            found += [Configuration(name, (), precision, False, batch_size, reason) for name, reason in unmeasured.items()]
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
                 for strategy, count in placements:
                     if xla and count > 1:
                         notes += [note for note in (NO_XLA,) if note not in notes]
                         continue
-                    items.append(item(strategy, tuple(f"{kind}:{n}" for n in range(count)), precision, xla, batch_size))
-    if all(one["reason"] for one in items):
-        notes += [f"{name} is not measured: {UNMEASURED[name]}" for name in unmeasured]
+                    names = tuple(f"{kind}:{number}" for number in range(count))
+                    found.append(Configuration(strategy, names, precision, xla, batch_size))
+    if all(configuration.reason for configuration in found):
+        notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
-    several = any(len(one["device_names"]) > 1 for one in items)
+    several = any(len(configuration.devices) > 1 for configuration in found)
     if several and not gpus:
         notes.append(
             "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
         )
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
-    if several and not any(len(one["device_names"]) == 1 for one in items):
+    if several and not any(len(configuration.devices) == 1 for configuration in found):
         notes.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
-    return items, notes
+    return found, notes
 
 
 def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
@@ -102,30 +91,13 @@ def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) ->
     return notes
 
 
-def item(strategy: str, names: tuple[str, ...], precision: str, xla: bool, batch_size: int, reason: str | None = None) -> Item:
-    """One configuration, with the names it goes by."""
-    on = f" on {len(names)} {names[0].partition(':')[0]}{'s' * (len(names) > 1)}" if names else ""
-    words = f"{strategy}{on}, {precision}, batch {batch_size}{', XLA' * xla}"
-    return Item(
-        strategy=strategy,
-        device_names=list(names),
-        precision=precision,
-        xla=xla,
-        batch_size=batch_size,
-        stage="measure " + words,
-        name=f"{strategy}-{len(names)}-{precision}-batch{batch_size}" + "-xla" * xla,
-        reason=reason,
-    )
-
-
-def groups(items: list[Item]) -> dict[int, list[Item]]:
+def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]]:
     """What is measured, by the logical CPU devices its process needs (0: no CPU device), fewest first."""
-    found: dict[int, list[Item]] = {}
-    for one in items:
-        if one["reason"]:
-            continue
-        cpus = len(one["device_names"]) if one["device_names"][0].startswith("CPU") else 0
-        found.setdefault(cpus, []).append(one)
+    found: dict[int, list[Configuration]] = {}
+    for configuration in configurations:
+        if not configuration.reason:
+            cpus = len(configuration.devices) if configuration.devices[0].startswith("CPU") else 0
+            found.setdefault(cpus, []).append(configuration)
     return dict(sorted(found.items()))
 
 

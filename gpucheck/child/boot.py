@@ -9,11 +9,9 @@ import os
 
 from gpucheck.child import shadows
 
-SHADOWS = "shadows"  # this stage's value: see shadows.found
-
 
 def main(files: tuple[int, int] | None = None) -> None:
-    """Run ``runtime.main``; what it raises goes on, after the stage ``shadows``.
+    """Run ``runtime.main``; what it raises goes on, after the message ``Shadowed``.
 
     Args:
         files: the soft and hard limit on open files to take back first, where the parent had raised them for itself.
@@ -29,7 +27,7 @@ def main(files: tuple[int, int] | None = None) -> None:
         start()
     except Exception as error:
         hidden = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadows.found(error).items())
-        os.write(report, f'{{"end": "{SHADOWS}", "value": {{{hidden}}}}}\n'.encode("utf-8", "replace"))
+        os.write(report, f'\n{{"end": "Shadowed", "job": "", "value": {{"files": {{{hidden}}}}}}}\n'.encode("utf-8", "replace"))
         raise
 
 

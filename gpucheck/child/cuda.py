@@ -1,6 +1,6 @@
-"""The second witness: libcuda, asked directly. It initialises, counts and describes; no context is created.
+"""libcuda, asked directly. It initialises, counts and describes; no context is created.
 
-Stages: load, version, init, count, devices, peers. Numbers of functions and attributes: cuda.h.
+Numbers of functions and attributes: cuda.h.
 """
 
 from __future__ import annotations
@@ -10,6 +10,11 @@ import ctypes
 from typing import Any
 
 from gpucheck.child.loader import load
+from gpucheck.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
+from gpucheck.child.messages.drivers import DriverStarted, Failure, LibraryLoaded
+from gpucheck.child.runtime import Reporter
+
+TASK = CudaTask
 
 LIBRARIES = {"linux": "libcuda.so.1", "win32": "nvcuda.dll"}
 
@@ -28,66 +33,68 @@ NAMES = {
 }
 
 
-def run(stages: Any, args: list[str]) -> None:
+def run(reporter: Reporter, task: CudaTask) -> None:
     """Report what libcuda says; the first stage that fails is the last."""
-    stages.begin("load")
-    cuda, account = load(LIBRARIES, "cuInit")
-    stages.end("load", account)
+    reporter.begin(LibraryLoaded)
+    cuda, loaded = load(LIBRARIES, "cuInit")
+    reporter.end(loaded)
     if cuda is None:
         return
-    stages.begin("version")
-    stages.end("version", _number(cuda, "cuDriverGetVersion"))
-    stages.begin("init")
-    result = cuda.cuInit(0)
-    stages.end("init", _account(cuda, result))
-    if result:
+    reporter.begin(CudaVersion)
+    reporter.end(CudaVersion(_number(cuda, "cuDriverGetVersion")))
+    reporter.begin(DriverStarted)
+    failure = _failure(cuda, cuda.cuInit(0))
+    reporter.end(DriverStarted(failure.result, failure.result_name, failure.problem))
+    if failure.result:
         return
-    stages.begin("count")
+    reporter.begin(CudaCount)
     count = ctypes.c_int()
-    result = cuda.cuDeviceGetCount(ctypes.byref(count))
-    stages.end("count", dict(_account(cuda, result), count=None if result else count.value))
-    if result:
+    failure = _failure(cuda, cuda.cuDeviceGetCount(ctypes.byref(count)))
+    number = None if failure.result else count.value
+    reporter.end(CudaCount(failure.result, failure.result_name, failure.problem, number))
+    if number is None:
         return
-    stages.begin("devices")
-    stages.end("devices", [_device(cuda, ordinal) for ordinal in range(count.value)])
-    if count.value > 1:
-        stages.begin("peers")
-        stages.end("peers", _strangers(cuda, count.value))
+    reporter.begin(CudaDevices)
+    reporter.end(CudaDevices(tuple(_device(cuda, ordinal) for ordinal in range(number))))
+    if number > 1:
+        reporter.begin(CudaPeers)
+        reporter.end(CudaPeers(_missing_peers(cuda, number)))
 
 
-def _account(cuda: Any, result: int) -> dict[str, Any]:
+def _failure(cuda: Any, result: int) -> Failure:
+    """What a result says; no failure for 0."""
     if result == 0:
-        return {}
+        return Failure()
     text = ctypes.c_char_p()
     with contextlib.suppress(AttributeError):
         cuda.cuGetErrorName(result, ctypes.byref(text))
     name = text.value.decode("ascii", "replace") if text.value else NAMES.get(result)
-    return {"result": result, "result_name": name, "problem": name or f"CUDA result {result}"}
+    return Failure(result, name, name or f"CUDA result {result}")
 
 
-def _device(cuda: Any, ordinal: int) -> dict[str, Any]:
+def _device(cuda: Any, ordinal: int) -> CudaDevice:
     """One device; what it does not answer is None."""
     device = _number(cuda, "cuDeviceGet", ordinal)
     if device is None:
-        return {"ordinal": ordinal}
+        return CudaDevice(ordinal)
     major, minor, multiprocessors = (
         _number(cuda, "cuDeviceGetAttribute", attribute, device)
         for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSOR_COUNT)
     )
-    return {
-        "ordinal": ordinal,
-        "name": _text(cuda, "cuDeviceGetName", device),
-        "pci_address": _text(cuda, "cuDeviceGetPCIBusId", device),
-        "compute_capability": None if major is None or minor is None else [major, minor],
-        "memory_total_bytes": _number(cuda, "cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t),
-        "multiprocessors": multiprocessors,
-    }
+    return CudaDevice(
+        ordinal,
+        name=_text(cuda, "cuDeviceGetName", device),
+        pci_address=_text(cuda, "cuDeviceGetPCIBusId", device),
+        compute_capability=None if major is None or minor is None else (major, minor),
+        memory_total_bytes=_number(cuda, "cuDeviceTotalMem_v2", device, kind=ctypes.c_size_t),
+        multiprocessors=multiprocessors,
+    )
 
 
-def _strangers(cuda: Any, count: int) -> list[list[int]] | None:
+def _missing_peers(cuda: Any, count: int) -> tuple[tuple[int, int], ...] | None:
     """Pairs of ordinals of which the first can't access the second's memory; None if the driver does not say."""
     handles = [_number(cuda, "cuDeviceGet", ordinal) for ordinal in range(count)]
-    found = []
+    missing = []
     for ordinal, device in enumerate(handles):
         for peer, other in enumerate(handles):
             if ordinal != peer:
@@ -95,8 +102,8 @@ def _strangers(cuda: Any, count: int) -> list[list[int]] | None:
                 if allowed is None:
                     return None
                 if not allowed:
-                    found.append([ordinal, peer])
-    return found
+                    missing.append((ordinal, peer))
+    return tuple(missing)
 
 
 def _number(cuda: Any, function: str, *args: int, kind: Any = ctypes.c_int) -> int | None:

@@ -1,22 +1,25 @@
 """The child that runs out of memory on purpose, inside a small limit of its own: whether a program can catch it and go on.
 
-Stages: import, keras, build, exhaust, recover. On a GPU the limit is that of a logical device, on a CPU that of this process'
+On a GPU the limit is that of a logical device, on a CPU that of this process'
 address space. What is asked for is more than the limit, and is never written to: no memory of the machine is used up by it.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import re
 import time
 from typing import Any
 
 from gpucheck.child import inspection
-from gpucheck.child.runtime import Stages
-from gpucheck.child.smoke import fit, network
+from gpucheck.child.messages.training import Exhausted, ExhaustionTask, LimitSet, Recovered
+from gpucheck.child.runtime import Reporter
+from gpucheck.child.smoke import network
 from gpucheck.child.smoke.proof import first_sentence
+from gpucheck.child.smoke.tensorflow import train_briefly
+
+TASK = ExhaustionTask
 
 GPU_LIMIT_BYTES = 1 << 30  # twice what the smoke job takes (see plan.NEEDED_BYTES)
 CPU_ROOM_BYTES = 1 << 30  # beside what is mapped already
@@ -24,39 +27,32 @@ STEPS = 3
 PLACE = re.compile(r"\{\{.*?\}\} ?")  # the node of a graph that TensorFlow names before it says what happened
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Train, ask for too much, and train again.
-
-    Args:
-        stages: the report to the parent: ``build`` (``limit_bytes``, or ``problem``: why none can be set, ``loss``), ``exhaust``
-            (``asked_bytes``, ``error``: the type of what was raised, None: nothing; ``words``, ``seconds``) and ``recover``
-            (``loss``).
-        args: one JSON object: ``gpu``, the number of the GPU, or None for the CPU.
-    """
-    gpu = json.loads(args[0])["gpu"]
+def run(reporter: Reporter, task: ExhaustionTask) -> None:
+    """Train, ask for too much, and train again."""
+    gpu = task.gpu
     # Another allocator of a GPU knows no limit, and oneDNN's of a CPU waits ten seconds for memory before it gives up.
     os.environ.pop("TF_GPU_ALLOCATOR", None)
     if gpu is None:
         os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
-    tf = inspection.import_tensorflow(stages)
-    keras = inspection.import_keras(stages, tf)[0] if tf is not None else None
+    tf = inspection.import_tensorflow(reporter)
+    keras = inspection.import_keras(reporter, tf)[0] if tf is not None else None
     if keras is None:
         return
-    stages.begin("build")
+    reporter.begin(LimitSet)
     device = _gpu(tf, gpu) if gpu is not None else "CPU:0"
     batch = network.batch_size(device)
-    _, loss = fit.shortly(tf, keras, device, batch, STEPS)
+    _, loss = train_briefly(tf, keras, device, batch, STEPS)
     limit, problem = (GPU_LIMIT_BYTES, None) if gpu is not None else _address_space()
-    stages.end("build", {"limit_bytes": limit, "problem": problem, "loss": round(loss, 6)})
+    reporter.end(LimitSet(round(loss, 6), limit, problem))
     if limit is None:
         return
-    stages.begin("exhaust")
-    stages.end("exhaust", _exhaust(tf, device, 2 * limit))
-    stages.begin("recover")
+    reporter.begin(Exhausted)
+    reporter.end(_exhaust(tf, device, 2 * limit))
+    reporter.begin(Recovered)
     keras.backend.clear_session()
     gc.collect()
-    _, loss = fit.shortly(tf, keras, device, batch, STEPS)
-    stages.end("recover", {"loss": round(loss, 6)})
+    _, loss = train_briefly(tf, keras, device, batch, STEPS)
+    reporter.end(Recovered(round(loss, 6)))
 
 
 def _gpu(tf: Any, number: int) -> str:
@@ -83,7 +79,7 @@ def _address_space() -> tuple[int | None, str | None]:
     return limit, None
 
 
-def _exhaust(tf: Any, device: str, size: int) -> dict[str, Any]:
+def _exhaust(tf: Any, device: str, size: int) -> Exhausted:
     """Ask for a tensor of that many bytes; ``Empty`` writes nothing into it, so that one that is given costs nothing either."""
     began = time.perf_counter()
     error = words = None
@@ -94,4 +90,4 @@ def _exhaust(tf: Any, device: str, size: int) -> dict[str, Any]:
         error, words = "ResourceExhaustedError", PLACE.sub("", first_sentence(raised))
     except Exception as raised:
         error, words = type(raised).__name__, PLACE.sub("", first_sentence(raised))
-    return {"asked_bytes": size, "error": error, "words": words, "seconds": round(time.perf_counter() - began, 3)}
+    return Exhausted(size, round(time.perf_counter() - began, 3), error, words)

@@ -6,10 +6,10 @@ import importlib
 import pkgutil
 from typing import Any
 
-from gpucheck.child import plan
-from gpucheck.child.runtime import Stages
-from gpucheck.child.smoke.fit import fresh
+from gpucheck.child.messages.training import ExperimentResult, JobResult
+from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke.proof import first_sentence
+from gpucheck.child.smoke.tensorflow import fresh
 
 
 class NotHere(Exception):
@@ -19,36 +19,31 @@ class NotHere(Exception):
 class Setting:
     """What an experiment has at hand."""
 
-    def __init__(self, stages: Stages, tf: Any, keras: Any, names: dict[str, str], runs: list[dict[str, Any]]) -> None:
+    def __init__(self, tf: Any, keras: Any, names: dict[str, str], results: list[JobResult]) -> None:
         """Keep what the framework child has.
 
         Args:
-            stages: the report to the parent, to tell steps of long work.
             tf: TensorFlow, initialised.
             keras: the module to train with.
             names: TensorFlow's logical name by the name of a device; all that can be trained on.
-            runs: accounts of the training jobs that ran before, as reported.
+            results: of the training jobs that ran before.
         """
-        self.stages, self.tf, self.keras, self.names, self.runs = stages, tf, keras, names, runs
+        self.tf, self.keras, self.names, self.results = tf, keras, names, results
 
     def devices(self) -> list[str]:
         """The accelerators, or the logical CPU devices where there is none."""
         accelerators = [name for name in self.names if not name.startswith("CPU")]
         return accelerators or list(self.names)
 
-    def passed(self, strategy: str, count: int = 1, precision: str = "float32") -> dict[str, Any] | None:
-        """The account of a run that passed, not compiled by XLA, on that many devices; None: there is none."""
-        for run in self.runs:
-            like = (run["strategy"], len(run["devices"]), run["precision"], run["compiled"])
-            if like == (strategy, count, precision, False) and run["status"] == "passed":
-                return run
+    def passed(
+        self, strategy: str, count: int = 1, precision: str = "float32", device: str | None = None, compiled: bool = False
+    ) -> JobResult | None:
+        """The result of a job that passed, on that many devices, and on that device if one is named; None: there is none."""
+        for result in self.results:
+            likeness = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)
+            if likeness == (strategy, count, precision, compiled, "passed") and device in (None, *result.devices):
+                return result
         return None
-
-
-def stage(account: dict[str, Any]) -> str:
-    """The stage under which a training job was reported: what ``fields`` of an experiment go by."""
-    name: str = plan.planned(account["strategy"], tuple(account["devices"]), account["precision"], account["compiled"])["stage"]
-    return name
 
 
 def names() -> list[str]:
@@ -57,26 +52,20 @@ def names() -> list[str]:
     return sorted(item.name for item in pkgutil.iter_modules(package.__path__) if not item.name.startswith("_"))
 
 
-def run_all(setting: Setting) -> None:
+def run_all(setting: Setting, reporter: Reporter) -> None:
     """Make every experiment; one that raises is reported as failed, and the next one is made.
 
-    A file has one function, ``run(setting)``. It returns a dict: ``devices`` (names), ``figures`` (numbers by name, the unit in
-    the name; None: unknown), ``problem`` (why what it shows is a fault; None: none) and ``fields``: what it adds to earlier runs'
-    accounts, by their stage. It raises ``NotHere`` where it can't be made.
+    A file has one function, ``run(setting)``, which returns an ``ExperimentResult``; ``NotHere`` says why it can't be made.
     """
-    if setting.keras is None or not any(run["status"] == "passed" for run in setting.runs):
+    if setting.keras is None or not any(result.status == "passed" for result in setting.results):
         return  # what does not train is not worth an experiment
     for name in names():
-        stage = f"experiment {name}"
-        setting.stages.begin(stage)
-        result: dict[str, Any] = {"name": name, "status": "failed"}
+        reporter.begin(ExperimentResult, name)
         try:
-            found = importlib.import_module("gpucheck.experiments." + name).run(setting)
-            problem = found.pop("problem", None)
-            result.update(found, status="failed" if problem else "passed", reason=problem)
+            result: ExperimentResult = importlib.import_module("gpucheck.experiments." + name).run(setting)
         except NotHere as reason:
-            result.update(status="skipped", reason=str(reason))
+            result = ExperimentResult(skipped=str(reason))
         except Exception as error:
-            result.update(reason=first_sentence(error))
+            result = ExperimentResult(problem=first_sentence(error))
             fresh(setting.keras, "float32")  # it had no chance to clear up behind itself
-        setting.stages.end(stage, result)
+        reporter.end(result, name)

@@ -1,93 +1,91 @@
-"""The child that imports TensorFlow, once: it tells what it sees, then trains as planned.
-
-Stages, in order: backend, import, devices, growth, mapped, keras, tpu, plan, one ``train ...`` per run, one ``experiment ...``
-per experiment, one ``xla ...`` per device.
-"""
+"""The child that imports TensorFlow, once: it reports what it finds, then trains as planned, and makes the experiments."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import Any
 
 from gpucheck.child import experiments, inspection, plan
-from gpucheck.child.runtime import Stages
+from gpucheck.child.messages.frameworks import FrameworkTask, TpuConnected
+from gpucheck.child.messages.training import FreeMemory, Job, JobResult, Planned
+from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke import fit, together, xla
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
 
+TASK = FrameworkTask
 SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Inspect, then train.
-
-    Args:
-        stages: the report to the parent.
-        args: one JSON object: ``smoke`` (bool), ``level`` (int), ``strategies`` (names; empty: all), ``tpu`` (bool),
-            ``logical_devices`` (int, 0: as the level says), ``log_device_placement`` (bool), ``only`` (stages to train, one
-            after the other and without experiments; empty: all of the plan), ``cross_device`` (see strategies/mirrored.py).
-    """
+def run(reporter: Reporter, task: FrameworkTask) -> None:
+    """Inspect, then train."""
     import faulthandler
 
     faulthandler.enable()
-    settings = json.loads(args[0])
-    elsewhere = inspection.told_backend(stages)
-    tf = inspection.import_tensorflow(stages)
+    other_backend = inspection.report_backend(reporter)
+    tf = inspection.import_tensorflow(reporter)
     if tf is None:
         return
-    if settings["log_device_placement"]:
+    if task.log_device_placement:
         tf.debugging.set_log_device_placement(True)
-    devices = inspection.list_devices(stages, tf)
-    inspection.memory_growth(stages, tf)
-    inspection.mapped_libraries(stages)
-    if elsewhere:
+    devices = inspection.list_devices(reporter, tf)
+    inspection.memory_growth(reporter, tf)
+    inspection.mapped_libraries(reporter)
+    if other_backend:
         return  # Keras, training and a TPU are left to the child that imports JAX or PyTorch
-    keras, backend = inspection.import_keras(stages, tf)
-    full, wanted = settings["level"] >= plan.FULL, settings["logical_devices"]
+    keras, backend = inspection.import_keras(reporter, tf)
     tpus: list[str] = []
-    if settings["tpu"]:
-        _configure(tf, devices, wanted, wanted or 1, {})  # TensorFlow refuses it once it has tried to connect
-        tpus = _connect_tpu(stages, tf)
+    if task.tpu:
+        _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # refused once a connection was tried
+        tpus = _connect_tpu(reporter, tf)
         if not tpus:
             return  # what the attempt leaves behind can't be trusted to train: the parent starts another child
-    if not settings["smoke"]:
-        return
-    stages.begin("plan")
-    free = {} if tpus else (stages.hear(plan.HEAR_SECONDS) or {}).get("free_bytes", {})
+    if task.smoke:
+        _train(reporter, task, tf, keras, backend, devices, tpus)
+
+
+def _train(
+    reporter: Reporter, task: FrameworkTask, tf: Any, keras: Any, backend: str | None, devices: list[str], tpus: list[str]
+) -> None:
+    """Plan, and train what was planned."""
+    full, wanted = task.level >= plan.FULL, task.logical_devices
+    reporter.begin(Planned)
+    heard = None if tpus else reporter.receive(FreeMemory, plan.HEAR_SECONDS)
+    free = {} if heard is None else heard.free_bytes
     usable, unusable = plan.usable(devices, free)
     if not tpus:
         _configure(tf, usable, wanted, wanted or plan.REPLICAS[full], free)
     names = _names(tf, usable, wanted)
     if not wanted:
-        inspection.growth_refused(stages, tf, usable)
-    runs = plan.plan([*names, *tpus], settings["level"], settings["strategies"], bool(wanted))
+        inspection.growth_refused(reporter, tf, usable)
+    jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
     if backend != "tensorflow":
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
-        runs = [{**item, "skip": item.get("skip") or reason} for item in runs]
-    runs += [plan.skipped("one_device", (device,), reason) for device, reason in unusable.items()]
-    stages.end("plan", runs)
-    chosen = [item for item in runs if not item["skip"] and item["stage"] in (settings["only"] or [item["stage"]])]
-    results: list[dict[str, Any]] = []
-    for group in [[item] for item in chosen] if settings["only"] else plan.groups(chosen):
-        results += _trained(stages, tf, keras, group, names, settings["cross_device"])
-    if full and not settings["only"]:
-        experiments.run_all(experiments.Setting(stages, tf, keras, names, results))
-    trained = dict.fromkeys(item["devices"][0] for item in chosen if item["strategy"] == "one_device")
-    cpus = [device for device in trained if device.startswith("CPU")]
-    for device in trained:
-        if device in cpus[1:]:
-            continue  # logical devices of one processor: XLA compiles for it once
-        xla.step(stages, tf, device, names)  # last: an XLA without its tools may take the process down
+        jobs = [job if job.skip else replace(job, skip=reason) for job in jobs]
+    jobs += [Job("one_device", (device,), skip=reason) for device, reason in unusable.items()]
+    reporter.end(Planned(tuple(jobs)))
+    chosen = [job for job in jobs if not job.skip and (not task.only or job.id in task.only)]
+    results: list[JobResult] = []
+    for group in [[job] for job in chosen] if task.only else plan.groups(chosen):
+        results += _train_group(reporter, tf, keras, group, names, task.cross_device)
+    if full and not task.only:
+        experiments.run_all(experiments.Setting(tf, keras, names, results), reporter)
+    alone = dict.fromkeys(job.devices[0] for job in chosen if job.strategy == "one_device")
+    cpus = [device for device in alone if device.startswith("CPU")]
+    for device in alone:
+        if device not in cpus[1:]:  # logical devices of one processor: XLA compiles for it once
+            xla.check(reporter, tf, device, names)  # last: an XLA without its tools may take the process down
 
 
-def _trained(
-    stages: Stages, tf: Any, keras: Any, group: list[dict[str, Any]], names: dict[str, str], cross_device: str | None
-) -> list[dict[str, Any]]:
-    """One group of runs: at the same time where there are several and TensorFlow allows it, else one after the other."""
+def _train_group(
+    reporter: Reporter, tf: Any, keras: Any, group: list[Job], names: dict[str, str], cross_device: str | None
+) -> list[JobResult]:
+    """One group of jobs: at the same time where there are several and TensorFlow allows it, else one after the other."""
     if len(group) > 1:
         try:
-            return together.train(stages, tf, keras, group, names)
-        except together.Unshareable:
+            return together.train(reporter, tf, keras, group, names)
+        except together.CannotShareStep:
             pass  # slower, and as good a proof
-    return [fit.train(stages, tf, keras, item, names, cross_device if item["strategy"] == "mirrored" else None) for item in group]
+    return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
 
 
 def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
@@ -127,7 +125,7 @@ def _share(free: int | None, count: int) -> int:
     return max(256, (free // count - SHARE_BYTES) >> 20)
 
 
-def _connect_tpu(stages: Stages, tf: Any) -> list[str]:
+def _connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
     """The TPU's devices; empty: no connection. It can block for minutes: the parent puts a limit on it.
 
     In a thread of its own, since connecting makes the TPU's host the default device of the thread that does it.
@@ -136,18 +134,19 @@ def _connect_tpu(stages: Stages, tf: Any) -> list[str]:
 
     from gpucheck.strategies import tpu
 
-    answer: dict[str, Any] = {"connected": False, "error": "TensorFlow connected, and lists no TPU"}
+    answer = TpuConnected(False, error="TensorFlow connected, and lists no TPU")
 
     def connect() -> None:
+        nonlocal answer
         try:
             if count := tpu.connect(tf):
-                answer.update(devices=count, connected=True, error=None)
+                answer = TpuConnected(True, count)
         except Exception as error:
-            answer["error"] = f"{type(error).__name__}: {error}"[:1000]
+            answer = TpuConnected(False, error=f"{type(error).__name__}: {error}"[:1000])
 
-    stages.begin("tpu")
+    reporter.begin(TpuConnected)
     thread = threading.Thread(target=connect)
     thread.start()
     thread.join()
-    stages.end("tpu", answer)
-    return [f"TPU:{index}" for index in range(answer.get("devices") or 0)]
+    reporter.end(answer)
+    return [f"TPU:{index}" for index in range(answer.devices or 0)]

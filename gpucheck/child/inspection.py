@@ -10,11 +10,24 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from gpucheck.child import shadows
-from gpucheck.child.runtime import Stages
+from gpucheck.child.messages.frameworks import (
+    BackendChosen,
+    Device,
+    DevicesListed,
+    FrameworkImported,
+    GrowthRefused,
+    GrowthSet,
+    ImportOutcome,
+    KerasImported,
+    LibrariesMapped,
+)
+from gpucheck.child.runtime import Reporter
 
+AnyImport = TypeVar("AnyImport", bound=ImportOutcome)
 OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
 SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> what Keras takes; a float: any float
     "floatx": ("float32", "float16", "float64"),
@@ -40,9 +53,9 @@ def unsearched() -> Iterator[None]:
         gc.enable()
 
 
-def import_tensorflow(stages: Stages) -> Any | None:
-    """``import tensorflow``; the stage ``import`` tells its seconds and build, or the exception. None if it failed."""
-    stages.begin("import")
+def import_tensorflow(reporter: Reporter) -> Any | None:
+    """``import tensorflow``, and report its seconds and build, or the exception. None if it failed."""
+    reporter.begin(FrameworkImported)
     started = time.perf_counter()
     try:
         with unsearched():
@@ -50,26 +63,23 @@ def import_tensorflow(stages: Stages) -> Any | None:
 
         version = tf.__version__  # an emptied or shadowed package imports, and has none
     except BaseException as error:
-        stages.end("import", {"imported": False, **problem(error)})
+        reporter.end(failed(FrameworkImported, error))
         return None
     seconds = time.perf_counter() - started
-    built = build(tf)
-    stages.end(
-        "import",
-        {
-            "imported": True,
-            "import_seconds": round(seconds, 3),
-            "version": str(version),
-            "path": os.path.dirname(tf.__file__ or ""),
-            **built,
-        },
+    reporter.end(
+        replace(
+            build(tf),
+            import_seconds=round(seconds, 3),
+            version=str(version),
+            path=os.path.dirname(tf.__file__ or ""),
+        )
     )
     return tf
 
 
-def list_devices(stages: Stages, tf: Any) -> list[str]:
+def list_devices(reporter: Reporter, tf: Any) -> list[str]:
     """The physical devices, with what TensorFlow knows of each; returns their names ("GPU:0")."""
-    stages.begin("devices")
+    reporter.begin(DevicesListed)
     devices = []
     for device in tf.config.list_physical_devices():
         details: dict[str, Any] = {}
@@ -79,52 +89,46 @@ def list_devices(stages: Stages, tf: Any) -> list[str]:
             except Exception:  # details are a courtesy; the listing is the fact
                 details = {}
         capability = details.get("compute_capability")
-        devices.append(
-            {
-                "name": name_of(device),
-                "kind": device.device_type,
-                "description": details.get("device_name"),
-                "compute_capability": list(capability) if capability else None,
-            }
-        )
-    devices = [device for device in devices if not device["kind"].startswith("XLA_")]
-    stages.end("devices", devices)
-    return [device["name"] for device in devices]
+        if not device.device_type.startswith("XLA_"):
+            description = details.get("device_name")
+            devices.append(Device(name_of(device), device.device_type, description, tuple(capability) if capability else None))
+    reporter.end(DevicesListed(tuple(devices)))
+    return [device.name for device in devices]
 
 
-def memory_growth(stages: Stages, tf: Any) -> None:
+def memory_growth(reporter: Reporter, tf: Any) -> None:
     """Ask for memory growth on every GPU, before anything initialises them."""
-    stages.begin("growth")
+    reporter.begin(GrowthSet)
     gpus = tf.config.list_physical_devices("GPU")
-    growth: dict[str, Any] = {}
+    growth = GrowthSet()
     if gpus:
         try:
             for gpu in gpus:
                 tf.config.experimental.set_memory_growth(gpu, True)
             states = {tf.config.experimental.get_memory_growth(gpu) for gpu in gpus}
-            growth = {"settable": True, "same_on_all": len(states) == 1}
+            growth = GrowthSet(settable=True, same_on_all=len(states) == 1)
         except Exception as error:
-            growth = {"settable": False, "problem": f"{type(error).__name__}: {error}"[:500]}
-    stages.end("growth", growth)
+            growth = GrowthSet(settable=False, problem=f"{type(error).__name__}: {error}"[:500])
+    reporter.end(growth)
 
 
-def growth_refused(stages: Stages, tf: Any, usable: list[str]) -> None:
+def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
     """Whether growth can no longer be changed once the GPUs are initialised, as documented."""
     gpus = [gpu for gpu in tf.config.get_visible_devices("GPU") if name_of(gpu) in usable]
     if not gpus:
         return
-    stages.begin("growth after")
+    reporter.begin(GrowthRefused)
     try:
         tf.config.experimental.set_memory_growth(gpus[0], False)
         refused = False
     except RuntimeError:
         refused = True
-    stages.end("growth after", {"refused_after": refused})
+    reporter.end(GrowthRefused(refused))
 
 
-def mapped_libraries(stages: Stages) -> None:
+def mapped_libraries(reporter: Reporter) -> None:
     """The files really mapped into this process, by soname: what the loader decided, whatever the search path says."""
-    stages.begin("mapped")
+    reporter.begin(LibrariesMapped)
     mapped: dict[str, str] = {}
     try:
         with open("/proc/self/maps") as maps:
@@ -134,17 +138,17 @@ def mapped_libraries(stages: Stages) -> None:
                     mapped[match.group(1)] = line.split(None, 5)[5].strip()
     except OSError:
         pass
-    stages.end("mapped", mapped)
+    reporter.end(LibrariesMapped(mapped))
 
 
-def import_keras(stages: Stages, tf: Any = None) -> tuple[Any, str | None]:
+def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
     """Keras as a user of this environment gets it; returns the module to train with, and its backend.
 
     Args:
-        stages: the report to the parent.
+        reporter: the report to the parent.
         tf: TensorFlow, whose ``tf.keras`` may be an older one; None: not imported.
     """
-    stages.begin("keras")
+    reporter.begin(KerasImported)
     try:
         import keras
 
@@ -153,13 +157,10 @@ def import_keras(stages: Stages, tf: Any = None) -> tuple[Any, str | None]:
         legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
     except BaseException as error:
         source, wanted = backend_source()  # what it was told to run on may be why
-        stages.end("keras", {"imported": False, "backend": wanted, "backend_source": source, **problem(error)})
+        reporter.end(replace(failed(KerasImported, error), backend=wanted, backend_source=source))
         return None, None
     source, _ = backend_source()
-    stages.end(
-        "keras",
-        {"imported": True, "version": version, "backend": backend, "backend_source": source, "legacy": legacy},
-    )
+    reporter.end(KerasImported(True, version=version, backend=backend, backend_source=source, legacy=legacy))
     return (tf.keras if legacy and tf is not None else keras), backend
 
 
@@ -199,13 +200,13 @@ def unusable_settings() -> str | None:
     return None
 
 
-def told_backend(stages: Stages) -> bool:
+def report_backend(reporter: Reporter) -> bool:
     """Say, before anything is imported, which backend Keras is told to run on; whether JAX or PyTorch will train then."""
-    stages.begin("backend")
+    reporter.begin(BackendChosen)
     source, name = backend_source()
     if name in OTHER_BACKENDS and _keras_major() == "2":
         source, name = "default", None  # Keras 2 knows TensorFlow alone, and asks nobody
-    stages.end("backend", {"name": name or "tensorflow", "source": source})
+    reporter.end(BackendChosen(name or "tensorflow", source))
     return name in OTHER_BACKENDS
 
 
@@ -223,23 +224,24 @@ def name_of(device: Any) -> str:
     return ":".join(device.name.split(":")[-2:]).split("/")[-1]
 
 
-def build(tf: Any) -> dict[str, Any]:
+def build(tf: Any) -> FrameworkImported:
     """What TensorFlow was built with."""
     try:
         info = dict(tf.sysconfig.get_build_info())
     except Exception:
         info = {}
-    return {
-        "built_with_cuda": bool(info["is_cuda_build"]) if "is_cuda_build" in info else tf.test.is_built_with_cuda(),
-        "built_with_rocm": bool(info["is_rocm_build"]) if "is_rocm_build" in info else tf.test.is_built_with_rocm(),
-        "cuda_version": info.get("cuda_version"),
-        "cudnn_version": str(info["cudnn_version"]) if info.get("cudnn_version") else None,
-        "compute_capabilities": [str(item) for item in info.get("cuda_compute_capabilities", [])],
-    }
+    return FrameworkImported(
+        True,
+        built_with_cuda=bool(info["is_cuda_build"]) if "is_cuda_build" in info else tf.test.is_built_with_cuda(),
+        built_with_rocm=bool(info["is_rocm_build"]) if "is_rocm_build" in info else tf.test.is_built_with_rocm(),
+        cuda_version=info.get("cuda_version"),
+        cudnn_version=str(info["cudnn_version"]) if info.get("cudnn_version") else None,
+        compute_capabilities=tuple(str(item) for item in info.get("cuda_compute_capabilities", [])),
+    )
 
 
-def problem(error: BaseException) -> dict[str, Any]:
-    """A failed import in the fields of a report, with what of the user's own may be why; the log gets its traceback."""
+def failed(kind: type[AnyImport], error: BaseException) -> AnyImport:
+    """A failed import, with what of the user's own may be why; the log gets its traceback."""
     try:
         import traceback
 
@@ -247,12 +249,13 @@ def problem(error: BaseException) -> dict[str, Any]:
     except Exception:  # a module that it takes is a user's file
         sys.__excepthook__(type(error), error, error.__traceback__)
     lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    return {
-        "error_type": type(error).__name__,
-        "error": " ".join(lines)[:1000] or type(error).__name__,
-        "shadows": shadows.found(error),
-        "keras_settings": unusable_settings() if _through_keras(error) else None,
-    }
+    return kind(
+        imported=False,
+        error_type=type(error).__name__,
+        error=" ".join(lines)[:1000] or type(error).__name__,
+        shadows=shadows.found(error),
+        keras_settings=unusable_settings() if _through_keras(error) else None,
+    )
 
 
 def _through_keras(error: BaseException) -> bool:

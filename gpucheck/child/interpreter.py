@@ -6,23 +6,27 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from gpucheck.child.messages.interpreter import Interpreter, InterpreterTask
+
 if TYPE_CHECKING:
-    from gpucheck.child.runtime import Stages
+    from gpucheck.child.runtime import Reporter
+
+TASK = InterpreterTask
 
 
-def describe() -> dict[str, object]:
-    """Plain facts of the running interpreter, JSON-serialisable."""
-    return {
-        "executable": sys.executable,
-        "version": ".".join(str(part) for part in sys.version_info[:3]),
-        "implementation": sys.implementation.name,
-        "prefix": sys.prefix,
-        "base_prefix": sys.base_prefix,
-        "path": [_absolute(entry) for entry in sys.path],
-        "bits": 64 if sys.maxsize > 2**32 else 32,
-        "platform": sys.platform,
-        "stdlib": os.path.dirname(getattr(os, "__file__", "")),
-    }
+def describe() -> Interpreter:
+    """Plain facts of the running interpreter."""
+    return Interpreter(
+        executable=sys.executable,
+        version=".".join(str(part) for part in sys.version_info[:3]),
+        implementation=sys.implementation.name,
+        prefix=sys.prefix,
+        base_prefix=sys.base_prefix,
+        path=tuple(_absolute(entry) for entry in sys.path),
+        bits=64 if sys.maxsize > 2**32 else 32,
+        platform=sys.platform,
+        stdlib=os.path.dirname(getattr(os, "__file__", "")),
+    )
 
 
 def _absolute(entry: str) -> str:
@@ -33,7 +37,7 @@ def _absolute(entry: str) -> str:
         return entry
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Report the account as the stage ``interpreter``."""
-    stages.begin("interpreter")
-    stages.end("interpreter", describe())
+def run(reporter: Reporter, task: InterpreterTask) -> None:
+    """Report it."""
+    reporter.begin(Interpreter)
+    reporter.end(describe())

@@ -1,8 +1,7 @@
-"""The child that asks a Kubernetes API server, as the pod's own service account: one stage per question.
+"""The child that asks a Kubernetes API server, as the pod's own service account.
 
-Stages: "account" (who this pod is, by its token), then one for each question that the parent sends. Of every object only what is
-named in ``KEPT`` is passed on: specifications of pods hold their variables, and those hold secrets. The token is read from its
-file for each question, because the kubelet renews it, and is told to nobody but the server.
+Of every object only what is named in ``KEPT`` is passed on: specifications of pods hold their variables, and those hold secrets.
+The token is read from its file for each question, because the kubelet renews it, and goes to nobody but the server.
 
 Sources: Kubernetes' pages "Accessing the Kubernetes API from a Pod" and "Managing Service Accounts" (the token's claims), and the
 API reference of Pod, Job and StatefulSet.
@@ -20,7 +19,10 @@ import ssl
 import urllib.parse
 from typing import Any
 
-from gpucheck.child.runtime import Stages
+from gpucheck.child.messages.cluster import Account, Answer, KubernetesTask, Question
+from gpucheck.child.runtime import Reporter
+
+TASK = KubernetesTask
 
 IDLE_SECONDS = 60.0  # without a question, after which it ends
 ANSWER_SECONDS = 5.0  # without a byte from the server
@@ -39,29 +41,22 @@ class _Refused(Exception):
 
     def __init__(self, problem: str, detail: str | None = None, status: int | None = None) -> None:
         super().__init__(problem)
-        self.answer = {"problem": problem, "detail": detail, "status": status}
+        self.answer = Answer(problem=problem, detail=detail, status=status)
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Answer the parent's questions until none comes any more.
-
-    Args:
-        stages: the report to the parent, and its messages: ``{"stage": name of the stage that answers, "path": "/api/v1/...",
-            "query": {"labelSelector": ...}}``.
-        args: address and port of the API server, and the folder of the service account.
-    """
-    address, port, folder = args
-    stages.begin("account")
-    stages.end("account", account(folder))
+def run(reporter: Reporter, task: KubernetesTask) -> None:
+    """Answer the parent's questions until none comes any more."""
+    reporter.begin(Account)
+    reporter.end(account(task.folder))
     while True:
-        question = stages.hear(IDLE_SECONDS)
-        if question is None:
+        question = reporter.receive(Question, IDLE_SECONDS)
+        if question is None or not question.path:
             return
-        stages.begin(question["stage"])
-        stages.end(question["stage"], answer(address, int(port), folder, question["path"], question["query"]))
+        reporter.begin(Answer, question.id)
+        reporter.end(answer(task.address, int(task.port), task.folder, question.path, question.query), question.id)
 
 
-def account(folder: str) -> dict[str, Any]:
+def account(folder: str) -> Account:
     """What the token claims, and the namespace beside it; None where it claims nothing, as tokens before Kubernetes 1.21 do."""
     bound: dict[str, Any] = {}
     pod = subject = None
@@ -77,10 +72,10 @@ def account(folder: str) -> dict[str, Any]:
         namespace: str | None = _read(folder, "namespace")
     except _Refused:
         namespace = bound.get("namespace")
-    return {"namespace": namespace, "pod": pod, "subject": subject}
+    return Account(*(value if isinstance(value, str) else None for value in (namespace, pod, subject)))
 
 
-def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> dict[str, Any]:
+def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> Answer:
     """Every object that a question leads to, over all pages; or "problem", "detail" and "status", why there are none."""
     objects: list[Any] = []
     left, more = LIMIT_BYTES, ""
@@ -95,7 +90,7 @@ def answer(address: str, port: int, folder: str, path: str, query: dict[str, str
             objects += [kept(one) for one in (found["items"] or () if "items" in found else [found])]
             more = (found.get("metadata") or {}).get("continue") or ""
             if not more:
-                return {"problem": None, "objects": objects}
+                return Answer(objects)
     except _Refused as error:
         return error.answer
     except ssl.SSLCertVerificationError as error:
@@ -117,7 +112,7 @@ def answer(address: str, port: int, folder: str, path: str, query: dict[str, str
             connection.close()
 
 
-def kept(whole: Any) -> dict[str, Any]:
+def kept(whole: Any) -> dict[str, object]:
     """The parts of an object that are passed on."""
     few: dict[str, Any] = {
         part: {name: whole[part][name] for name in names if name in whole.get(part, {})} for part, names in KEPT.items()

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+
+from gpucheck.child.messages.files import LibrariesTask, LibraryOpened
+from gpucheck.child.runtime import Reporter
+
+TASK = LibrariesTask
 
 
-def run(stages: Any, args: list[str]) -> None:
-    """Open each ``soname=path`` and report it as a stage of its own, so that a crash tells which one it was.
+def run(reporter: Reporter, task: LibrariesTask) -> None:
+    """Open each library and report it as a stage of its own, so that a crash tells which one it was.
 
     All stay open in this process: as in TensorFlow's, a later one finds its dependencies among the earlier ones.
     ctypes adds RTLD_NOW, and TensorFlow asks for RTLD_NOW | RTLD_LOCAL too (tsl/platform/default/load_library.cc).
     """
     opened = []
-    for arg in args:
-        soname, _, path = arg.partition("=")
-        stages.begin(soname)
+    for soname, path in task.paths:
+        reporter.begin(LibraryOpened, soname)
         try:
             opened.append(ctypes.CDLL(path, mode=ctypes.RTLD_LOCAL))
         except OSError as error:
-            stages.end(soname, {"opened": False, "error": str(error)})
+            reporter.end(LibraryOpened(str(error)), soname)
         else:
-            stages.end(soname, {"opened": True, "error": None})
+            reporter.end(LibraryOpened(), soname)

@@ -6,8 +6,10 @@ import ctypes
 import sys
 from typing import Any
 
+from gpucheck.child.messages.drivers import LibraryLoaded
 
-def load(names: dict[str, str], symbol: str) -> tuple[Any, dict[str, Any]]:
+
+def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
     """Open this platform's library of ``names`` (keys as sys.platform).
 
     Args:
@@ -15,12 +17,11 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, dict[str, Any]]:
         symbol: a function it must have to be the library it claims to be.
 
     Returns:
-        The library, or None; and the account of it: ``status`` ("loaded", "library-not-found", "library-unusable"),
-        ``library`` (path of the file, if known) and ``problem`` (the loader's words).
+        The library, or None; and what became of it.
     """
     name = names.get(sys.platform)
     if name is None:
-        return None, {"status": "library-not-found", "problem": "NVIDIA makes no driver for " + sys.platform}
+        return None, LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for " + sys.platform)
     try:
         library = ctypes.CDLL(name)
         getattr(library, symbol)
@@ -28,8 +29,8 @@ def load(names: dict[str, str], symbol: str) -> tuple[Any, dict[str, Any]]:
         words = str(error)
         status = "library-not-found" if _absent(name, error) else "library-unusable"
         path = words.partition(":")[0]
-        return None, {"status": status, "problem": words, "library": path if path.startswith("/") else None}
-    return library, {"status": "loaded", "library": mapped(name)}
+        return None, LibraryLoaded(status, path if path.startswith("/") else None, words)
+    return library, LibraryLoaded("loaded", mapped(name))
 
 
 def mapped(name: str) -> str | None:

@@ -1,7 +1,7 @@
-"""The first witness: the driver's management library, NVML.
+"""The driver's management library, NVML, asked about the driver and every GPU.
 
-Stages: load, init, system, "gpu 0", "gpu 1", ..., shutdown. The library is opened before pynvml is imported, because on a
-machine without it that import would be the whole cost. What a GPU does not answer is left out: not supported is no fault.
+The library is opened before pynvml is imported, because on a machine without it that import would be the whole cost. What a GPU
+does not answer stays None: not supported is no fault.
 """
 
 from __future__ import annotations
@@ -11,9 +11,15 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from gpucheck.child.loader import load
+from gpucheck.child.messages.drivers import DriverStarted, Failure, LibraryLoaded
+from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvLink, NvmlShutDown, NvmlSystem, NvmlTask
+from gpucheck.child.runtime import Reporter
+
+TASK = NvmlTask
 
 LIBRARIES = {"linux": "libnvidia-ml.so.1", "win32": "nvml.dll"}
 
@@ -32,39 +38,44 @@ FIRST_PID_NAMESPACE = "pid:[4026531836]"  # the kernel's PROC_PID_INIT_INO
 
 
 class Gone(Exception):
-    """A GPU that gives no trustworthy answer any more; args: the account of it."""
+    """A GPU that gives no trustworthy answer any more."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.problem)
+        self.failure = failure
 
 
-def run(stages: Any, args: list[str]) -> None:
-    """Report what NVML says. ``args[0]``: the folder that holds pynvml."""
-    stages.begin("load")
-    library, account = load(LIBRARIES, "nvmlInit_v2")
-    stages.end("load", account)
+def run(reporter: Reporter, task: NvmlTask) -> None:
+    """Report what NVML says."""
+    reporter.begin(LibraryLoaded)
+    library, loaded = load(LIBRARIES, "nvmlInit_v2")
+    reporter.end(loaded)
     if library is None:
         return
-    stages.begin("init")
-    sys.path.extend(args[:1])
+    reporter.begin(DriverStarted)
+    sys.path.append(task.library_folder)
     import pynvml
 
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        stages.end("init", failure(pynvml, error))
+        failure = failure_of(pynvml, error)
+        reporter.end(DriverStarted(failure.result, failure.result_name, failure.problem))
         return
-    stages.end("init", {})
-    stages.begin("system")
+    reporter.end(DriverStarted())
+    reporter.begin(NvmlSystem)
     system = _system(pynvml)
-    stages.end("system", system)
-    for index in range(system["gpu_count"] or 0):
-        stages.begin(f"gpu {index}")
-        stages.end(f"gpu {index}", _gpu(pynvml, index))
-    stages.begin("shutdown")
+    reporter.end(system)
+    for index in range(system.gpu_count or 0):
+        reporter.begin(GpuRead, str(index))
+        reporter.end(GpuRead(_gpu(pynvml, index)), str(index))
+    reporter.begin(NvmlShutDown)
     with contextlib.suppress(pynvml.NVMLError):  # everything has been read
         pynvml.nvmlShutdown()
-    stages.end("shutdown")
+    reporter.end(NvmlShutDown())
 
 
-def failure(pynvml: Any, error: Any) -> dict[str, Any]:
+def failure_of(pynvml: Any, error: Any) -> Failure:
     """An NVMLError in plain words."""
     code = int(error.value)
     names = (name for name in dir(pynvml) if name.startswith("NVML_ERROR_") and getattr(pynvml, name) == code)
@@ -72,22 +83,21 @@ def failure(pynvml: Any, error: Any) -> dict[str, Any]:
         words = pynvml.NVMLError._errcode_to_string[code]
     except (AttributeError, KeyError):
         words = _decoded(pynvml.nvmlErrorString(code))
-    return {"result": code, "result_name": next(names, None), "problem": words}
+    return Failure(code, next(names, None), words)
 
 
-def _system(pynvml: Any) -> dict[str, Any]:
+def _system(pynvml: Any) -> NvmlSystem:
     machine = Queries(pynvml)
-    system: dict[str, Any] = {
-        "version": machine.ask("nvmlSystemGetDriverVersion"),
-        "nvml_version": machine.ask("nvmlSystemGetNVMLVersion"),
-        "cuda_version": machine.ask("nvmlSystemGetCudaDriverVersion_v2|nvmlSystemGetCudaDriverVersion"),
-        "gpu_count": None,
-    }
+    system = NvmlSystem(
+        version=machine.ask("nvmlSystemGetDriverVersion"),
+        nvml_version=machine.ask("nvmlSystemGetNVMLVersion"),
+        cuda_version=machine.ask("nvmlSystemGetCudaDriverVersion_v2|nvmlSystemGetCudaDriverVersion"),
+    )
     try:
-        system["gpu_count"] = int(pynvml.nvmlDeviceGetCount())
+        return replace(system, gpu_count=int(pynvml.nvmlDeviceGetCount()))
     except pynvml.NVMLError as error:
-        system.update(failure(pynvml, error))
-    return system
+        failure = failure_of(pynvml, error)
+        return replace(system, result=failure.result, result_name=failure.result_name, problem=failure.problem)
 
 
 class Queries:
@@ -113,7 +123,7 @@ class Queries:
                 return convert(value) if convert else value
             except self.pynvml.NVMLError as error:
                 if self.handle and error.value in GONE:
-                    raise Gone(failure(self.pynvml, error)) from error
+                    raise Gone(failure_of(self.pynvml, error)) from error
                 if error.value not in OTHER_FORM:
                     return None
             except Exception:  # noqa: S112
@@ -121,144 +131,151 @@ class Queries:
         return None
 
 
-def _gpu(pynvml: Any, index: int) -> dict[str, Any]:
-    gpu: dict[str, Any] = {"index": index}
+def _gpu(pynvml: Any, index: int) -> Gpu:
     try:
         queries = Queries(pynvml, pynvml.nvmlDeviceGetHandleByIndex(index))
     except pynvml.NVMLError as error:
-        gpu.update(failure(pynvml, error))
-        return gpu
-    for field, function, convert in IDENTITY:
+        failure = failure_of(pynvml, error)
+        return Gpu(index, failure.problem, failure.result)
+    gpu, gone = Gpu(index), None
+    for read in IDENTITY:
         try:
-            gpu[field] = queries.ask(function, convert=convert)
-        except Gone as gone:  # a lost GPU may still tell which one it is
-            gpu.update(gone.args[0])
-    if "problem" in gpu:
-        return gpu
+            gpu = read(gpu, queries)
+        except Gone as error:  # a lost GPU may still say which one it is
+            gone = error
     try:
-        for read in READINGS:
-            gpu.update(read(queries))
-    except Gone as gone:
-        gpu.update(gone.args[0])
-    return gpu
+        for read in () if gone is not None else READINGS:
+            gpu = read(gpu, queries)
+    except Gone as error:
+        gone = error
+    return gpu if gone is None else replace(gpu, problem=gone.failure.problem, result=gone.failure.result)
 
 
 def _pci_address(pci: Any) -> str:
     return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"
 
 
-IDENTITY = (
-    ("name", "nvmlDeviceGetName", None),
-    ("uuid", "nvmlDeviceGetUUID", None),
-    ("pci_address", "nvmlDeviceGetPciInfo", _pci_address),
-    ("minor", "nvmlDeviceGetMinorNumber", None),
-    ("compute_capability", "nvmlDeviceGetCudaComputeCapability", list),
+IDENTITY: tuple[Callable[[Gpu, Queries], Gpu], ...] = (
+    lambda gpu, nvml: replace(gpu, name=nvml.ask("nvmlDeviceGetName")),
+    lambda gpu, nvml: replace(gpu, uuid=nvml.ask("nvmlDeviceGetUUID")),
+    lambda gpu, nvml: replace(gpu, pci_address=nvml.ask("nvmlDeviceGetPciInfo", convert=_pci_address)),
+    lambda gpu, nvml: replace(gpu, minor=nvml.ask("nvmlDeviceGetMinorNumber")),
+    lambda gpu, nvml: replace(gpu, compute_capability=nvml.ask("nvmlDeviceGetCudaComputeCapability", convert=tuple)),
 )
 
 
-def _modes(gpu: Queries) -> dict[str, Any]:
-    return {
-        "persistence_mode": gpu.ask("nvmlDeviceGetPersistenceMode", convert=bool),
-        "compute_mode": gpu.ask("nvmlDeviceGetComputeMode", convert=lambda mode: COMPUTE_MODES[mode]),
-    }
+def _modes(gpu: Gpu, nvml: Queries) -> Gpu:
+    return replace(
+        gpu,
+        persistence_mode=nvml.ask("nvmlDeviceGetPersistenceMode", convert=bool),
+        compute_mode=nvml.ask("nvmlDeviceGetComputeMode", convert=lambda mode: COMPUTE_MODES[mode]),
+    )
 
 
-def _memory(gpu: Queries) -> dict[str, Any]:
-    memory = gpu.ask("nvmlDeviceGetMemoryInfo", getattr(gpu.pynvml, "nvmlMemory_v2", None))
-    memory = memory or gpu.ask("nvmlDeviceGetMemoryInfo")  # the first version counts the driver's reserve as used
-    return {
-        "memory_total_bytes": getattr(memory, "total", None),
-        "memory_free_bytes": getattr(memory, "free", None),
-        "memory_used_bytes": getattr(memory, "used", None),
-    }
+def _memory(gpu: Gpu, nvml: Queries) -> Gpu:
+    memory = nvml.ask("nvmlDeviceGetMemoryInfo", getattr(nvml.pynvml, "nvmlMemory_v2", None))
+    memory = memory or nvml.ask("nvmlDeviceGetMemoryInfo")  # the first version counts the driver's reserve as used
+    return replace(
+        gpu,
+        memory_total_bytes=getattr(memory, "total", None),
+        memory_free_bytes=getattr(memory, "free", None),
+        memory_used_bytes=getattr(memory, "used", None),
+    )
 
 
-def _errors(gpu: Queries) -> dict[str, Any]:
-    rows = gpu.ask("nvmlDeviceGetRemappedRows") or (None, None, None, None)
-    return {
-        "ecc_enabled": gpu.ask("nvmlDeviceGetEccMode", convert=lambda mode: bool(mode[0])),
-        "ecc_uncorrected_volatile": gpu.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, VOLATILE),
-        "ecc_uncorrected_aggregate": gpu.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, AGGREGATE),
-        "retired_pages_pending": gpu.ask("nvmlDeviceGetRetiredPagesPendingStatus", convert=bool),
-        "remapped_rows_uncorrectable": rows[1],
-        "remapping_pending": None if rows[2] is None else bool(rows[2]),
-        "remapping_failed": None if rows[3] is None else bool(rows[3]),
-    }
+def _errors(gpu: Gpu, nvml: Queries) -> Gpu:
+    rows = nvml.ask("nvmlDeviceGetRemappedRows") or (None, None, None, None)
+    return replace(
+        gpu,
+        ecc_enabled=nvml.ask("nvmlDeviceGetEccMode", convert=lambda mode: bool(mode[0])),
+        ecc_uncorrected_volatile=nvml.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, VOLATILE),
+        ecc_uncorrected_aggregate=nvml.ask("nvmlDeviceGetTotalEccErrors", UNCORRECTED, AGGREGATE),
+        retired_pages_pending=nvml.ask("nvmlDeviceGetRetiredPagesPendingStatus", convert=bool),
+        remapped_rows_uncorrectable=rows[1],
+        remapping_pending=None if rows[2] is None else bool(rows[2]),
+        remapping_failed=None if rows[3] is None else bool(rows[3]),
+    )
 
 
-def _load(gpu: Queries) -> dict[str, Any]:
-    return {
-        "temperature_celsius": gpu.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
-        "temperature_slowdown_celsius": gpu.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
-        "power_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
-        "power_default_limit_watts": gpu.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
-        "sm_clock_max_mhz": gpu.ask("nvmlDeviceGetMaxClockInfo", SM_CLOCK),
-        **activity(gpu),
-    }
+def _load(gpu: Gpu, nvml: Queries) -> Gpu:
+    now = sample(nvml)
+    return replace(
+        gpu,
+        temperature_celsius=nvml.ask("nvmlDeviceGetTemperature|nvmlDeviceGetTemperatureV", GPU_SENSOR),
+        temperature_slowdown_celsius=nvml.ask("nvmlDeviceGetTemperatureThreshold", SLOWDOWN),
+        power_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementLimit|nvmlDeviceGetEnforcedPowerLimit", convert=_watts),
+        power_default_limit_watts=nvml.ask("nvmlDeviceGetPowerManagementDefaultLimit", convert=_watts),
+        sm_clock_max_mhz=nvml.ask("nvmlDeviceGetMaxClockInfo", SM_CLOCK),
+        utilization_percent=now.utilization_percent,
+        power_watts=now.power_watts,
+        sm_clock_mhz=now.sm_clock_mhz,
+        clock_event_reasons=now.clock_event_reasons,
+    )
 
 
-def activity(gpu: Queries) -> dict[str, Any]:
-    """What a GPU does at this moment."""
-    return {
-        "utilization_percent": gpu.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
-        "power_watts": gpu.ask("nvmlDeviceGetPowerUsage", convert=_watts),
-        "sm_clock_mhz": gpu.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
-        "clock_event_reasons": gpu.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
-    }
+def sample(nvml: Queries) -> GpuSample:
+    """What a GPU does at this moment. Raises ``Gone``."""
+    return GpuSample(
+        utilization_percent=nvml.ask("nvmlDeviceGetUtilizationRates", convert=lambda rates: rates.gpu),
+        power_watts=nvml.ask("nvmlDeviceGetPowerUsage", convert=_watts),
+        sm_clock_mhz=nvml.ask("nvmlDeviceGetClockInfo", SM_CLOCK),
+        clock_event_reasons=nvml.ask("nvmlDeviceGetCurrentClocksEventReasons|nvmlDeviceGetCurrentClocksThrottleReasons"),
+    )
 
 
-def _links(gpu: Queries) -> dict[str, Any]:
+def _links(gpu: Gpu, nvml: Queries) -> Gpu:
     """PCIe and NVLink. NVML's maximum PCIe generation is that of this GPU in this slot, so a slower slot is no loss."""
-    links = []
-    for link in range(getattr(gpu.pynvml, "NVML_NVLINK_MAX_LINKS", 18)):
-        active = gpu.ask("nvmlDeviceGetNvLinkState", link, convert=bool)
+    links: list[NvLink] = []
+    for link in range(getattr(nvml.pynvml, "NVML_NVLINK_MAX_LINKS", 18)):
+        active = nvml.ask("nvmlDeviceGetNvLinkState", link, convert=bool)
         if active is not None:
-            links.append({"link": link, "active": active})
+            links.append(NvLink(link, active))
         elif not links:
             break  # a GPU without NVLink has no link 0
-    return {
-        "pcie_generation": gpu.ask("nvmlDeviceGetCurrPcieLinkGeneration"),
-        "pcie_generation_max": gpu.ask("nvmlDeviceGetMaxPcieLinkGeneration"),
-        "pcie_width": gpu.ask("nvmlDeviceGetCurrPcieLinkWidth"),
-        "pcie_width_max": gpu.ask("nvmlDeviceGetMaxPcieLinkWidth"),
-        "nvlinks": links,
-    }
+    return replace(
+        gpu,
+        pcie_generation=nvml.ask("nvmlDeviceGetCurrPcieLinkGeneration"),
+        pcie_generation_max=nvml.ask("nvmlDeviceGetMaxPcieLinkGeneration"),
+        pcie_width=nvml.ask("nvmlDeviceGetCurrPcieLinkWidth"),
+        pcie_width_max=nvml.ask("nvmlDeviceGetMaxPcieLinkWidth"),
+        nvlinks=tuple(links),
+    )
 
 
-def _fabric(gpu: Queries) -> dict[str, Any]:
+def _fabric(gpu: Gpu, nvml: Queries) -> Gpu:
     """State of the NVSwitch fabric: pynvml fills a struct that the caller brings."""
     for kind, function in (
         ("c_nvmlGpuFabricInfoV_t", "nvmlDeviceGetGpuFabricInfoV"),
         ("c_nvmlGpuFabricInfo_t", "nvmlDeviceGetGpuFabricInfo"),
     ):
-        if hasattr(gpu.pynvml, kind):
-            info = getattr(gpu.pynvml, kind)()
-            if gpu.ask(function, ctypes.byref(info)) == 0:
+        if hasattr(nvml.pynvml, kind):
+            info = getattr(nvml.pynvml, kind)()
+            if nvml.ask(function, ctypes.byref(info)) == 0:
                 state = FABRIC_STATES[info.state] if info.state < len(FABRIC_STATES) else None
-                return {"fabric_state": state, "fabric_status": info.status}
-    return {}
+                return replace(gpu, fabric_state=state, fabric_status=info.status)
+    return gpu
 
 
-def _mig(gpu: Queries) -> dict[str, Any]:
-    enabled = gpu.ask("nvmlDeviceGetMigMode", convert=lambda mode: bool(mode[0]))
+def _mig(gpu: Gpu, nvml: Queries) -> Gpu:
+    enabled = nvml.ask("nvmlDeviceGetMigMode", convert=lambda mode: bool(mode[0]))
     if not enabled:
-        return {"mig_enabled": enabled}
-    slots = range(gpu.ask("nvmlDeviceGetMaxMigDeviceCount") or 0)
-    handles = [gpu.ask("nvmlDeviceGetMigDeviceHandleByIndex", slot) for slot in slots]
-    return {"mig_enabled": True, "mig_devices": sum(handle is not None for handle in handles)}
+        return replace(gpu, mig_enabled=enabled)
+    slots = range(nvml.ask("nvmlDeviceGetMaxMigDeviceCount") or 0)
+    handles = [nvml.ask("nvmlDeviceGetMigDeviceHandleByIndex", slot) for slot in slots]
+    return replace(gpu, mig_enabled=True, mig_devices=sum(handle is not None for handle in handles))
 
 
-def _processes(gpu: Queries) -> dict[str, Any]:
+def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
     """Compute processes. NVML gives the first namespace's process ids, or none: inside a container they mean nothing."""
-    found = gpu.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
-    if found is None:
-        return {}
-    processes = [{"pid": process.pid, "memory_bytes": process.usedGpuMemory, "name": _program(process.pid)} for process in found]
+    listed = nvml.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
+    if listed is None:
+        return gpu
+    processes = tuple(GpuProcess(process.pid, process.usedGpuMemory, _program(process.pid)) for process in listed)
     if processes:
-        visible = all(os.path.isdir(f"/proc/{process['pid']}") for process in processes)
+        visible = all(os.path.isdir(f"/proc/{process.pid}") for process in processes)
     else:
         visible = _pid_namespace() == FIRST_PID_NAMESPACE
-    return {"processes": processes, "processes_visible": visible if os.path.isdir("/proc/self") else None}
+    return replace(gpu, processes=processes, processes_visible=visible if os.path.isdir("/proc/self") else None)
 
 
 READINGS = (_modes, _memory, _errors, _load, _links, _fabric, _mig, _processes)

@@ -1,12 +1,7 @@
-"""What every child process runs first: the report of its stages, and the line that ties its life to its parent's.
+"""What every child process runs first: its report to the parent, and the line that ties its life to the parent's.
 
-A child reports each stage when it begins and when it ends, one JSON object per line:
-
-    {"begin": "import"}
-    {"end": "import", "value": {...}, "seconds": 3.1}
-
-so that a crash, a hang or the OOM killer still tells how far it got. The lines go to the standard output it was started
-with; anything else that writes to standard output lands in the log (standard error).
+The report (see ``gpucheck/child/messages``) goes to the standard output that the child was started with; anything else that
+writes to standard output lands in the log (standard error).
 """
 
 from __future__ import annotations
@@ -17,27 +12,26 @@ import json
 import os
 import signal
 import sys
-import time
 from typing import Any
 
-DONE = "done"  # the last stage of a child that ran to its end
+from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, fields_of
+
 SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes, if it is not killed
-CRASHED = "crashed"  # its value tells of an exception that no stage expected
 
 
-class Stages:
+class Reporter:
     """A child's report to its parent, and the parent's messages to it."""
 
     def __init__(self) -> None:
         """Take over the standard streams."""
         self._out = os.dup(1)
         os.dup2(2, 1)
-        self._messages: list[Any] = []
+        self._before = b"\n"  # ends what the user's own start-up code may have written there
+        self._messages: list[dict[str, Any]] = []
         self._lifeline = os.dup(0)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.close(null)
-        self._started: dict[str, float] = {}
         import _thread
 
         self._writing = _thread.allocate_lock()  # several threads may report
@@ -45,28 +39,27 @@ class Stages:
         self._heard.acquire()
         _thread.start_new_thread(self._watch, ())
 
-    def begin(self, stage: str) -> None:
-        """Say that a stage begins."""
-        self._started[stage] = time.perf_counter()
-        self._write({"begin": stage})
+    def begin(self, kind: type[Message], job: str = "", step: str = "") -> None:
+        """Say that the stage begins at whose end there is a message of this kind, or a step of it."""
+        self._write({"begin": kind.stage, "job": job, "step": step})
 
-    def end(self, stage: str, value: Any = None) -> None:
-        """Say that a stage ended, with what it found (JSON-serialisable)."""
-        seconds = time.perf_counter() - self._started.get(stage, time.perf_counter())
-        self._write({"end": stage, "value": value, "seconds": seconds})
+    def end(self, message: Message, job: str = "") -> None:
+        """Say that a stage ended, and what it found."""
+        self._write({"end": type(message).__name__, "job": job, "value": fields_of(message)})
 
-    def hear(self, timeout: float) -> Any:
+    def receive(self, kind: type[AnyMessage], timeout: float) -> AnyMessage | None:
         """The parent's next message, or None if none came within ``timeout`` seconds."""
         if self._heard.acquire(True, timeout):
             message = self._messages.pop(0)
             if self._messages:
                 self._heard.release()
-            return message
+            return kind(**message)
         return None
 
     def _write(self, line: dict[str, Any]) -> None:
-        data = (json.dumps(line, default=str) + "\n").encode()
+        data = (json.dumps(line) + "\n").encode()
         with self._writing:
+            data, self._before = self._before + data, b""
             while data:
                 data = data[os.write(self._out, data) :]
 
@@ -100,20 +93,21 @@ def _emptied(folder: str | None) -> None:
 
 
 def main() -> None:
-    """Run ``gpucheck.child.<name>.run(stages, args)``; argv: package folder, name, arguments."""
-    _, name, *args = sys.argv[1:]
+    """Run ``gpucheck.child.<name>.run(reporter, task)``; argv: package folder, name, the task's fields as JSON."""
+    _, name, text = sys.argv[1:]
     sys.argv[1:] = []
-    stages = Stages()
+    reporter = Reporter()
     try:
-        importlib.import_module("gpucheck.child." + name).run(stages, args)
+        module = importlib.import_module("gpucheck.child." + name)
+        module.run(reporter, module.TASK(**json.loads(text)))
     except BaseException as error:
         import traceback
 
         traceback.print_exc()
-        stages.end(CRASHED, {"type": type(error).__name__, "message": str(error)[:2000]})
+        reporter.end(Crashed(type(error).__name__, str(error)[:2000]))
         sys.stderr.flush()
         os._exit(70)
-    stages.end(DONE)
+    reporter.end(Done())
     sys.stderr.flush()
     sys.stdout.flush()
     os._exit(0)  # interpreter and framework teardown can crash or hang, and have nothing left to say

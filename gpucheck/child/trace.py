@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from gpucheck.child.messages.benchmark import Profile, StepParts
 from gpucheck.child.smoke.proof import first_sentence
 from gpucheck.child.smoke.throughput import Trainer
 
@@ -35,7 +36,7 @@ class Unreadable(Exception):
     """A trace that can't be summed up; its words say why."""
 
 
-def traced(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devices: tuple[str, ...]) -> dict[str, Any]:
+def trace(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devices: tuple[str, ...]) -> Profile:
     """Trace some steps on the input pipeline, for TensorBoard, and sum them up. Tracing slows steps down.
 
     Args:
@@ -45,12 +46,8 @@ def traced(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devi
         steps: how many.
         folder: where TensorBoard will find the trace; it is made.
         devices: the logical devices that are trained on.
-
-    Returns:
-        ``folder``, ``problem`` (why there is no trace, or no sum), ``recorded`` (whether there is a trace) and ``traced``: see
-        ``summary``, or None.
     """
-    result: dict[str, Any] = {"folder": folder, "problem": None, "recorded": False, "traced": None}
+    result = Profile(folder)
     profiler = tf.profiler.experimental
     try:
         profiler.start(folder)  # the first time takes a second
@@ -62,12 +59,12 @@ def traced(tf: Any, trainer: Trainer, source: Any, steps: int, folder: str, devi
                 trainer.piped(source, steps, lambda number: profiler.Trace("train", step_num=number, _r=1))
         finally:
             profiler.stop()
-        result["recorded"] = True
-        result["traced"] = {"steps": steps, **per_step(summary(read(folder), devices), steps)}
+        result.recorded = True
+        result.traced = parts_of_step(read(folder), devices, steps)
     except Unreadable as error:
-        result["problem"] = str(error)
+        result.problem = str(error)
     except Exception as error:
-        result["problem"] = first_sentence(error)
+        result.problem = first_sentence(error)
     return result
 
 
@@ -96,12 +93,13 @@ def read(folder: str) -> Any:
     return message
 
 
-def summary(space: Any, devices: tuple[str, ...]) -> dict[str, float]:
-    """Seconds of all traced steps by what the devices did, the mean of the devices.
+def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> StepParts:
+    """Seconds of one of the traced steps by what the devices did, the mean of the devices.
 
     Args:
         space: an XSpace message.
         devices: names such as "GPU:0". All logical parts of a CPU are one device: their ops share its threads.
+        steps: how many were traced.
 
     Raises:
         Unreadable: the trace lacks what a sum needs.
@@ -125,17 +123,8 @@ def summary(space: Any, devices: tuple[str, ...]) -> dict[str, float]:
     device = [_length(within(spans, begin, end)) for spans in working]
     covered = [_length(within(merged([*spans, *waiting]), begin, end)) for spans in working]
     count, whole = len(working), end - begin
-    return {
-        "step_seconds": whole / 1e12,
-        "device_seconds": sum(device) / count / 1e12,
-        "input_seconds": (sum(covered) - sum(device)) / count / 1e12,
-        "host_seconds": (whole - sum(covered) / count) / 1e12,
-    }
-
-
-def per_step(seconds: dict[str, float], steps: int) -> dict[str, float]:
-    """The same of one step."""
-    return {name: round(value / steps, 9) for name, value in seconds.items()}
+    picoseconds = (whole, sum(device) / count, (sum(covered) - sum(device)) / count, whole - sum(covered) / count)
+    return StepParts(steps, *(round(value / steps / 1e12, 9) for value in picoseconds))
 
 
 def _error(space: Any) -> str:

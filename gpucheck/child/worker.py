@@ -1,8 +1,4 @@
-"""A process of a cluster: one worker of the multi-worker job, or the coordinator of workers and a parameter server.
-
-Stages, in order: import, keras, versions, connect, meet (of workers), train (in it: build, data of step 1, step 1, ..., verify),
-fit; or failed, where it gave up by itself.
-"""
+"""A process of a cluster: one worker of the multi-worker job, or the coordinator of workers and a parameter server."""
 
 from __future__ import annotations
 
@@ -11,106 +7,115 @@ import json
 import os
 import re
 import sys
+from dataclasses import asdict
 from typing import Any
 
+from gpucheck import strategies
 from gpucheck.child import inspection
-from gpucheck.child.runtime import Stages
+from gpucheck.child.messages import Message
+from gpucheck.child.messages.training import JobResult
+from gpucheck.child.messages.workers import (
+    ClusterConnected,
+    FitTried,
+    VersionsRead,
+    WorkerFailed,
+    WorkerRecord,
+    WorkersMet,
+    WorkerTask,
+)
+from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke import coordinator, loop, network, proof
-from gpucheck.strategies import multi_worker_mirrored, parameter_server
 
+TASK = WorkerTask
 RECORD_BYTES = 1 << 16  # of what a worker tells the others at a time
 FIT_STEPS = 2
 # Lines of TensorFlow's errors that say where in the graph something happened, and not what.
 PLACES = re.compile(r"(?:Graph execution error|Detected at node|File |The error could be from|\[\[\{\{)")
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Train as one worker, or as the coordinator.
-
-    Args:
-        stages: the report to the parent.
-        args: one JSON object: ``strategy``, ``tf_config``, ``name`` ("worker 0"), ``gpus`` (positions among the visible GPUs,
-            empty for the CPU, None for all) and ``log_device_placement`` (bool).
-    """
+def run(reporter: Reporter, task: WorkerTask) -> None:
+    """Train as one worker, or as the coordinator."""
     import faulthandler
 
     faulthandler.enable()
-    settings = json.loads(args[0])
-    os.environ["TF_CONFIG"] = json.dumps(settings["tf_config"])
-    tf = inspection.import_tensorflow(stages)
-    keras = inspection.import_keras(stages, tf)[0] if tf is not None else None
+    os.environ["TF_CONFIG"] = task.tf_config
+    tf = inspection.import_tensorflow(reporter)
+    keras = inspection.import_keras(reporter, tf)[0] if tf is not None else None
     if tf is None or keras is None:
         return
-    if settings["log_device_placement"]:
+    if task.log_device_placement:
         tf.debugging.set_log_device_placement(True)
-    stages.begin("versions")
-    own = {"name": settings["name"], "versions": versions(tf, keras)}
-    stages.end("versions", own["versions"])
-    progress = _Progress(stages)
+    reporter.begin(VersionsRead)
+    own = WorkerRecord(task.name, versions(tf, keras))
+    reporter.end(VersionsRead(own.versions))
+    progress = _Progress(reporter)
     try:
-        own["devices"] = _choose(tf, settings["gpus"])
-        if settings["strategy"] == "parameter_server":
-            _coordinate(tf, keras, len(settings["tf_config"]["cluster"]["worker"]), progress)
+        own.devices = tuple(_choose(tf, task.gpus))
+        if task.strategy == "parameter_server":
+            _coordinate(tf, keras, len(json.loads(task.tf_config)["cluster"]["worker"]), progress)
         else:
             _work(tf, keras, own, progress)
     except Exception as error:
         import traceback
 
         traceback.print_exc()
-        stages.end("failed", {"stage": progress.step or progress.stage, "problem": said(error)})
+        reporter.end(WorkerFailed(progress.step or progress.kind.stage, exception_text(error)))
 
 
 class _Progress:
-    """The stages of the work, of which "train" has steps."""
+    """The stages of the work, of which the training has steps."""
 
-    def __init__(self, stages: Stages) -> None:
-        self.stages, self.stage, self.step = stages, "connect", ""
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter, self.step = reporter, ""
+        self.kind: type[Message] = ClusterConnected
 
-    def begin(self, stage: str) -> None:
-        self.stage, self.step = stage, ""
-        self.stages.begin(stage)
+    def begin(self, kind: type[Message]) -> None:
+        self.kind, self.step = kind, ""
+        self.reporter.begin(kind)
 
     def begin_step(self, step: str) -> None:
-        """A step inside the stage: the one before it is over, which the parent counts."""
-        if self.step:
-            self.stages.end(self.step)
+        """A step inside the stage: the one before it is over."""
         self.step = step
-        self.stages.begin(step)
+        self.reporter.begin(self.kind, "", step)
 
-    def end(self, value: Any) -> None:
-        if self.step:
-            self.stages.end(self.step)
-        self.stages.end(self.stage, value)
+    def end(self, message: Message) -> None:
+        self.reporter.end(message)
         self.step = ""
 
 
-def _work(tf: Any, keras: Any, own: dict[str, Any], progress: _Progress) -> None:
-    progress.begin("connect")
-    strategy = multi_worker_mirrored.build(tf, ())
-    progress.end({"replicas": strategy.num_replicas_in_sync})
-    progress.begin("meet")
-    progress.end(exchange(tf, strategy, own))
-    progress.begin("train")
-    account, model = loop.train(tf, keras, strategy, progress.begin_step)
-    kept = {"digest": account.pop("digest"), "samples": account.pop("samples")}
-    account.update(_compared(exchange(tf, strategy, kept), account))
-    progress.end({**account, "problem": proof.problem(account) or _unsharded(account)})
-    progress.begin("fit")
-    progress.end(_fit(tf, model, account["global_batch_size"]))
+def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
+    progress.begin(ClusterConnected)
+    strategy = strategies.build("multi_worker_mirrored", tf, ())
+    progress.end(ClusterConnected(strategy.num_replicas_in_sync))
+    progress.begin(WorkersMet)
+    progress.end(WorkersMet(tuple(WorkerRecord(**record) for record in exchange(tf, strategy, asdict(own)))))
+    progress.begin(JobResult)
+    result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
+    model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
+    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
+    proof.judge(result)
+    if result.reason is None and not result.shards_verified:
+        result.status, result.reached = "failed", "verify"
+        result.reason = "the workers were not each fed a part of their own of the data"
+    progress.end(result)
+    progress.begin(FitTried)
+    progress.end(_fit(tf, model, result.global_batch_size or 0))
 
 
 def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
-    progress.begin("connect")
-    strategy = parameter_server.build(tf, ())
-    progress.end({})
-    progress.begin("train")
-    account, model = coordinator.train(tf, keras, strategy, workers, progress.begin_step)
-    progress.end({**account, "problem": proof.problem(account)})
-    progress.begin("fit")
-    progress.end(_fit(tf, model, account["global_batch_size"]))
+    progress.begin(ClusterConnected)
+    strategy = strategies.build("parameter_server", tf, ())
+    progress.end(ClusterConnected())
+    progress.begin(JobResult)
+    result = JobResult("parameter_server", ("CPU:0",), "float32", replicas=workers, loop="ClusterCoordinator.schedule")
+    model = coordinator.train(tf, keras, strategy, result, progress.begin_step)
+    proof.judge(result)
+    progress.end(result)
+    progress.begin(FitTried)
+    progress.end(_fit(tf, model, result.global_batch_size or 0))
 
 
-def _choose(tf: Any, positions: list[int] | None) -> list[str]:
+def _choose(tf: Any, positions: tuple[int, ...] | None) -> list[str]:
     """Make those GPUs the only visible ones; returns the names of the devices to be trained on."""
     gpus = tf.config.list_physical_devices("GPU")
     chosen = gpus if positions is None else [gpus[place] for place in positions if place < len(gpus)]
@@ -142,28 +147,24 @@ def exchange(tf: Any, strategy: Any, record: dict[str, Any]) -> list[dict[str, A
     return [json.loads(bytes(int(character) for character in row)) for row in rows[::replicas]]
 
 
-def _compared(records: list[dict[str, Any]], account: dict[str, Any]) -> dict[str, Any]:
+def _compare(result: JobResult, shards: list[loop.Shard]) -> None:
     """Whether all workers ended with the same weights, and whether each of them was fed samples that no other got."""
-    samples = [sample for record in records for sample in record["samples"]]
-    whole = network.BATCHES * account["global_batch_size"]
-    equal = len({record["digest"] for record in records}) == 1 and account["replicas_equal"] is not False
-    return {"replicas_equal": equal, "sharding": "DATA", "shards_verified": len(samples) == len(set(samples)) == whole}
+    samples = [sample for shard in shards for sample in shard.samples]
+    whole = network.BATCHES * (result.global_batch_size or 0)
+    result.replicas_equal = len({shard.digest for shard in shards}) == 1 and result.replicas_equal is not False
+    result.sharding, result.shards_verified = "DATA", len(samples) == len(set(samples)) == whole
 
 
-def _unsharded(account: dict[str, Any]) -> str | None:
-    return None if account["shards_verified"] else "the workers were not each fed a part of their own of the data"
-
-
-def _fit(tf: Any, model: Any, global_batch: int) -> dict[str, Any]:
+def _fit(tf: Any, model: Any, global_batch: int) -> FitTried:
     """Whether ``Model.fit`` trains under this strategy: Keras 2 does, Keras 3 does not."""
     try:
         model.fit(network.dataset(tf, global_batch), steps_per_epoch=FIT_STEPS, epochs=1, verbose=0, shuffle=False)
     except Exception as error:
-        return {"verified": False, "problem": said(error)}
-    return {"verified": True, "problem": None}
+        return FitTried(False, exception_text(error))
+    return FitTried(True)
 
 
-def said(error: BaseException) -> str:
+def exception_text(error: BaseException) -> str:
     """What an exception says, with its type, in one line: without the places in the graph, and without the values of tensors."""
     lines = [line.strip() for line in str(error).splitlines()]
     words = " ".join(line for line in lines if line and not PLACES.match(line))
@@ -178,8 +179,8 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
         "python": ".".join(map(str, sys.version_info[:3])),
         "tensorflow": str(tf.__version__),
         "keras": _keras_version(keras),
-        "cuda": build["cuda_version"],
-        "cudnn": _installed("nvidia-cudnn-cu") or build["cudnn_version"],
+        "cuda": build.cuda_version,
+        "cudnn": _installed("nvidia-cudnn-cu") or build.cudnn_version,
         "nccl": _installed("nvidia-nccl-cu"),
         "driver": _driver(),
     }

@@ -11,14 +11,15 @@ from click.core import ParameterSource
 from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
-from gpucheck.engine.plugin import modules
 from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.model import Level, Report, Request
+from gpucheck.strategies import load_all
 
-STRATEGIES = [name.rpartition(".")[2] for name in modules("gpucheck.strategies")]
+ALL_STRATEGIES = load_all()
+STRATEGIES = sorted(name for name, strategy in ALL_STRATEGIES.items() if "tensorflow" in strategy.backends)
+KERAS_STRATEGIES = sorted(ALL_STRATEGIES.keys() - STRATEGIES)  # Keras' own, with another backend
 BACKENDS = ("tensorflow", "jax", "torch")
-KERAS_STRATEGIES = ("data_parallel",)  # Keras' own, with another backend; it shares one_device
 TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
 ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
@@ -182,19 +183,20 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
         yield host
 
 
-def _problem(host: Host) -> Any | None:
+def _problem(host: Host) -> str | None:
     """Why the examined interpreter gives no account of itself; None if it does."""
     try:
-        return within(host.remaining(), host.interpreter).get("problem")
+        answer = within(host.remaining(), host.interpreter)
     except NoAnswer as error:
         return error.strerror
+    return answer if isinstance(answer, str) else None
 
 
 def _show_placement(host: Host) -> None:
     """TensorFlow's own lines, as it wrote them; of very many, the first and the last, and how much is missing."""
-    from gpucheck.probes._framework import trained
+    from gpucheck.processes.frameworks import tensorflow_children
 
-    for name, child in trained(host):
+    for name, child in tensorflow_children(host):
         for line in child.log(PLACEMENT_LOG_BYTES).splitlines():
             if ("/job:" in line and "/device:" in line) or line.endswith(" bytes left out ..."):
                 say(f"{name}: {line}" if name else line)

@@ -15,6 +15,7 @@ from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import look, say
 from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.host import Host
 from gpucheck.model import Level, Report, Request, Verdict
 
 CACHE_SECONDS = 1.0  # to look up or note a pass
@@ -140,7 +141,13 @@ def _name(request: Request, repair: bool) -> str | None:
     from gpucheck.launch import pass_cache as passes
 
     with LocalHost(request) as host:
-        return _bounded(FILE_SECONDS, lambda: passes.key(request, os.environ, host.interpreter(), f"repair {repair}"))
+        return _bounded(FILE_SECONDS, lambda: passes.key(request, os.environ, _described(host), f"repair {repair}"))
+
+
+def _described(host: Host) -> dict[str, Any]:
+    """What the examined interpreter says of itself; nothing where it does not."""
+    answer = host.interpreter()
+    return {} if isinstance(answer, str) else vars(answer)
 
 
 def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:

@@ -4,10 +4,11 @@ Sources: the API reference of Pod, Job and StatefulSet; Kubernetes' page "Access
 """
 
 import re
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
 import msgspec
 
+from gpucheck.child.messages.cluster import Account, Answer, KubernetesTask, Question
 from gpucheck.host import Host
 
 FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -156,21 +157,20 @@ class Api:
         if not port.isdecimal():
             raise Unknown(f"KUBERNETES_SERVICE_PORT is no number: {port[:20]}")
         self._asked = 0
-        self._child = host.child(
-            "kubernetes", host.env["KUBERNETES_SERVICE_HOST"], port, host.real(FOLDER), limit=host.remaining()
-        )
-        self._account = self._wait("account")
-        self._namespace = str(self._account.get("namespace"))
+        task = KubernetesTask(host.env["KUBERNETES_SERVICE_HOST"], port, host.real(FOLDER))
+        self._child = host.child(task, limit=host.remaining())
+        self._account = self._child.wait_for(Account, within=ANSWER_SECONDS) or self._no_answer()
+        self._namespace = str(self._account.namespace)
         if not re.fullmatch(NAMESPACE, self._namespace):
             raise Unknown("the service account's folder names no namespace; set TF_CONFIG")
 
     def close(self) -> None:
         """Let the child end."""
-        self._child.tell(None)
+        self._child.send(Question())
 
     def own(self, hostname: str) -> Pod:
         """The pod that this is. Its token claims its name; an older token does not, and then it mostly is the host name."""
-        name = self._account.get("pod") or hostname
+        name = self._account.pod or hostname
         found = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
         if not found:
             raise Unknown(f"the API server knows no pod of the name {str(name)[:80]!r} in its namespace; set TF_CONFIG")
@@ -201,20 +201,17 @@ class Api:
 
     def _ask(self, path: str, query: dict[str, str], kind: type[Object]) -> list[Object]:
         self._asked += 1
-        stage = f"answer {self._asked}"
-        self._child.tell({"stage": stage, "path": path, "query": query})
-        answer = self._wait(stage)
-        if answer.get("problem"):
-            raise Unknown(self._words(answer["problem"], answer.get("detail"), answer.get("status")))
+        question = Question(str(self._asked), path, query)
+        self._child.send(question)
+        answer = self._child.wait_for(Answer, question.id, within=ANSWER_SECONDS) or self._no_answer()
+        if answer.problem:
+            raise Unknown(self._words(answer.problem, answer.detail, answer.status))
         try:
-            return msgspec.convert(answer.get("objects"), list[kind])  # type: ignore[valid-type]
+            return msgspec.convert(answer.objects, list[kind])  # type: ignore[valid-type]
         except msgspec.ValidationError as error:
             raise Unknown(self._words("not understood", str(error), None)) from error
 
-    def _wait(self, stage: str) -> dict[str, Any]:
-        value = self._child.until(stage, within=ANSWER_SECONDS)
-        if isinstance(value, dict):
-            return value
+    def _no_answer(self) -> NoReturn:
         how = self._child.end().how
         if how in ("timed out", "could not be killed"):
             raise Unknown(self._words("timed out", None, None))
@@ -241,7 +238,7 @@ class Api:
         return f"the API server could not be asked: {said.get(problem, problem)}; set TF_CONFIG"
 
     def _allowance(self) -> str:
-        match = re.fullmatch(SUBJECT, str(self._account.get("subject")))
+        match = re.fullmatch(SUBJECT, str(self._account.subject))
         account = f"{match[1]}:{match[2]}" if match else f"{self._namespace}:ACCOUNT"
         space = f"--namespace={self._namespace}"
         return (

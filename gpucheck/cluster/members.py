@@ -5,9 +5,10 @@ waits for the others, which would stand in the way of the job that the address i
 others were not told to join. Everybody else trains two workers on this machine.
 """
 
-from typing import Any, NamedTuple
+import json
+from typing import NamedTuple
 
-from gpucheck.cluster import slurm as _slurm
+from gpucheck.cluster import slurm
 from gpucheck.cluster.tf_config import TRAINING_JOBS, Parsed, split
 from gpucheck.host import Host
 from gpucheck.probes import cuda
@@ -21,7 +22,7 @@ class Start(NamedTuple):
     """One worker that this run starts."""
 
     place: int  # among the cluster's workers
-    tf_config: dict[str, Any]
+    tf_config: str  # the variable TF_CONFIG
     gpus: tuple[int, ...] | None  # positions among the visible GPUs; empty: it trains on the CPU; None: all of them
 
 
@@ -66,20 +67,20 @@ def _configured(host: Host, parsed: Parsed, asked: bool) -> Members | str:
     if len(names) < 2 or parsed.task is None or parsed.config is None:
         return _local(host)
     addresses = {task: parts for task, parts in parsed.addresses().items() if task in names}
-    return Members("TF_CONFIG", names, addresses, (Start(names.index(parsed.task), parsed.config, None),))
+    return Members("TF_CONFIG", names, addresses, (Start(names.index(parsed.task), json.dumps(parsed.config), None),))
 
 
 def _scheduled(host: Host, asked: bool) -> Members | str:
     try:
-        step = _slurm.step(host.env)
-    except _slurm.Unusable as error:
+        step = slurm.step(host.env)
+    except slurm.Unusable as error:
         return f"the cluster can't be read from Slurm: {error}" if asked else _local(host)
     if step is None:
         return _local(host, "this is no step of the Slurm job: under srun, its tasks train together" if asked else None)
     count = len(step.addresses)
     if count < 2 or not asked:
         return _local(host, _invitation(f"the {count} tasks of this Slurm step") if count > 1 else None)
-    return _joined("Slurm", step.addresses, step.number, _share(host, step))
+    return _joined("Slurm", step.addresses, step.number, _own_gpus(host, step))
 
 
 def _orchestrated(host: Host, asked: bool) -> Members | str:
@@ -88,14 +89,14 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
     if not asked:
         return _local(host, _invitation("the pods of this Job") if indexed else None)
     # its structs take 2 ms, which no other run shall pay
-    from gpucheck.cluster import kubernetes as _kubernetes
+    from gpucheck.cluster import kubernetes
     from gpucheck.cluster.kubernetes_api import Unknown
 
     try:
-        found = _kubernetes.pods(host)
-    except _kubernetes.Unusable as error:
+        found = kubernetes.pods(host)
+    except kubernetes.Unusable as error:
         return f"the pods of this Kubernetes cluster can't train together: {error}"
-    except _kubernetes.Alone as error:
+    except kubernetes.Alone as error:
         return _local(host, f"two workers on this machine: {error}")
     except Unknown as error:
         if indexed:  # it has others, or nobody would have numbered it: two workers here would prove nothing about them
@@ -109,10 +110,10 @@ def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[in
     names = tuple(f"worker {index}" for index in range(len(addresses)))
     known = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
     own = {"cluster": {"worker": list(addresses)}, "task": {"type": "worker", "index": number}}
-    return Members(source, names, known, (Start(number, own, gpus),))
+    return Members(source, names, known, (Start(number, json.dumps(own), gpus),))
 
 
-def _share(host: Host, step: _slurm.Step) -> tuple[int, ...] | None:
+def _own_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:
     """The resolver divides a node's GPUs evenly among its workers; where Slurm has done so, all that are visible are its own."""
     each = gpu_count(host) // step.places
     return None if step.bound or step.places < 2 or each == 0 else tuple(range(step.place * each, (step.place + 1) * each))
@@ -124,7 +125,7 @@ def _local(host: Host, note: str | None = None) -> Members:
     names = tuple(f"worker {index}" for index in range(LOCAL_WORKERS))
     enough = gpu_count(host) >= LOCAL_WORKERS  # one GPU each, or none: two workers can't share one
     starts = tuple(
-        Start(index, {"cluster": cluster, "task": {"type": "worker", "index": index}}, (index,) if enough else ())
+        Start(index, json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}), (index,) if enough else ())
         for index in range(LOCAL_WORKERS)
     )
     addresses = {name: ("127.0.0.1", port) for name, port in zip(names, ports, strict=True)}

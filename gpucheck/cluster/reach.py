@@ -24,7 +24,7 @@ def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) ->
     return _each(addresses, limit, lambda address, port: host.connect(address, port, limit))
 
 
-def converse(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
+def speak_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
     """The same, and None only where TensorFlow answers, or another that speaks gRPC; ``OTHER`` and ``MUTE`` are no TensorFlow."""
 
     def ask(address: str, port: int) -> str | None:

@@ -4,16 +4,19 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from gpucheck.child.messages import Crashed, Stage
+from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.child.messages.training import JobResult
+from gpucheck.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
 from gpucheck.cluster.reach import MUTE, OTHER
 from gpucheck.host import Child, Ending
 from gpucheck.model import WorkerFault
-from gpucheck.probes._last_words import last_words
+from gpucheck.processes.last_words import last_words
 
-LAST = "fit"  # the last stage; nothing depends on it
 FIT_SECONDS = 20.0
 ASK_SECONDS = 5.0  # between two looks at who listens, while a cluster forms
 POLL_SECONDS = 0.1
@@ -57,7 +60,7 @@ class Worker:
 
     def __init__(self, name: str, child: Child, clock: Clock = SYSTEM_CLOCK) -> None:
         self.name, self.child, self._clock = name, child, clock
-        self.stages: dict[str, Any] = {}
+        self.moves = 0  # stages and steps that it has begun or ended
         self.moved = self._clock.now()  # when it last went on
         self.over: float | None = None  # when it ended or came to its last stage
         self.still_seconds = 0.0  # when it was stopped
@@ -66,20 +69,21 @@ class Worker:
         self._thread.start()
 
     def _wait(self) -> None:
-        self.child.until(LAST)
+        self.child.wait_for(FitTried)  # the last stage; nothing depends on it
         self.over = self._clock.now()
 
     def look(self) -> None:
-        """Take in what it reported. How far it is, is the number of stages that it has behind itself."""
-        stages = self.child.stages()
-        if len(stages) != len(self.stages):
+        """See how far it is."""
+        moves = self.child.moves()
+        if moves != self.moves:
             self.moved = self._clock.now()
-        self.stages = stages
+        self.moves = moves
 
     @property
     def trained(self) -> bool:
-        """Whether it trained, and its account is good."""
-        return "train" in self.stages and self.stages["train"]["problem"] is None
+        """Whether it trained, and its result is good."""
+        result = self.child.message(JobResult)
+        return result is not None and result.reason is None
 
     @property
     def stopped(self) -> bool:
@@ -89,7 +93,7 @@ class Worker:
     def stop(self) -> None:
         """End it if it is at work."""
         self.still_seconds = self._clock.now() - self.moved
-        self.child.until(LAST, within=0.0)
+        self.child.wait_for(FitTried, within=0.0)
         self._thread.join()
         self.ending = self.child.end()
 
@@ -102,7 +106,7 @@ def watch(
     Args:
         workers: started.
         limits: how long.
-        listening: who of the tasks answers (see ``_reach.converse``); asked where the cluster does not form.
+        listening: who of the tasks answers (see ``reach.speak_grpc``); asked where the cluster does not form.
         clock: by which is waited.
     """
     began = asked = clock.now()
@@ -114,7 +118,7 @@ def watch(
             worker.look()
         moved = max(worker.moved for worker in workers)
         late = now - began > limits.whole
-        forming = not any("connect" in worker.stages for worker in workers)
+        forming = not any(worker.child.message(ClusterConnected) for worker in workers)
         if ended is None and any(worker.over is not None and not worker.trained for worker in workers):
             ended = now
         over = (
@@ -125,7 +129,7 @@ def watch(
         )
         if forming and (over or (limits.joined and now - asked > ASK_SECONDS)):
             asked = now
-            answers = {task: _best(answers.get(task, ""), said) for task, said in listening().items()}
+            answers = {task: _most_telling(answers.get(task, ""), answer) for task, answer in listening().items()}
         if over:
             break
         clock.sleep(POLL_SECONDS)
@@ -136,57 +140,62 @@ def watch(
     return Watched(late, answers)
 
 
-def _best(before: str | None, said: str | None) -> str | None:
-    """Who came and is gone was waited for no longer than we wait; who came and is mute hangs, and ends with its own limit."""
-    if before == MUTE and said is not None:
+def _most_telling(before: str | None, answer: str | None) -> str | None:
+    """Of two answers of a task: that it once came, and above all that it was once silent, stays true when it is gone."""
+    if before == MUTE and answer is not None:
         return MUTE
-    return None if before is None and said != MUTE else said
+    return None if before is None and answer != MUTE else answer
 
 
 def _patience(workers: list[Worker], limits: Limits) -> float:
     if all(worker.trained for worker in workers):
         return FIT_SECONDS
-    return limits.quiet if all("versions" in worker.stages for worker in workers) else max(limits.quiet, limits.imported)
+    imported = all(worker.child.message(VersionsRead) for worker in workers)
+    return limits.quiet if imported else max(limits.quiet, limits.imported)
 
 
 def faults(workers: list[Worker], watched: Watched) -> list[WorkerFault]:
     """By whom the job failed; empty: it did not. Who only lost the others is named where nobody else can be."""
     bad = [worker for worker in workers if not worker.trained]
     ended = sorted((worker for worker in bad if not worker.stopped), key=lambda worker: worker.over or 0.0)
-    told = [_told(worker) for worker in ended]
-    own = [fault for fault in told if not lost(fault.reason)]
+    reported = [_fault(worker) for worker in ended]
+    own = [fault for fault in reported if not lost(fault.reason)]
     if own or not bad:
         return own
     still = [worker for worker in bad if worker.stopped]
     if still:
         return _still(still, workers, watched)
     names = [worker.name for worker in workers]
-    gone = {task: fault for fault in told for task in _tasks(fault.reason) if task not in names or len(names) > 1}
-    return [replace(fault, worker=task, how="lost") for task, fault in gone.items()] or told[:1]
+    gone = {task: fault for fault in reported for task in _tasks(fault.reason) if task not in names or len(names) > 1}
+    return [replace(fault, worker=task, how="lost") for task, fault in gone.items()] or reported[:1]
 
 
-def _told(worker: Worker) -> WorkerFault:
+def _fault(worker: Worker) -> WorkerFault:
     """How a worker that ended of its own accord failed, in what words, and at which stage."""
-    failed = worker.stages.get("failed")
+    child = worker.child
+    failed, result = child.message(WorkerFailed), child.message(JobResult)
     if failed is not None:
-        taken = "could not start grpc server" in failed["problem"].lower()
+        taken = "could not start grpc server" in failed.problem.lower()
         how = "port taken" if taken else "raised"
-        return WorkerFault(worker=worker.name, how=how, reason=failed["problem"], stage=failed["stage"])
-    if "train" in worker.stages:
-        return WorkerFault(worker=worker.name, how="raised", reason=worker.stages["train"]["problem"], stage="verify")
-    for stage, what in (("import", "TensorFlow"), ("keras", "Keras")):
-        value = worker.stages.get(stage)
-        if value is not None and not value["imported"]:
-            reason = f"{what} could not be imported: {value['error']}"
-            return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=stage)
-    how = "raised" if "crashed" in worker.stages else "ended"
+        return WorkerFault(worker=worker.name, how=how, reason=failed.problem, stage=failed.at)
+    if result is not None and result.reason is not None:
+        return WorkerFault(worker=worker.name, how="raised", reason=result.reason, stage="verify")
+    for outcome, what in ((child.message(FrameworkImported), "TensorFlow"), (child.message(KerasImported), "Keras")):
+        if outcome is not None and not outcome.imported:
+            reason = f"{what} could not be imported: {outcome.error}"
+            return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=outcome.stage)
     return WorkerFault(
         worker=worker.name,
-        how=how,
+        how="raised" if child.message(Crashed) else "ended",
         reason=worker.ending.how,
-        stage=worker.ending.stage,
-        last_words=last_words(worker.child),
+        stage=stage_text(worker.ending.stage),
+        last_words=last_words(child),
     )
+
+
+def stage_text(stage: Stage | None) -> str | None:
+    """For display: a worker trains one job, whose steps say it all: "step 3"."""
+    return None if stage is None else stage.step or str(stage)
 
 
 def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
@@ -195,7 +204,7 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     Where the cluster does not form, nobody is to blame who waits for it in a process of this run, and can be connected to.
     """
     absent = {task: said for task, said in watched.listening.items() if said is not None}
-    forming = all(worker.ending.stage == "connect" for worker in still)
+    forming = all(worker.ending.stage == Stage(ClusterConnected.stage) for worker in still)
     mute = [worker for worker in still if absent.get(worker.name) == MUTE]  # TensorFlow's server answers from threads of its own
     if mute and forming:
         reason = "its process on this machine hangs: its port takes connections and does not answer"
@@ -206,15 +215,15 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     if others and forming:
         reason = "came, and yet the cluster did not form"
         return [WorkerFault(worker=task, how="apart", reason=reason, stage="connect") for task in others]
-    least = min(len(worker.stages) for worker in still)
-    behind = [worker for worker in still if len(worker.stages) == least or len(still) < len(workers)]
+    least = min(worker.moves for worker in still)
+    behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
     how = "late" if watched.late and not (watched.listening and forming) else "stood still"
     found = []
     for worker in behind:
         reason = f"stood still for {worker.still_seconds:.0f} s"
         if watched.late:
             reason = "not done in time" if how == "late" else "all others listen, and yet the cluster did not form"
-        found.append(WorkerFault(worker=worker.name, how=how, reason=reason, stage=worker.ending.stage))
+        found.append(WorkerFault(worker=worker.name, how=how, reason=reason, stage=stage_text(worker.ending.stage)))
     return found
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from gpucheck.child.experiments import Setting
+from gpucheck.child.messages.training import ExperimentResult
 from gpucheck.child.smoke import network
-from gpucheck.experiments._comparison import Comparison, finite, forget, replicas, tf32
+from gpucheck.experiments._measure import Comparison, finite, forget, replicas, tf32
 
 STEPS = 6
 # In standard deviations, or relative to a variance. The statistics are read back from moving averages, of which one step is a
@@ -30,7 +31,7 @@ class Distance(NamedTuple):
         return f"{self.value:.2g} standard deviations" if self.statistic == "mean" else f"{100 * self.value:.3g} %"
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """One step, whose statistics are compared with the exact ones, and a few more for the loss."""
     import numpy as np
 
@@ -42,10 +43,10 @@ def run(setting: Setting) -> dict[str, Any]:
         synchronized_losses, found, _ = _trained(setting, devices, synchronized=True)
         synchronized = _distance(found, whole)
     forget(setting.keras)
-    return {
-        "devices": devices,
-        "problem": problem(synchronized, from_global, local),
-        "figures": finite(
+    return ExperimentResult(
+        devices=tuple(devices),
+        problem=problem(synchronized, from_global, local),
+        figures=finite(
             {
                 "replicas": len(devices),
                 "per_replica_batch_size": network.batch_size(devices[0]),
@@ -59,7 +60,7 @@ def run(setting: Setting) -> dict[str, Any]:
                 "local_last_loss": losses[-1],
             }
         ),
-    }
+    )
 
 
 def problem(synchronized: Distance, unsynchronized: Distance, local: Distance) -> str | None:

@@ -8,11 +8,11 @@ more samples; the same number of samples then makes fewer updates.
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 from gpucheck.child.experiments import Setting
+from gpucheck.child.messages.training import ExperimentResult
 from gpucheck.child.smoke import network
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent, replicas, tf32
+from gpucheck.experiments._measure import Comparison, finite, forget, percent, relative_difference, replicas, tf32
 
 STEPS = 6
 # Relative. However the batch is divided, a float32 loss without TF32 is the same but for rounding (measured on a CPU: 2e-7). One
@@ -22,17 +22,17 @@ TOLERANCE = 1e-4
 NEAR = 0.05  # relative, of a loss to the one times or over the number of replicas: parts of a batch don't differ that much
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Train N replicas, one device on the same global batch, and one device on one replica's batch."""
     devices = replicas(setting)
     count, per_replica = len(devices), network.batch_size(devices[0])
     together = count * per_replica
     several, one, small = _losses(setting, devices, per_replica)
     forget(setting.keras)
-    return {
-        "devices": devices,
-        "problem": problem(several[0], one[0], count, together),
-        "figures": finite(
+    return ExperimentResult(
+        devices=tuple(devices),
+        problem=problem(several[0], one[0], count, together),
+        figures=finite(
             {
                 "replicas": count,
                 "steps": STEPS,
@@ -40,27 +40,27 @@ def run(setting: Setting) -> dict[str, Any]:
                 "global_batch_size": together,
                 "first_loss_of_replicas": several[0],
                 "first_loss_of_one_device_same_global_batch": one[0],
-                "first_loss_relative_difference": apart(several[0], one[0]),
+                "first_loss_relative_difference": relative_difference(several[0], one[0]),
                 "last_loss_of_replicas": several[-1],
                 "last_loss_of_one_device_same_global_batch": one[-1],
-                "last_loss_relative_difference": apart(several[-1], one[-1]),
+                "last_loss_relative_difference": relative_difference(several[-1], one[-1]),
                 # One device on one replica's batch: the replicas' last step took as many samples as its last steps together.
                 "same_steps_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[STEPS - count : STEPS]),
                 "same_samples_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[-count:]),
             }
         ),
-    }
+    )
 
 
 def problem(several: float, one: float, count: int, samples: int) -> str | None:
     """Why the first losses of replicas and of one device are not the same, as far as they tell; None: they are."""
-    difference = apart(several, one)
+    difference = relative_difference(several, one)
     if difference <= TOLERANCE:
         return None
-    told = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {one:.6g} on one device"
-    if min(apart(several, one * count), apart(several, one / count)) < NEAR:
-        return f"{told}: it is not averaged over the global batch"
-    return f"{told}, {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:g} % is rounding"
+    words = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {one:.6g} on one device"
+    if min(relative_difference(several, one * count), relative_difference(several, one / count)) < NEAR:
+        return f"{words}: it is not averaged over the global batch"
+    return f"{words}, {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:g} % is rounding"
 
 
 def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[list[float], list[float], list[float]]:

@@ -7,44 +7,47 @@ flipped. Each is added to those before it: nothing, ``prefetch``, a parallel ``m
 from __future__ import annotations
 
 import contextlib
-import importlib
 import statistics
 import time
 from functools import partial
 from typing import Any
 
-from gpucheck.child.experiments import NotHere, Setting, stage
-from gpucheck.child.smoke import fit, network
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult, JobFigures, job_id
+from gpucheck.child.smoke import network
+from gpucheck.child.smoke.shares import input_wait_share
+from gpucheck.child.smoke.tensorflow import fresh
 from gpucheck.child.smoke.throughput import Trainer, trainer
-from gpucheck.experiments._comparison import forget
-from gpucheck.experiments._timing import measurements, step_seconds
+from gpucheck.experiments._measure import build_strategy, forget, measurements, step_seconds
 
 STORED_PIXELS = 96  # side of a stored sample: decoding and augmenting it takes some tenths of a millisecond
 RESIZED_PIXELS, PIXELS = 40, 32  # sides before and after the random crop
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Measure on the first accelerator, or on the CPU where there is none."""
     tf, devices = setting.tf, setting.devices()
-    account = setting.passed("one_device")
-    if account is None or account["devices"][0] not in devices:
+    trained = setting.passed("one_device")
+    if trained is None or trained.devices[0] not in devices:
         raise NotHere("no accelerator has trained alone in float32")
-    device = account["devices"][0]
+    device = trained.devices[0]
     batch = network.batch_size(device)
-    fit.fresh(setting.keras, "float32")
-    strategy = importlib.import_module("gpucheck.strategies.one_device").build(tf, (setting.names[device],))
-    job = trainer(tf, setting.keras, strategy)
+    fresh(setting.keras, "float32")
+    job = trainer(tf, setting.keras, build_strategy(setting, [device]))
     data = network.dataset(tf, batch)
     resident, piped = _resident_and_piped(job, data)
     drawn = step_seconds(partial(_draw, job.source(data)))
-    # A step waits no longer than a batch takes: what differs beyond that is another load on the machine.
-    waited = min(max(0.0, piped - resident), drawn)
+    share = input_wait_share(piped, resident, drawn)
     rates = {"device": resident, "piped": piped, "smoke_pipeline": drawn}
-    figures: dict[str, Any] = {"batch_size": batch}
+    figures: dict[str, float | None] = {"batch_size": batch}
     figures.update({f"{name}_samples_per_second": round(batch / seconds, 1) for name, seconds in rates.items()})
-    figures["input_wait_share"] = round(waited / piped, 4)
-    figures["other_slowdown_share"] = round((piped - resident - waited) / piped, 4)
-    told = {name: figures[name] for name in ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")}
+    figures["input_wait_share"] = round(share, 4)
+    figures["other_slowdown_share"] = round((piped - resident) / piped - share, 4)
+    job_figures = JobFigures(
+        input_wait_share=figures["input_wait_share"],
+        piped_samples_per_second=figures["piped_samples_per_second"],
+        device_samples_per_second=figures["device_samples_per_second"],
+    )
     pipelines = ladder(tf, batch, network.arrays(network.BATCHES * batch))
     for name, data in pipelines.items():
         if name == "plain":
@@ -57,7 +60,7 @@ def run(setting: Setting) -> dict[str, Any]:
         figures[f"jpeg_{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
     del job
     forget(setting.keras)
-    return {"devices": [device], "figures": figures, "fields": {stage(account): told}}
+    return ExperimentResult((device,), figures, about_job=job_id(trained), job_figures=job_figures)
 
 
 def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:

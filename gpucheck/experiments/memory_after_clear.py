@@ -6,8 +6,10 @@ import os
 from typing import Any
 
 from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import fit, memory, network
-from gpucheck.experiments._comparison import forget
+from gpucheck.child.messages.training import ExperimentResult
+from gpucheck.child.smoke import memory, network
+from gpucheck.child.smoke.tensorflow import train_briefly
+from gpucheck.experiments._measure import forget
 
 ROUNDS = 3  # the first one makes what a process keeps: kernels, algorithms, thread pools; growth is counted from then on
 STEPS = 3
@@ -70,7 +72,7 @@ class DeviceMemory:
         return memory.peak(self._tf, self._devices)
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Train, clear and look, three times."""
     device = setting.devices()[0]
     logical = setting.names[device]
@@ -92,7 +94,7 @@ def run(setting: Setting) -> dict[str, Any]:
         figures[f"peak_of_round_{number + 1}_bytes"] = peaks[number]
     figures["least_growth_of_a_round_bytes"] = _least_growth(held)
     figures["tolerated_growth_of_a_round_bytes"] = tolerance
-    return {"devices": [device], "figures": figures, "problem": leak(device, held, tolerance)}
+    return ExperimentResult((device,), figures, leak(device, held, tolerance))
 
 
 def leak(device: str, held: list[int], tolerance: int) -> str | None:
@@ -113,5 +115,5 @@ def _least_growth(held: list[int]) -> int:
 
 def _trained(setting: Setting, logical: str, batch: int) -> int:
     """Train the network; the bytes of its weights and of the optimizer's state."""
-    model, _ = fit.shortly(setting.tf, setting.keras, logical, batch, STEPS)
+    model, _ = train_briefly(setting.tf, setting.keras, logical, batch, STEPS)
     return sum(variable.numpy().nbytes for variable in [*model.variables, *model.optimizer.variables])

@@ -10,13 +10,14 @@ from typing import Any
 from gpucheck.child import cuda
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.child.loader import load
+from gpucheck.child.messages.training import ExperimentResult
 
 # Shares of a GPU's memory. Without growth TensorFlow leaves some percent free (gpu_device.cc, MinSystemMemory). The smoke job
 # needs half a GiB, so an allocator that grows has no free block of that size in store.
 LITTLE, MUCH = 1 / 4, 1 / 3
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Ask the driver what is left after training, on every GPU."""
     gpus = [device for device in setting.devices() if device.startswith("GPU")]
     if not gpus:
@@ -29,9 +30,9 @@ def run(setting: Setting) -> dict[str, Any]:
         raise NotHere("the GPUs are split into logical devices, each with a share of its own")
     if not all(tf.config.experimental.get_memory_growth(gpu) for gpu in visible):
         raise NotHere("memory growth is not set: this TensorFlow could not be asked for it")
-    driver, account = load(cuda.LIBRARIES, "cuInit")
+    driver, loaded = load(cuda.LIBRARIES, "cuInit")
     if driver is None:
-        raise NotHere(f"NVIDIA's driver can't be asked: {account['problem']}")
+        raise NotHere(f"NVIDIA's driver can't be asked: {loaded.problem}")
     figures: dict[str, Any] = {}
     problems = []
     for gpu in gpus:
@@ -43,7 +44,7 @@ def run(setting: Setting) -> dict[str, Any]:
         figures[f"{name}_free_bytes"], figures[f"{name}_total_bytes"] = free, total
         problem = judged(gpu, free, total, functools.partial(_allocates, tf, setting.names[gpu]))
         problems += [problem] if problem else []
-    return {"devices": gpus, "figures": figures, "problem": "; ".join(problems) or None}
+    return ExperimentResult(tuple(gpus), figures, "; ".join(problems) or None)
 
 
 def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) -> str | None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from gpucheck.child.experiments import Setting
+from gpucheck.child.messages.training import ExperimentResult
 from gpucheck.child.smoke import network, proof
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent
+from gpucheck.experiments._measure import Comparison, finite, forget, percent, relative_difference
 
 STEPS = 4
 CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
@@ -19,7 +20,7 @@ CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
 TOLERANCE = {"mixed_float16": 0.01, "mixed_bfloat16": 0.05}
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Train a few steps in each precision, and compare with float32."""
     device = setting.devices()[0]
     batch = CPU_BATCH if device.startswith("CPU") else network.batch_size(device)
@@ -28,10 +29,10 @@ def run(setting: Setting) -> dict[str, Any]:
     problems = []
     for precision, tolerance in TOLERANCE.items():
         found, more = _trained(setting, device, precision, batch)
-        difference = apart(found[0], losses[0])
+        difference = relative_difference(found[0], losses[0])
         figures.update(more)
         figures[f"{precision}_first_loss_relative_difference"] = difference
-        figures[f"{precision}_last_loss_relative_difference"] = apart(found[-1], losses[-1])
+        figures[f"{precision}_last_loss_relative_difference"] = relative_difference(found[-1], losses[-1])
         figures[f"{precision}_training_speedup"] = _speedup(setting, device, precision)
         skipped = more[f"{precision}_skipped_steps"]
         if not difference <= tolerance:
@@ -42,7 +43,7 @@ def run(setting: Setting) -> dict[str, Any]:
         elif skipped > STEPS // 2:
             problems.append(f"loss scaling left out {skipped} of {STEPS} steps in {precision}: the gradients overflow")
     forget(setting.keras)
-    return {"devices": [device], "figures": finite(figures), "problem": "; ".join(problems) or None}
+    return ExperimentResult((device,), finite(figures), "; ".join(problems) or None)
 
 
 def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple[list[float], dict[str, Any]]:
@@ -59,6 +60,6 @@ def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple
 
 def _speedup(setting: Setting, device: str, precision: str) -> float | None:
     """How many times the samples per second of float32, as the training jobs before measured; None: they did not."""
-    runs = [setting.passed("one_device", 1, name) for name in (precision, "float32")]
-    rates = [run["samples_per_second"] for run in runs if run is not None and run["devices"] == [device]]
-    return rates[0] / rates[1] if len(rates) == 2 and rates[1] else None
+    jobs = [setting.passed("one_device", 1, name, device) for name in (precision, "float32")]
+    rates = [job.samples_per_second for job in jobs if job is not None and job.samples_per_second]
+    return rates[0] / rates[1] if len(rates) == 2 else None

@@ -7,63 +7,62 @@ wait for), one replica's step alone (no exchange), and the exchange alone.
 
 from __future__ import annotations
 
-import importlib
 import statistics
 import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from gpucheck.child.experiments import NotHere, Setting, stage
-from gpucheck.child.smoke import fit, network
+from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult, JobFigures, JobResult, job_id
+from gpucheck.child.smoke import network
+from gpucheck.child.smoke.shares import scaling_efficiency
+from gpucheck.child.smoke.tensorflow import fresh
 from gpucheck.child.smoke.throughput import trainer
-from gpucheck.experiments._comparison import forget
-from gpucheck.experiments._timing import step_seconds
+from gpucheck.experiments._measure import build_strategy, forget, step_seconds
 
 PAYLOAD_BYTES = {"CPU": 4 << 20, "GPU": 32 << 20}  # per replica: enough that starting the exchange no longer counts
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Measure the largest mirrored job that has passed, and its first device alone."""
-    account = _largest(setting)
-    devices = account["devices"]
+    trained = _largest(setting)
+    devices = list(trained.devices)
     count, batch = len(devices), network.batch_size(devices[0])
-    one = _steps(setting, "one_device", devices[:1], batch)
-    every = _steps(setting, "mirrored", devices, batch)
-    figures: dict[str, Any] = {"replicas": count, "per_replica_batch_size": batch}
+    one = _steps(setting, devices[:1], batch)
+    every = _steps(setting, devices, batch)
+    figures: dict[str, float | None] = {"replicas": count, "per_replica_batch_size": batch}
     for name, samples in (("", batch), ("doubled_batch_", 2 * batch)):
         alone, together = samples / one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
         figures[f"{name}one_device_samples_per_second"] = round(alone, 1)
         figures[f"{name}all_devices_samples_per_second"] = round(together, 1)
-        figures[f"{name}scaling_efficiency"] = round(together / (count * alone), 4)
+        figures[f"{name}scaling_efficiency"] = round(scaling_efficiency(together, alone, count), 4)
     for name in ("step_seconds", "repeated_batch_step_seconds"):
         figures[f"one_device_{name}"], figures[f"all_devices_{name}"] = round(one[name], 6), round(every[name], 6)
     figures.update(_exchange(setting, devices))
     forget(setting.keras)
-    made: dict[str, Any] = {"devices": devices, "figures": figures}
+    result = ExperimentResult(tuple(devices), figures)
     if not devices[0].startswith("CPU"):  # logical CPU devices share their cores: that says nothing of the job's devices
-        told = {name: figures[name] for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")}
-        made["fields"] = {stage(account): told}
-    return made
+        result.about_job = job_id(trained)
+        result.job_figures = JobFigures(
+            scaling_efficiency=figures["scaling_efficiency"],
+            doubled_batch_scaling_efficiency=figures["doubled_batch_scaling_efficiency"],
+        )
+    return result
 
 
-def _largest(setting: Setting) -> dict[str, Any]:
+def _largest(setting: Setting) -> JobResult:
     """Of logical CPU devices two: more of them share the same cores, and only take longer."""
     devices = setting.devices()
     most = 2 if devices[0].startswith("CPU") else len(devices)
     for count in range(most, 1, -1):
-        account = setting.passed("mirrored", count)
-        if account is not None:
-            return account
+        trained = setting.passed("mirrored", count)
+        if trained is not None:
+            return trained
     raise NotHere("no mirrored job on several devices has passed")
 
 
-def _strategy(setting: Setting, name: str, devices: list[str]) -> Any:
-    logical = tuple(setting.names[device] for device in devices)
-    return importlib.import_module("gpucheck.strategies." + name).build(setting.tf, logical)
-
-
-def _steps(setting: Setting, name: str, devices: list[str], batch: int) -> dict[str, float]:
+def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]:
     """Seconds of a step on the smoke job's pipeline, with twice the batch, and on one batch again and again.
 
     The batch's size is not traced, so that one trace, which takes about a second for each replica, does for all of them. While it
@@ -71,8 +70,8 @@ def _steps(setting: Setting, name: str, devices: list[str], batch: int) -> dict[
     the others as well, so that a change of clock or load falls on both sides.
     """
     tf, whole = setting.tf, batch * len(devices)
-    fit.fresh(setting.keras, "float32")
-    job = trainer(tf, setting.keras, _strategy(setting, name, devices))
+    fresh(setting.keras, "float32")
+    job = trainer(tf, setting.keras, build_strategy(setting, devices))
     repeated = tf.data.Dataset.from_tensor_slices(network.arrays(whole)).batch(whole).cache().repeat()
     repeated = repeated.prefetch(tf.data.AUTOTUNE)
     sources = {
@@ -104,7 +103,7 @@ def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
 def _exchange(setting: Setting, devices: list[str]) -> dict[str, float]:
     """The exchange alone: of gradients like the network's, and of so many bytes that only the way between the devices counts."""
     tf = setting.tf
-    strategy = _strategy(setting, "mirrored", devices)
+    strategy = build_strategy(setting, devices)
     with tf.device("/" + setting.names[devices[0]]):
         gradients = [tuple(weight.shape) for weight in network.model(setting.keras, False).trainable_variables]
     large = PAYLOAD_BYTES["GPU" if devices[0].startswith("GPU") else "CPU"]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult
 from gpucheck.child.smoke import network
-from gpucheck.experiments._comparison import Comparison, apart, finite, forget, percent, tf32
-from gpucheck.experiments._timing import step_seconds
+from gpucheck.experiments._measure import Comparison, finite, forget, percent, relative_difference, step_seconds, tf32
 
 CAPABILITY = (8, 0)  # the first with TF32: CUDA C++ Programming Guide, "Compute Capabilities"
 STEPS = 6  # for the loss
@@ -15,14 +13,14 @@ BATCHES = 4  # so many times the usual batch: with less work than this the GPU w
 TOLERANCE = 0.01  # relative, of the first loss: 5e-4 in every product, summed up by a small network's layers
 
 
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """The same steps with TF32 and without, traced once: kernels are chosen when they run."""
     device = setting.devices()[0]
     _present(setting, device)
     batch = BATCHES * network.batch_size(device)
     losses, seconds = _measured(setting, device, batch)
     forget(setting.keras)
-    difference = apart(losses[True][0], losses[False][0])
+    difference = relative_difference(losses[True][0], losses[False][0])
     problem = None
     if not difference <= TOLERANCE:
         problem = (
@@ -40,9 +38,9 @@ def run(setting: Setting) -> dict[str, Any]:
         "first_loss_relative_difference": difference,
         "tf32_last_loss": losses[True][-1],
         "float32_last_loss": losses[False][-1],
-        "last_loss_relative_difference": apart(losses[True][-1], losses[False][-1]),
+        "last_loss_relative_difference": relative_difference(losses[True][-1], losses[False][-1]),
     }
-    return {"devices": [device], "figures": finite(figures), "problem": problem}
+    return ExperimentResult((device,), finite(figures), problem)
 
 
 def _measured(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[float]], dict[bool, float]]:

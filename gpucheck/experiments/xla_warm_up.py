@@ -6,30 +6,25 @@ Nothing is trained again. The first job on a device loads its libraries too, and
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult
 
-_LIKENESS = ("strategy", "devices", "precision", "compiled", "status")
 
-
-def run(setting: Setting) -> dict[str, Any]:
+def run(setting: Setting) -> ExperimentResult:
     """Compare, and count the steps after which XLA has earned its start back; no such figure where its steps are no faster."""
     for device in setting.devices():
-        plain, compiled = (_job(setting, device, by_xla) for by_xla in (False, True))
+        plain, compiled = (setting.passed("one_device", device=device, compiled=by_xla) for by_xla in (False, True))
         if plain is not None and compiled is not None:
             break
     else:
         raise NotHere("no device has trained in float32 both with XLA and without")
-    names = ("first_step_seconds", "step_seconds")
-    figures = {f"{prefix}{name}": job[name] for prefix, job in (("", plain), ("xla_", compiled)) for name in names}
-    later, saved = compiled[names[0]] - plain[names[0]], plain[names[1]] - compiled[names[1]]
+    figures: dict[str, float | None] = {}
+    for prefix, job in (("", plain), ("xla_", compiled)):
+        figures[f"{prefix}first_step_seconds"] = job.first_step_seconds
+        figures[f"{prefix}step_seconds"] = job.step_seconds
+    later = (compiled.first_step_seconds or 0.0) - (plain.first_step_seconds or 0.0)
+    saved = (plain.step_seconds or 0.0) - (compiled.step_seconds or 0.0)
     if saved > 0:
         figures["break_even_steps"] = 1 + math.ceil(round(max(0.0, later) / saved, 3))
-    return {"devices": [device], "figures": figures}
-
-
-def _job(setting: Setting, device: str, compiled: bool) -> dict[str, Any] | None:
-    wanted = ("one_device", [device], "float32", compiled, "passed")
-    jobs = (run for run in setting.runs if tuple(run[key] for key in _LIKENESS) == wanted)
-    return next(jobs, None)
+    return ExperimentResult((device,), figures)

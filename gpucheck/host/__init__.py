@@ -4,8 +4,10 @@
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from gpucheck.child.messages import AnyMessage, AnyTask, Message, Stage, Task
+from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.model import Request
 
 LOG_LIMIT_BYTES = 1 << 20  # of what a child wrote, unless more is asked for
@@ -52,30 +54,37 @@ class Ending(NamedTuple):
 
     ok: bool
     how: str  # "finished", "exited with status 3", "killed by SIGSEGV", "timed out", "could not be killed", "not started: ..."
-    stage: str | None  # the last stage it began and did not finish
-    open: tuple[str, ...] = ()  # every stage it began and did not finish, in order; several if it did them at the same time
+    stage: Stage | None  # the last stage it began and did not finish
+    open: tuple[Stage, ...] = ()  # every stage it began and did not finish, in order; several if it did them at the same time
     starved: bool = False  # stopped while it waited for a processor, of which it had had less than half
 
 
 class Child(Protocol):
-    """A child process that reports in stages (see ``gpucheck/child/runtime.py``)."""
+    """A child process that reports in stages (see ``gpucheck/child/messages``)."""
 
-    def until(self, stage: str, within: float | None = None) -> Any | None:
-        """Wait for a stage's value; None if the child ended or was stopped before it gave one.
+    def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
+        """Wait for a message; None if the child ended or was stopped before it gave it.
 
         Args:
-            stage: its name.
+            kind: its class.
+            job: of which job, where there are several.
             within: seconds from now, after which the child counts as hanging and is killed; None: its own limit.
         """
+
+    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
+        """A message that has come; None: it has not."""
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        """Every message of a kind that has come, by job, in order."""
+
+    def moves(self) -> int:
+        """How many stages and steps it has begun or ended: more of them mean that it goes on."""
 
     def end(self) -> Ending:
         """Wait for the child's end; at its limit it is killed with everything it started."""
 
-    def tell(self, message: Any) -> None:
-        """Send the child one JSON message (it reads them with ``Stages.hear``). A child that has gone is ignored."""
-
-    def stages(self) -> dict[str, Any]:
-        """The values of the stages finished so far, in order."""
+    def send(self, message: Message) -> None:
+        """Send the child a message (it reads them with ``Reporter.receive``). A child that has gone is ignored."""
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
         """What the child wrote to standard output and standard error so far: of more than ``limit`` bytes beginning and end."""
@@ -158,21 +167,20 @@ class Host(Protocol):
         ("silent"), or the connection did not stand (see ``connect``).
         """
 
-    def interpreter(self) -> dict[str, Any]:
-        """What the examined interpreter says of itself (see ``gpucheck/child/interpreter.py``); {"problem": ...} if it can't."""
+    def interpreter(self) -> Interpreter | str:
+        """What the examined interpreter says of itself; in words, why it does not."""
 
     def library_folder(self, module: str) -> str | None:
         """Folder on gpucheck's own sys.path that holds a module, found without importing it; None: there is none."""
 
-    def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
-        """The child process ``gpucheck/child/<name>.py``, started on the first call and shared by later ones.
+    def child(self, task: Task, limit: float = 30.0) -> Child:
+        """The child process that does a task, started on the first call and shared by later ones.
 
         Args:
-            name: the module; "framework" and "worker" run under the examined interpreter with the user's environment, the
-                others under gpucheck's own, isolated from site-packages.
-            args: arguments for the module's ``run(stages, args)``.
+            task: what it shall do; also whether it runs under the examined interpreter with the user's environment, or under
+                gpucheck's own, isolated from site-packages (``Task.examined``).
             limit: seconds after which it is killed, never more than ``remaining()``.
         """
 
-    def children(self, name: str) -> list[tuple[tuple[str, ...], Child]]:
-        """The children of that name that were started, in order, each with its arguments before it."""
+    def children(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
+        """The children with a task of that kind that were started, in order."""

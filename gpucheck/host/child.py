@@ -7,13 +7,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from gpucheck import ulimits
-from gpucheck.child.boot import SHADOWS
+from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task, fields_of
 from gpucheck.child.shadows import ADVICE
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
-from gpucheck.host.process import REPORT_LIMIT_BYTES, Process
+from gpucheck.host.inbox import Inbox
+from gpucheck.host.process import Process
 from gpucheck.model import Request
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -28,23 +28,21 @@ BOOTSTRAP = (
 _PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
 OLDEST = (3, 8)  # Python; what runs in children is written for it
 
-EXAMINING = ("framework", "backend", "worker", "exhaustion", "bench", "interpreter")  # these run as the user's own program would
 
-
-def child_argv(request: Request, name: str, args: tuple[str, ...]) -> list[str]:
-    """The command line of a child: the user's interpreter and settings for what examines them, ours, bare, for the rest."""
-    python = [request.python or sys.executable] if name in EXAMINING else [sys.executable, "-I", "-S"]
-    files = ulimits.given() if name in EXAMINING else None
+def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
+    """The command line of a child that does a task: the user's interpreter for what examines it, ours, bare, for the rest."""
+    python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
+    files = ulimits.given() if kind.examined else None
     code = BOOTSTRAP if files is None else f"{BOOTSTRAP.removesuffix('main()')}main({files})"
-    return [*python, "-c", code, PACKAGE, name, *args]
+    return [*python, "-c", code, PACKAGE, kind.child, text]
 
 
-def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, str]:
+def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:
     """The user's environment, except that TensorFlow's log is neither silenced nor flooded (TF_CPP_MAX_VLOG_LEVEL=3 makes it a
     gigabyte), that no cloud is asked for a TPU's metadata, and that Keras runs on the backend that was asked for.
     """
     child = dict(env)
-    if name in EXAMINING:
+    if kind.examined:
         if request.backend is not None:
             child["KERAS_BACKEND"] = request.backend
         child["TF_CPP_MIN_LOG_LEVEL"] = "0"
@@ -57,7 +55,7 @@ def child_env(request: Request, env: Mapping[str, str], name: str) -> dict[str, 
 
 
 class LocalChild:
-    """A started child, or the reason why it could not be started. Any number of threads may wait for its stages."""
+    """A started child, or the reason why it could not be started. Any number of threads may wait for its messages."""
 
     def __init__(self, limit: float) -> None:
         """Watch a process, which is to be started, for at most ``limit`` seconds from now."""
@@ -66,12 +64,8 @@ class LocalChild:
         self._problem: str | None = None
         self._startup = threading.Event()  # it is over, well or not
         self._lock = threading.RLock()
-        self._read = 0
-        self._pending: list[bytes] = []  # parts of a line that is not whole yet
-        self._flooded = False
+        self._inbox = Inbox()
         self._starved = False
-        self._open: list[str] = []  # begun and not ended, in order; a stage that has steps stands as its last one
-        self._stages: dict[str, Any] = {}
 
     def start(self, start: Callable[[], Process]) -> None:
         """Start the process, which may take long where a file system does not answer."""
@@ -81,56 +75,62 @@ class LocalChild:
             self._problem = f"not started: {error}"
         self._startup.set()
 
-    def until(self, stage: str, within: float | None = None) -> Any | None:
-        """Wait for a stage's value; None if the child ended or was stopped before it gave one."""
+    def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
+        """Wait for a message; None if the child ended or was stopped before it gave it."""
         deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
         process = self._started(deadline)
-        if process is not None and not process.wait(deadline, lambda: stage in self.stages() or self._flooded):
+        if process is not None and not process.wait(
+            deadline, lambda: self.message(kind, job) is not None or self._inbox.problem is not None
+        ):
             self._stop()
-        return self.stages().get(stage)
+        return self.message(kind, job)
+
+    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
+        """A message that has come; None: it has not."""
+        return self.messages(kind).get(job)
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        """Every message of a kind that has come, by job, in order."""
+        with self._lock:
+            return self._read().messages(kind)
+
+    def moves(self) -> int:
+        """How many stages and steps it has begun or ended."""
+        with self._lock:
+            return self._read().moves
 
     def end(self) -> Ending:
         """Wait for the child's end; at its limit it is killed with everything it started."""
         process = self._started(self._deadline)
         if process is None:
             return Ending(False, self._problem or "not started: its file system does not answer", None)
-        if not process.wait(self._deadline, self._overflows):
+        if not process.wait(self._deadline, lambda: self._unreadable() is not None):
             self._stop()
-        stages = self.stages()
-        done = "done" in stages and not process.late and not self._flooded
+        problem = self._unreadable()
+        done = self.message(Done) is not None and not process.late and problem is None
+        crash = self.message(Crashed)
         how = "finished" if done else process.how()
-        if self._flooded and not process.late:
-            how = f"stopped: it wrote more than {REPORT_LIMIT_BYTES >> 20} MiB to its standard output"
-        if "crashed" in stages:
-            crash = stages["crashed"]
-            how = f"{crash['type']}: {crash['message']}"
+        if problem is not None and not process.late:
+            how = f"stopped: {problem}"
+        elif crash is not None:
+            how = f"{crash.type}: {crash.message}"
         elif how == "finished" and not done:
             how = "ended without a word"
-        still = () if done else tuple(self._open)
+        still = () if done else tuple(self._inbox.open)
         return Ending(done, how, still[-1] if still else None, still, self._starved)
 
-    def tell(self, message: Any) -> None:
-        """Send the child one JSON message."""
+    def send(self, message: Message) -> None:
+        """Send the child a message."""
         process = self._started(self._deadline)
         if process is not None:
-            process.tell(json.dumps(message).encode())
-
-    def stages(self) -> dict[str, Any]:
-        """The values of the stages finished so far, in order."""
-        with self._lock:
-            if self._process is not None and not self._flooded:
-                self._take(self._process.out.read(self._read))
-                if self._process.out.size > REPORT_LIMIT_BYTES:  # what writes more is no child of ours
-                    self._flooded = True
-                    self._pending.clear()
-                    self._process.kill()
-            return dict(self._stages)
+            process.tell(json.dumps(fields_of(message)).encode())
 
     def activity(self) -> str | None:
-        """The stage it is in, if it is still at work."""
-        self.stages()
-        running = self._process is not None and self._process.returncode is None
-        return self._open[-1] if running and self._open else None
+        """The stage it is in, if it is still at work, for display."""
+        with self._lock:
+            inbox = self._read()
+            running = self._process is not None and self._process.returncode is None
+            return str(inbox.open[-1]) if running and inbox.open else None
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
         """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
@@ -141,32 +141,20 @@ class LocalChild:
         self._startup.wait(max(0.0, deadline - time.monotonic()))
         return self._process
 
-    def _overflows(self) -> bool:
-        self.stages()
-        return self._flooded
+    def _read(self) -> Inbox:
+        """The report as far as it has been written; who holds the lock calls it."""
+        if self._process is not None and self._inbox.problem is None:
+            self._inbox.take(self._process.out.read(self._inbox.read_bytes))
+            limit = self._process.report_bytes
+            if limit is not None and self._process.out.size > limit:  # what writes more is no child of ours
+                self._inbox.refuse(f"it wrote more than {limit >> 20} MiB to its standard output")
+            if self._inbox.problem is not None:
+                self._process.kill()
+        return self._inbox
 
-    def _take(self, data: bytes) -> None:
-        self._read += len(data)
-        self._pending.append(data)
-        if b"\n" not in data:
-            return
-        *lines, rest = b"".join(self._pending).split(b"\n")
-        self._pending = [rest]
-        for line in lines:
-            try:
-                entry = json.loads(line)
-                if "begin" in entry:
-                    self._close(entry["begin"].partition(": ")[0])
-                    self._open.append(entry["begin"])
-                else:
-                    self._stages[entry["end"]] = entry["value"]
-                    self._close(entry["end"])
-            except (ValueError, KeyError, TypeError):
-                continue  # garbage in the report is no stage: the ending tells the rest
-
-    def _close(self, stage: str) -> None:
-        """The stage itself, and the steps inside it, are over."""
-        self._open = [open for open in self._open if open != stage and not open.startswith(stage + ": ")]
+    def _unreadable(self) -> str | None:
+        with self._lock:
+            return self._read().problem
 
     def _stop(self) -> None:
         with self._lock:
@@ -185,8 +173,9 @@ def unanswered(child: Child, python: str, run: Callable[..., Completed]) -> str:
         run: runs a program to its end.
     """
     how = child.end().how
-    if hidden := child.stages().get(SHADOWS):
-        name, file = next(iter(hidden.items()))
+    hidden = child.message(Shadowed)
+    if hidden is not None and hidden.files:
+        name, file = next(iter(hidden.files.items()))
         return f"{file} hides Python's own module {name}: {ADVICE}"
     words = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
     if not how.startswith("exited") or not words:

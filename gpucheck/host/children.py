@@ -1,12 +1,14 @@
 """The processes of one run: started once, shared, and ended with it. Nothing that may take long is done under a lock."""
 
+import json
 import threading
 import time
 import weakref
 from collections.abc import Mapping
 
-from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES
-from gpucheck.host.child import EXAMINING, LocalChild, child_argv, child_env
+from gpucheck.child.messages import AnyTask, Task, fields_of
+from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child
+from gpucheck.host.child import LocalChild, child_argv, child_env
 from gpucheck.host.process import REAP_SECONDS, Process
 from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
@@ -31,37 +33,38 @@ class Children:
             env: the environment of children.
         """
         self.processes: list[Process] = []
-        self.shared: dict[tuple[str, ...], LocalChild] = {}
+        self.shared: dict[tuple[type[Task], str], tuple[Task, LocalChild]] = {}  # by the text of the task
         self._request, self._env = request, env
         self._scratch = Scratch(env)
         self._lock = threading.Lock()
         self._closed = False
         _all.add(self)
 
-    def child(self, name: str, args: tuple[str, ...], limit: float) -> LocalChild:
-        """A child process of ours, started on the first call, for at most ``limit`` seconds."""
-        key = (name, *args)
+    def child(self, task: Task, limit: float) -> LocalChild:
+        """The child process that does a task, started on the first call, for at most ``limit`` seconds."""
+        text = json.dumps(fields_of(task), sort_keys=True)
         with self._lock:
-            child = self.shared.get(key)
+            _, child = self.shared.get((type(task), text), (None, None))
             if child is not None:
                 return child
-            child = self.shared[key] = LocalChild(limit)
-        child.start(lambda: self._start_child(name, args))
+            child = LocalChild(limit)
+            self.shared[type(task), text] = task, child
+        child.start(lambda: self._start_child(type(task), text))
         return child
 
-    def named(self, name: str) -> list[tuple[tuple[str, ...], LocalChild]]:
-        """The children of that name, each with its arguments."""
+    def of(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
+        """The children with a task of that kind."""
         with self._lock:
-            return [(key[1:], child) for key, child in self.shared.items() if key[0] == name]
+            return [(task, child) for task, child in self.shared.values() if isinstance(task, kind)]
 
     def activity(self) -> str | None:
         """What the child that was started last and is still at work does now."""
         with self._lock:
-            children = list(self.shared.values())
+            children = [child for _, child in self.shared.values()]
         return next((stage for child in reversed(children) if (stage := child.activity())), None)
 
     def start(
-        self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, log_bytes: int = LOG_LIMIT_BYTES
+        self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES
     ) -> Process:
         """Start a process, see ``Process``.
 
@@ -69,7 +72,7 @@ class Children:
             OSError: it can't be started, or the run is over.
         """
         if not self._closed:
-            process = Process(argv, env, lifeline=lifeline, log_bytes=log_bytes)
+            process = Process(argv, env, report_bytes=report_bytes, log_bytes=log_bytes)
             with self._lock:
                 if not self._closed:
                     self.processes.append(process)
@@ -93,9 +96,9 @@ class Children:
             process.close()
         self._scratch.remove()
 
-    def _start_child(self, name: str, args: tuple[str, ...]) -> Process:
-        env = child_env(self._request, self._env, name)
-        if name in EXAMINING:
+    def _start_child(self, kind: type[Task], text: str) -> Process:
+        env = child_env(self._request, self._env, kind)
+        if kind.examined:
             env.update(self._scratch.variables())
         log_bytes = PLACEMENT_LOG_BYTES if self._request.log_device_placement else LOG_LIMIT_BYTES
-        return self.start(child_argv(self._request, name, args), env, lifeline=True, log_bytes=log_bytes)
+        return self.start(child_argv(self._request, kind, text), env, report_bytes=kind.report_bytes, log_bytes=log_bytes)

@@ -7,10 +7,11 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
+from gpucheck.child.messages import AnyTask, Task
+from gpucheck.child.messages.interpreter import Interpreter, InterpreterTask
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
 from gpucheck.host.child import unanswered
 from gpucheck.host.children import Children
@@ -36,7 +37,7 @@ class LocalHost:
         reserve = min(RESERVE_SECONDS, request.timeout_seconds / 4)
         self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
         self.started = Children(request, self.env)
-        self._interpreter: dict[str, Any] | None = None
+        self._interpreter: Interpreter | str | None = None
 
     def __enter__(self) -> "LocalHost":
         return self
@@ -219,7 +220,7 @@ class LocalHost:
 
         return connection.exchange(address, port, message, size, max(0.05, min(timeout, self.remaining())))
 
-    def interpreter(self) -> dict[str, Any]:
+    def interpreter(self) -> Interpreter | str:
         """What the examined interpreter says of itself; our own needs no child."""
         if self._interpreter is None:
             self._interpreter = describe() if self.request.python is None else self._ask_interpreter()
@@ -232,18 +233,17 @@ class LocalHost:
         spec = importlib.machinery.PathFinder.find_spec(module)
         return None if spec is None or spec.origin is None else os.path.dirname(os.path.abspath(spec.origin))
 
-    def child(self, name: str, *args: str, limit: float = 30.0) -> Child:
+    def child(self, task: Task, limit: float = 30.0) -> Child:
         """A child process, started on the first call and shared by later ones."""
-        return self.started.child(name, args, min(limit, self.remaining()))
+        return self.started.child(task, min(limit, self.remaining()))
 
-    def children(self, name: str) -> list[tuple[tuple[str, ...], Child]]:
-        """The children of that name that were started."""
-        return [*self.started.named(name)]
+    def children(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
+        """The children with a task of that kind that were started."""
+        return self.started.of(kind)
 
-    def _ask_interpreter(self) -> dict[str, Any]:
-        child = self.child("interpreter", limit=15.0)
-        answer = child.until("interpreter")
-        return answer if isinstance(answer, dict) else {"problem": unanswered(child, str(self.request.python), self.run)}
+    def _ask_interpreter(self) -> Interpreter | str:
+        child = self.child(InterpreterTask(), limit=15.0)
+        return child.wait_for(Interpreter) or unanswered(child, str(self.request.python), self.run)
 
 
 def _opener(path: str, flags: int) -> int:

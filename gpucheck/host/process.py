@@ -19,8 +19,6 @@ from typing import Any
 from gpucheck.host import LOG_LIMIT_BYTES
 from gpucheck.host.stream import POLLS, Stream, follow
 
-REPORT_LIMIT_BYTES = 4 << 20  # of what a child of ours reports, which takes kilobytes
-
 REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
 POLL_SECONDS = 0.02
 # vfork(2) stops the whole interpreter until the program was found, which a folder of PATH that does not answer can prevent.
@@ -32,22 +30,23 @@ class Process:
     """One running child."""
 
     def __init__(
-        self, argv: list[str], env: Mapping[str, str], *, lifeline: bool = False, log_bytes: int = LOG_LIMIT_BYTES
+        self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES
     ) -> None:
         """Start it.
 
         Args:
             argv: program and arguments; no shell sees them.
             env: its whole environment.
-            lifeline: True: a child of ours: its standard input is a pipe we hold open, its standard output a report, of which
-                the beginning is kept. False: its standard input is /dev/null.
+            report_bytes: of a child of ours, whose standard input is a pipe that we hold open: how much is kept of the beginning
+                of its standard output, which is its report. None: no child of ours; its standard input is /dev/null.
             log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
 
         Raises:
             OSError: it could not be started.
         """
         log = (log_bytes // 4, log_bytes - log_bytes // 4)
-        self.out = Stream(REPORT_LIMIT_BYTES, 0) if lifeline else Stream(*log)
+        self.report_bytes = report_bytes
+        self.out = Stream(*log) if report_bytes is None else Stream(report_bytes, 0)
         self.err = Stream(*log)
         self.started = time.monotonic()
         self.abandoned = False
@@ -56,7 +55,7 @@ class Process:
             self._popen = subprocess.Popen(
                 argv,
                 env=dict(env),
-                stdin=subprocess.PIPE if lifeline else subprocess.DEVNULL,
+                stdin=subprocess.PIPE if report_bytes is not None else subprocess.DEVNULL,
                 stdout=self.out.writer,
                 stderr=self.err.writer,
                 start_new_session=True,

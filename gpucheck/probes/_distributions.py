@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.host import Host
 
 # Distributions whose files land in the folder ``tensorflow``.
@@ -47,21 +48,21 @@ class ExaminationError(Exception):
     """The interpreter to examine gave no account of itself."""
 
 
-def interpreter(host: Host) -> dict[str, Any]:
+def interpreter(host: Host) -> Interpreter:
     """The examined interpreter's account of itself.
 
     Raises:
         ExaminationError: it could not be started, or did not answer.
     """
     answer = host.interpreter()
-    if "problem" in answer:
-        raise ExaminationError(f"{host.request.python or 'the interpreter'} could not be examined: {answer['problem']}")
+    if isinstance(answer, str):
+        raise ExaminationError(f"{host.request.python or 'the interpreter'} could not be examined: {answer}")
     return answer
 
 
-def search_path(answer: dict[str, Any]) -> tuple[str, ...]:
+def search_path(answer: Interpreter) -> tuple[str, ...]:
     """The interpreter's ``sys.path`` without repetitions."""
-    return tuple(dict.fromkeys(str(entry) for entry in answer.get("path") or ()))
+    return tuple(dict.fromkeys(answer.path))
 
 
 def installed(host: Host, folders: Iterable[str]) -> dict[str, Found]:

@@ -1,16 +1,17 @@
 """What each GPU does while training runs: NVML, asked several times a second."""
 
 from statistics import median
-from typing import Any
 
 import msgspec
 
+from gpucheck.child.messages.nvml import GpuSample, StopSampling
 from gpucheck.compat import nvml
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes import _sampler, gpus
-from gpucheck.probes._framework import trainer
+from gpucheck.probes import gpus
+from gpucheck.processes import sampler
+from gpucheck.processes.frameworks import training_child
 
 
 class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,24 +40,25 @@ def read(host: Host) -> Activity:
     """
     if not gpus.read(host).gpus:
         return Activity()
-    sampler = _sampler.start(host)
-    trainer(host).end()
-    sampler.tell("stop")  # not waited for: a driver may hang
-    moments = [moment["gpus"] for moment in _sampler.samples(sampler)]
+    sampling = sampler.start(host)
+    training_child(host).end()
+    sampling.send(StopSampling())  # not waited for: a driver may hang
+    moments = [moment.gpus for moment in sampler.samples(sampling)]
     count = max(map(len, moments), default=0)
-    return Activity(gpus=tuple(_summed_up(index, [gpus[index] for gpus in moments if gpus[index]]) for index in range(count)))
+    samples = [[gpus[index] for gpus in moments if index < len(gpus) and not gpus[index].lost] for index in range(count)]
+    return Activity(gpus=tuple(_sum_up(index, of_gpu) for index, of_gpu in enumerate(samples)))
 
 
-def _summed_up(index: int, samples: list[dict[str, Any]]) -> GpuActivity:
-    known = [one for one in samples if one.get("clock_event_reasons") is not None]
-    slowed = [(one, reasons) for one in known if (reasons := nvml.harmful_reasons(one["clock_event_reasons"]))]
-    clocks = [one["sm_clock_mhz"] for one, _ in slowed if one.get("sm_clock_mhz") is not None]
-    busy = [one["utilization_percent"] for one in samples if one.get("utilization_percent") is not None]
+def _sum_up(index: int, samples: list[GpuSample]) -> GpuActivity:
+    answered = [sample for sample in samples if sample.clock_event_reasons is not None]
+    slowed = [(sample, reasons) for sample in answered if (reasons := nvml.harmful_reasons(sample.clock_event_reasons or 0))]
+    clocks = [sample.sm_clock_mhz for sample, _ in slowed if sample.sm_clock_mhz is not None]
+    busy = [sample.utilization_percent for sample in samples if sample.utilization_percent is not None]
     return GpuActivity(
         index=index,
         samples=len(samples),
         utilization_percent=max(busy, default=None),
-        slowed_samples=len(slowed) if known else None,
+        slowed_samples=len(slowed) if answered else None,
         slowed_by=tuple(dict.fromkeys(reason for _, reasons in slowed for reason in reasons)),
         slowed_sm_clock_mhz=median(clocks) if clocks else None,
     )

@@ -2,12 +2,14 @@
 
 import msgspec
 
+from gpucheck.child.messages import Shadowed
+from gpucheck.child.messages.frameworks import DevicesListed, FrameworkImported
 from gpucheck.compat import keras
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes import _framework
-from gpucheck.probes.tensorflow import Device
+from gpucheck.probes.tensorflow import Device, devices_of
+from gpucheck.processes import frameworks
 
 
 class Backend(Fact, frozen=True, kw_only=True):
@@ -48,24 +50,37 @@ class Backend(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Backend:
     """Wait for the child's account of the import and of the devices; TensorFlow needs no second one."""
-    name, source = _framework.backend(host)
-    if _framework.elsewhere(host) is None:
+    name, source = frameworks.backend(host)
+    if frameworks.other_backend(host) is None:
         return Backend(name=name, source=source)
-    child = _framework.other(host)
-    imported = child.until("import")
+    child = frameworks.backend_child(host)
+    imported = child.wait_for(FrameworkImported)
     if imported is None:
         how = child.end().how
-        shadows = child.stages().get("shadows") or {}  # in the way of the child itself, as of any program
-        imported = None if how == "timed out" else False
-        return Backend(name=name, source=source, imported=imported, error=how, shadows=shadows, ending=how)
-    if not imported["imported"]:
-        return Backend(name=name, source=source, **imported)
-    listed = child.until("devices")
+        hidden = child.message(Shadowed)  # in the way of the child itself, as of any program
+        return Backend(
+            name=name,
+            source=source,
+            imported=None if how == "timed out" else False,
+            error=how,
+            shadows=hidden.files if hidden else {},
+            ending=how,
+        )
+    listed = child.wait_for(DevicesListed) if imported.imported else None
     return Backend(
         name=name,
         source=source,
-        **imported,
-        devices=None if listed is None else msgspec.convert(listed["devices"], tuple[Device, ...]),
-        problem=None if listed is None else listed["problem"],
-        ending=child.end().how if listed is None else None,
+        imported=imported.imported,
+        import_seconds=imported.import_seconds,
+        error_type=imported.error_type,
+        error=imported.error,
+        shadows=imported.shadows,
+        keras_settings=imported.keras_settings,
+        version=imported.version,
+        path=imported.path,
+        built_with_cuda=imported.built_with_cuda,
+        cuda_version=imported.cuda_version,
+        devices=None if listed is None else devices_of(listed),
+        problem=None if listed is None else listed.problem,
+        ending=child.end().how if listed is None and imported.imported else None,
     )

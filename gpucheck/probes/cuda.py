@@ -1,14 +1,17 @@
-"""The second witness: cuInit, device count and driver version straight from libcuda.so.1, in a child."""
+"""cuInit, device count and driver version straight from libcuda.so.1, in a child."""
 
 import re
-from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from gpucheck.child.messages.cuda import CudaCount, CudaDevices, CudaPeers, CudaTask, CudaVersion
+from gpucheck.child.messages.cuda import CudaDevice as DeviceAnswer
+from gpucheck.child.messages.drivers import DriverStarted
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes._witness import cuda_version, limit, listen
+from gpucheck.processes.driver_query import cuda_version, query_driver, time_limit
 
 DOING = {
     "load": "while libcuda.so.1 was opened",
@@ -49,27 +52,26 @@ class Cuda(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
-    seconds = limit(host)
-    account = listen(host.child("cuda", limit=seconds), DOING, seconds)
-    count = account.stages.get("count") or {}
-    devices = account.stages.get("devices") or ()
-    strangers = account.stages.get("peers")
+    seconds = time_limit(host)
+    child = host.child(CudaTask(), limit=seconds)
+    query = query_driver(child, DOING, (DriverStarted, CudaCount), seconds)
+    version, count = child.message(CudaVersion), child.message(CudaCount)
+    devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(
-        status=account.status,
-        result=account.result,
-        result_name=account.result_name,
-        problem=account.problem,
-        library=account.library,
-        driver_version=cuda_version(account.stages.get("version")),
-        device_count=count.get("count"),
-        devices=tuple(_device(device) for device in devices),
-        peers_missing=None if strangers is None else tuple((first, second) for first, second in strangers),
+        status=query.status,
+        result=query.result,
+        result_name=query.result_name,
+        problem=query.problem,
+        library=query.library,
+        driver_version=None if version is None else cuda_version(version.number),
+        device_count=None if count is None else count.count,
+        devices=() if devices is None else tuple(_device(device) for device in devices.devices),
+        peers_missing=None if peers is None else peers.missing,
     )
 
 
-def _device(plain: dict[str, Any]) -> CudaDevice:
-    device = msgspec.convert(plain, CudaDevice)
-    return msgspec.structs.replace(device, pci_address=pci_address(device.pci_address))
+def _device(answer: DeviceAnswer) -> CudaDevice:
+    return replace(msgspec.convert(answer, CudaDevice, from_attributes=True), pci_address=pci_address(answer.pci_address))
 
 
 def pci_address(text: str | None) -> str | None:

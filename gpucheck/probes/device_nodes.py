@@ -2,11 +2,12 @@
 
 import re
 
+from gpucheck.child.messages.files import DeviceNodesTask, NodeOpened
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes._witness import too_early
 from gpucheck.probes.kernel_module import minors
+from gpucheck.processes.driver_query import too_early
 
 CONTROL, UVM = "/dev/nvidiactl", "/dev/nvidia-uvm"
 LIMIT_SECONDS = 10.0
@@ -47,18 +48,18 @@ def read(host: Host) -> DeviceNodes:
     if not wanted:
         return DeviceNodes(control=control, uvm=uvm, gpus=tuple(gpus))
     limit = min(LIMIT_SECONDS, host.remaining())
-    child = host.child("device_nodes", *wanted, limit=limit)
-    opened = {path: child.until(path) for path in wanted}
+    child = host.child(DeviceNodesTask(tuple(wanted)), limit=limit)
+    opened = {path: child.wait_for(NodeOpened, path) for path in wanted}
     # With every answer in, its end is not waited for: closing a GPU that was asleep takes as long as waking it.
     ending = child.end() if None in opened.values() else None
     if ending is not None and (why := too_early(ending, limit)) is not None:
-        raise RuntimeError(f"{ending.stage or 'the device files'} did not open within {limit:.2g} s: {why}")
+        raise RuntimeError(f"{ending.stage.job if ending.stage else 'the device files'} did not open within {limit:.2g} s: {why}")
     return DeviceNodes(
         control=_tried(control, opened),
         uvm=_tried(uvm, opened),
         gpus=tuple(_tried(node, opened) for node in gpus),
         ending=None if ending is None else ending.how,
-        hung_on=None if ending is None else ending.stage,
+        hung_on=None if ending is None or ending.stage is None else ending.stage.job,
     )
 
 
@@ -83,15 +84,15 @@ def _look(host: Host, path: str) -> DeviceNode:
     )
 
 
-def _tried(node: DeviceNode, opened: dict[str, dict[str, str | None] | None]) -> DeviceNode:
+def _tried(node: DeviceNode, opened: dict[str, NodeOpened | None]) -> DeviceNode:
     answer = opened.get(node.path)
     if answer is None:
         return node
     return DeviceNode(
         path=node.path,
         present=True,
-        openable=answer["error"] is None,
-        error=answer["error"],
+        openable=answer.error is None,
+        error=answer.error,
         mode=node.mode,
         owner=node.owner,
         group=node.group,

@@ -1,9 +1,11 @@
-"""The first witness: the driver's management library (NVML), loaded and initialised in a child."""
+"""The driver's management library (NVML), loaded and initialised in a child."""
 
+from gpucheck.child.messages.drivers import DriverStarted
+from gpucheck.child.messages.nvml import NvmlSystem, NvmlTask
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes._witness import Account, cuda_version, limit, listen
+from gpucheck.processes.driver_query import DriverQuery, cuda_version, query_driver, time_limit
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500
@@ -14,6 +16,7 @@ DOING = {
     "load": "while libnvidia-ml.so.1 was opened",
     "init": "in nvmlInit",
     "system": "while NVML was asked for the driver's version and the number of GPUs",
+    "gpu": "while NVML was asked about GPU {job}",
     "shutdown": "in nvmlShutdown, after every answer was in",
 }
 
@@ -40,28 +43,27 @@ class Driver(Fact, frozen=True, kw_only=True):
 @probe(level=Level.QUICK)
 def read(host: Host) -> Driver:
     """Run the NVML child, and nvidia-smi where NVML failed."""
-    account = witness(host)
-    system = account.stages.get("system") or {}
+    query = query_nvml(host)
+    system = query.child.message(NvmlSystem) or NvmlSystem()
     return Driver(
-        status=account.status,
-        result=account.result,
-        result_name=account.result_name,
-        problem=account.problem,
-        library=account.library,
-        version=system.get("version"),
-        nvml_version=system.get("nvml_version"),
-        cuda_version=cuda_version(system.get("cuda_version")),
-        gpu_count=system.get("gpu_count"),
-        nvidia_smi=None if account.status == "ok" else _nvidia_smi(host),
+        status=query.status,
+        result=query.result,
+        result_name=query.result_name,
+        problem=query.problem,
+        library=query.library,
+        version=system.version,
+        nvml_version=system.nvml_version,
+        cuda_version=cuda_version(system.cuda_version),
+        gpu_count=system.gpu_count,
+        nvidia_smi=None if query.status == "ok" else _nvidia_smi(host),
     )
 
 
-def witness(host: Host) -> Account:
-    """What the NVML child lived through: one child, which the gpus probe shares. Raises RuntimeError like ``listen``."""
-    seconds = limit(host)
-    child = host.child("nvml", host.library_folder("pynvml") or "", limit=seconds)
-    gpus = {f"gpu {index}": f"while NVML was asked about GPU {index}" for index in range(64)}
-    return listen(child, {**DOING, **gpus}, seconds)
+def query_nvml(host: Host) -> DriverQuery:
+    """What the NVML child came to: one child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
+    seconds = time_limit(host)
+    child = host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=seconds)
+    return query_driver(child, DOING, (DriverStarted, NvmlSystem), seconds)
 
 
 def _nvidia_smi(host: Host) -> str | None:

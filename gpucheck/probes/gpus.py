@@ -2,10 +2,11 @@
 
 import msgspec
 
+from gpucheck.child.messages.nvml import GpuRead, NvmlSystem
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes.driver import witness
+from gpucheck.probes.driver import query_nvml
 
 
 class GpuProcess(Fact, frozen=True, kw_only=True):
@@ -92,11 +93,11 @@ def read(host: Host) -> Gpus:
     Raises:
         RuntimeError: the child died before NVML counted: whether there are GPUs is unknown.
     """
-    account = witness(host)
-    stages = account.stages
-    if account.status in ("crashed", "hung") and "system" not in stages:
-        raise RuntimeError(account.problem)
-    gpus = [msgspec.convert(value, Gpu) for stage, value in stages.items() if stage.startswith("gpu ")]
-    if account.died_in is not None and account.died_in.startswith("gpu "):
-        gpus.append(Gpu(index=int(account.died_in.removeprefix("gpu ")), problem=account.problem))
+    query = query_nvml(host)
+    if query.status in ("crashed", "hung") and query.child.message(NvmlSystem) is None:
+        raise RuntimeError(query.problem)
+    answers = query.child.messages(GpuRead).values()
+    gpus = [msgspec.convert(answer.gpu, Gpu, from_attributes=True) for answer in answers]
+    if query.stopped_in is not None and query.stopped_in.name == GpuRead.stage:
+        gpus.append(Gpu(index=len(gpus), problem=query.problem))
     return Gpus(gpus=tuple(gpus))

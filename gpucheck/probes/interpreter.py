@@ -1,8 +1,8 @@
 """The interpreter under examination, its environment, and the other interpreters on PATH that hold a TensorFlow."""
 
 from collections.abc import Iterator
-from typing import Any
 
+from gpucheck.child.messages.interpreter import Interpreter as Description
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
@@ -41,28 +41,28 @@ def read(host: Host) -> Interpreter:
     """Ask the interpreter (a child, if it is not our own) and look beside it on PATH."""
     answer = _distributions.interpreter(host)
     path = _distributions.search_path(answer)
-    prefix, base = str(answer["prefix"]), str(answer["base_prefix"])
+    prefix, base = answer.prefix, answer.base_prefix
     virtual = prefix != base
     return Interpreter(
-        executable=str(answer["executable"]),
-        version=str(answer["version"]),
-        implementation=str(answer.get("implementation") or "cpython"),
+        executable=answer.executable,
+        version=answer.version,
+        implementation=answer.implementation or "cpython",
         prefix=prefix,
         base_prefix=base,
         environment="venv" if virtual else "conda" if host.names(f"{prefix}/conda-meta") else None,
         externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
         pip_version=_pip(host, path),
-        bits=answer.get("bits"),
+        bits=answer.bits,
         path=path,
         active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
         others=() if _distributions.flavours(_distributions.installed(host, path)) else tuple(_others(host, path)),
     )
 
 
-def _library(answer: dict[str, Any]) -> str:
+def _library(answer: Description) -> str:
     """The folder of the standard library, where PEP 668's marker lies."""
-    minor = ".".join(str(answer["version"]).split(".")[:2])
-    return str(answer.get("stdlib") or f"{answer['base_prefix']}/lib/python{minor}")
+    minor = ".".join(answer.version.split(".")[:2])
+    return answer.stdlib or f"{answer.base_prefix}/lib/python{minor}"
 
 
 def _pip(host: Host, path: tuple[str, ...]) -> str | None:

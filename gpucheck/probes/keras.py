@@ -1,12 +1,14 @@
 """Keras as the child that trains finds it: version, backend, and where the choice of backend came from."""
 
 import msgspec
+from msgspec.structs import replace
 
+from gpucheck.child.messages.frameworks import KerasImported
 from gpucheck.compat import keras as tables
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes import _framework
+from gpucheck.processes import frameworks
 
 
 class Keras(Fact, frozen=True, kw_only=True):
@@ -26,12 +28,12 @@ class Keras(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Keras:
     """Wait for the account of Keras by the child that trains."""
-    framework = _framework.other(host) if _framework.elsewhere(host) else _framework.child(host)
-    answer = framework.until("keras")
+    other = frameworks.other_backend(host)
+    framework = frameworks.backend_child(host) if other else frameworks.tensorflow_child(host)
+    answer = framework.wait_for(KerasImported)
     if answer is not None:
-        source = answer["backend_source"] if host.request.backend is None else "--backend"
-        return Keras(**{**answer, "backend_source": source})
-    title = tables.TITLES[_framework.elsewhere(host) or "tensorflow"]
+        imported = msgspec.convert(answer, Keras, from_attributes=True)
+        return imported if host.request.backend is None else replace(imported, backend_source="--backend")
     ending = framework.end()
     stage = f" in the stage {ending.stage}" if ending.stage else ""
-    return Keras(imported=None, error=f"not reached: {title}'s process {ending.how}{stage}")
+    return Keras(imported=None, error=f"not reached: {tables.TITLES[other or 'tensorflow']}'s process {ending.how}{stage}")

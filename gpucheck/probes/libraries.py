@@ -8,10 +8,10 @@ can't be seen from here; the mapped libraries of the TensorFlow probe tell.
 import posixpath
 import time
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
+from gpucheck.child.messages.files import LibrariesTask, LibraryOpened
 from gpucheck.compat import libraries as tables
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import probe
@@ -98,7 +98,7 @@ def read(host: Host) -> Libraries:
     )
     if not _opens_cuda(host, tensorflow) or not (loader.readable or assumed):
         return fact
-    extra = _extra_folders(host, str(interpreter["prefix"]))
+    extra = _extra_folders(host, interpreter.prefix)
     needed = tables.libraries(tensorflow.version) or tables.libraries(releases.LATEST)
     resolved = tuple(_library(host, loader, one, found, extra) for one in needed)
     ptxas, libdevice = _cuda_tools.ptxas(host, folder, found), _cuda_tools.libdevice(host, folder)
@@ -204,26 +204,27 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
     wanted = {library.soname: library.path for library in libraries if library.path is not None}
     if host.request.level < Level.DEFAULT or not any(one.required for one in libraries if one.soname in wanted):
         return libraries
-    answers: dict[str, dict[str, Any]] = {}
+    opened: dict[str, bool | None] = {}
+    errors: dict[str, str | None] = {}
     deadline = time.monotonic() + OPEN_SECONDS
     for _ in range(1 + RESTARTS_MAX):
-        arguments = [f"{soname}={path}" for soname, path in wanted.items()]
-        child = host.child("libraries", *arguments, limit=max(0.1, deadline - time.monotonic()))
+        child = host.child(LibrariesTask(tuple(wanted.items())), limit=max(0.1, deadline - time.monotonic()))
         ending = child.end()
-        answers.update({stage: value for stage, value in child.stages().items() if stage in wanted})
-        culprit = ending.stage
+        for soname, answer in child.messages(LibraryOpened).items():
+            opened[soname], errors[soname] = answer.error is None, answer.error
+        culprit = ending.stage.job if ending.stage else ""
         if ending.ok or culprit not in wanted:
             break
         crashed = ending.how.startswith("killed by")
-        answers[culprit] = {"opened": False if crashed else None, "error": ending.how}  # a late one may be sound
+        opened[culprit], errors[culprit] = False if crashed else None, ending.how  # a late one may be sound
         if not crashed:
             break
         del wanted[culprit]
     return tuple(
         msgspec.structs.replace(
             library,
-            opened=answers.get(library.soname, {}).get("opened"),
-            open_error=answers.get(library.soname, {}).get("error"),
+            opened=opened.get(library.soname),
+            open_error=errors.get(library.soname),
         )
         for library in libraries
     )

@@ -4,7 +4,7 @@ from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
 from gpucheck.logs.events import Event
 from gpucheck.model import Fact, Level
-from gpucheck.probes._framework import child, elsewhere, trainer
+from gpucheck.processes.frameworks import other_backend, tensorflow_child, training_child
 
 
 class Log(Fact, frozen=True, kw_only=True):
@@ -24,10 +24,11 @@ def read(host: Host) -> Log:
     """Parse what the children that import a framework wrote to their standard output and standard error."""
     from gpucheck.logs.reading import parse  # the parser declares its result with this module's types
 
-    children = [trainer(host)]
-    if not (elsewhere(host) and host.request.backend) and (first := child(host)) is not children[0]:
-        # One that failed to connect to a TPU tells the error itself, and its log is full of it; the other one's has the rest.
-        children = [first, *children] if elsewhere(host) or _died(first) else children
+    children = [training_child(host)]
+    other = other_backend(host)
+    if not (other and host.request.backend) and (first := tensorflow_child(host)) is not children[0]:
+        # One that failed to connect to a TPU reports the error itself, and its log is full of it; the other one's has the rest.
+        children = [first, *children] if other or _died(first) else children
     lines: list[str] = []
     for framework in children:
         ending = framework.end()

@@ -1,13 +1,23 @@
-"""The third witness: TensorFlow itself, imported once, in a child, with its log un-silenced."""
+"""TensorFlow itself, imported once, in a child, with its log un-silenced."""
 
 import msgspec
+from msgspec.structs import replace
 
+from gpucheck.child.messages import Shadowed
+from gpucheck.child.messages.frameworks import (
+    DevicesListed,
+    FrameworkImported,
+    GrowthRefused,
+    GrowthSet,
+    LibrariesMapped,
+)
+from gpucheck.child.messages.training import Planned
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes._framework import child, elsewhere, oom_killed, trainer
-from gpucheck.probes._last_words import last_words
 from gpucheck.probes.limits import oom_kills
+from gpucheck.processes import frameworks
+from gpucheck.processes.last_words import last_words
 
 
 class Device(Fact, frozen=True, kw_only=True):
@@ -58,48 +68,52 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
         return any(device.kind == "GPU" for device in self.devices or ())
 
 
+def devices_of(listed: DevicesListed) -> tuple[Device, ...]:
+    """The devices as they stand in a fact."""
+    return msgspec.convert(listed.devices, tuple[Device, ...], from_attributes=True)
+
+
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
     before = oom_kills(host)
-    framework = child(host)
-    imported = framework.until("import")
+    framework = frameworks.tensorflow_child(host)
+    imported = framework.wait_for(FrameworkImported)
     if imported is None:
-        ended = framework.end()
-        how = ended.how
-        shadows = framework.stages().get("shadows") or {}  # in the way of the child itself, as of any program
-        return TensorFlow(
-            imported=None if how == "timed out" else False,
-            error=how,
-            shadows=shadows,
-            ending=how,
-            stage=ended.stage,
-            oom_kills=oom_killed(host, how, before),
-            last_words=last_words(framework),
-        )
-    if not imported["imported"]:
-        return TensorFlow(**imported)
-    devices = framework.until("devices")
-    growth = framework.until("growth") or {}
-    mapped = framework.until("mapped") or {}
-    if host.request.smoke and elsewhere(host) is None:
-        growth = {**growth, **(_refused(trainer(host)) or {})}
-    over = framework.end() if devices is None else None
-    ending = over.how if over else None
-    return TensorFlow(
-        **{**imported, "compute_capabilities": tuple(imported["compute_capabilities"])},
-        devices=None if devices is None else tuple(msgspec.convert(device, Device) for device in devices),
-        memory_growth=msgspec.convert(growth, MemoryGrowth),
-        mapped_libraries=mapped,
-        ending=ending,
-        stage=over.stage if over else None,
-        oom_kills=oom_killed(host, ending, before),
-        last_words=last_words(framework) if over else (),
+        how, hidden = framework.end().how, framework.message(Shadowed)  # in the way of the child itself, as of any program
+        outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
+        return _with_ending(host, outcome, framework, before)
+    outcome = msgspec.convert(imported, TensorFlow, from_attributes=True)
+    if not imported.imported:
+        return outcome
+    listed, growth = framework.wait_for(DevicesListed), framework.wait_for(GrowthSet) or GrowthSet()
+    mapped = framework.wait_for(LibrariesMapped)
+    refused = None
+    if host.request.smoke and frameworks.other_backend(host) is None:
+        training = frameworks.training_child(host)
+        training.wait_for(Planned)  # which comes right after it
+        refused = training.message(GrowthRefused)
+    outcome = replace(
+        outcome,
+        devices=None if listed is None else devices_of(listed),
+        memory_growth=MemoryGrowth(
+            settable=growth.settable,
+            same_on_all=growth.same_on_all,
+            refused_after=None if refused is None else refused.refused,
+            problem=growth.problem,
+        ),
+        mapped_libraries={} if mapped is None else mapped.paths,
     )
+    return outcome if listed is not None else _with_ending(host, outcome, framework, before)
 
 
-def _refused(framework: Child) -> dict[str, bool] | None:
-    """Known once the GPUs are initialised; the plan comes right after it, so waiting for that is enough."""
-    framework.until("plan")
-    answer = framework.stages().get("growth after")
-    return answer if isinstance(answer, dict) else None
+def _with_ending(host: Host, outcome: TensorFlow, framework: Child, before: int | None) -> TensorFlow:
+    """The same with how the child ended before it was done here."""
+    ending = framework.end()
+    return replace(
+        outcome,
+        ending=ending.how,
+        stage=str(ending.stage) if ending.stage else None,
+        oom_kills=frameworks.oom_killed(host, ending.how, before),
+        last_words=last_words(framework),
+    )

@@ -66,7 +66,8 @@ def _announcing(host: Host) -> tuple[str, ...]:
 
 def _installed(host: Host, projects: tuple[str, ...]) -> tuple[str | None, str | None]:
     """Version and folder of the first of these distributions on the examined interpreter's path."""
-    for folder in host.interpreter().get("path", ()):
+    interpreter = host.interpreter()
+    for folder in () if isinstance(interpreter, str) else interpreter.path:
         for entry in host.names(folder):
             project, _, version = entry.removesuffix(".dist-info").partition("-")
             if entry.endswith(".dist-info") and project.lower() in projects:

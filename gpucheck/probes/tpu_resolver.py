@@ -4,7 +4,7 @@ from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.probes import tpu
-from gpucheck.probes._framework import child, connection, elsewhere
+from gpucheck.processes.frameworks import other_backend, tensorflow_child, tpu_connection
 
 
 class TpuResolver(Fact, frozen=True, kw_only=True):
@@ -22,9 +22,9 @@ def read(host: Host) -> TpuResolver:
     """Wait for the framework child's attempt to connect, for which there is a limit."""
     if not tpu.read(host).expected:
         return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
-    if told := elsewhere(host):
-        return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {told}")
-    answer = connection(host)
+    if other := other_backend(host):
+        return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {other}")
+    answer = tpu_connection(host)
     if answer is None:
-        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {child(host).end().how}")
-    return TpuResolver(tried=True, **answer)
+        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {tensorflow_child(host).end().how}")
+    return TpuResolver(tried=True, connected=answer.connected, devices=answer.devices, error=answer.error)

@@ -1,19 +1,19 @@
 """The proof: what a short training job on each device and with each strategy lived through, in child processes."""
 
-from typing import Any
-
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.cluster import coordinator as _coordinator
-from gpucheck.cluster import workers as _workers
+from gpucheck.child.messages import Stage
+from gpucheck.child.messages.training import ExperimentResult, FreeMemory, Job, JobFigures, JobResult, Planned, XlaChecked
+from gpucheck.cluster import coordinator, workers
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
-from gpucheck.probes import _exhaustion, cuda, gpus
-from gpucheck.probes._framework import elsewhere, once_more, oom_killed, trainer
-from gpucheck.probes._last_words import last_words
+from gpucheck.probes import cuda, gpus
 from gpucheck.probes.limits import oom_kills
+from gpucheck.processes import exhaustion, frameworks
+from gpucheck.processes.last_words import last_words
+from gpucheck.strategies import load
 
 HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
 HANG_FACTOR = 20.0
@@ -37,56 +37,55 @@ class Training(Fact, frozen=True, kw_only=True):
 
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Training:
-    """Tell the child that trains how much memory is free, and collect what it planned and measured."""
+    """Send the child that trains how much memory is free, and collect what it planned and measured."""
     before = oom_kills(host)
-    framework = trainer(host)
-    free = {"free_bytes": _free_bytes(host)}
-    framework.tell(free)
-    plan = framework.until("plan")
-    if plan is None:
-        ending = framework.end()
-        how = None if ending.ok else ending.how
-        kills = oom_killed(host, how, before)
-        return Training(ending=how, stage=ending.stage, oom_kills=kills, last_words=last_words(framework))
-    _watch(framework, plan)
-    ending = framework.end()
-    stages = framework.stages()
-    runs = [_run(item, stages, ending) for item in plan]
-    runs = _alone(host, plan, runs, ending, free)
-    runs += _without_nccl(host, plan, runs, free)
-    if elsewhere(host) is None and _wanted(host, "multi_worker_mirrored"):
-        runs.append(_workers.train(host, stages))
-    if "parameter_server" in host.request.strategies:
-        runs.append(_coordinator.train(host, stages))
-    experiments = _experiments(stages, ending)
-    if host.request.level >= Level.FULL:
-        experiments += _exhaustion.provoke(host, runs)
+    child = frameworks.training_child(host)
+    free = FreeMemory(_free_bytes(host))
+    child.send(free)
+    plan = child.wait_for(Planned)
+    if plan is not None:
+        _watch(child, plan.jobs)
+    ending = child.end()
+    runs: list[TrainingRun] = []
+    experiments: list[Experiment] = []
+    if plan is not None:
+        runs = [_run(job, child, ending) for job in plan.jobs]
+        runs = _train_alone(host, plan.jobs, runs, ending, free)
+        runs += _without_nccl(host, plan.jobs, runs, free)
+        if frameworks.other_backend(host) is None and _is_wanted(host, workers.STRATEGY):
+            runs.append(workers.train(host, child))
+        if _is_wanted(host, coordinator.STRATEGY):
+            runs.append(coordinator.train(host, child))
+        experiments = _experiments(child, ending)
+        if host.request.level >= Level.FULL:
+            experiments += exhaustion.provoke(host, runs)
     how = None if ending.ok else ending.how
     return Training(
         runs=tuple(runs),
         experiments=tuple(experiments),
         ending=how,
-        stage=ending.stage,
-        oom_kills=oom_killed(host, how, before),
-        last_words=last_words(framework),
+        stage=str(ending.stage) if ending.stage else None,
+        oom_kills=frameworks.oom_killed(host, how, before),
+        last_words=last_words(child),
     )
 
 
-def _wanted(host: Host, strategy: str) -> bool:
+def _is_wanted(host: Host, strategy: str) -> bool:
+    """Whether a strategy of several processes belongs to this run."""
     request = host.request
-    return strategy in request.strategies or (request.level >= Level.FULL and not request.strategies)
+    return strategy in request.strategies or (request.level >= load(strategy).level and not request.strategies)
 
 
-def _watch(framework: Child, plan: list[dict[str, Any]]) -> None:
+def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
     """Several devices that wait for each other can wait for ever: end the child while there is time to find out why."""
-    alone = [0.0]
-    for item in plan:
-        if item["skip"]:
+    alone = 0.0
+    for job in jobs:
+        if job.skip:
             continue
-        if len(item["devices"]) < 2:
-            done = framework.until(item["stage"])
-            alone.append((done or {}).get("first_step_seconds") or 0.0)
-        elif framework.until(item["stage"], within=HANG_SECONDS + HANG_FACTOR * max(alone)) is None:
+        if len(job.devices) < 2:
+            done = child.wait_for(JobResult, job.id)
+            alone = max(alone, (done.first_step_seconds if done else None) or 0.0)
+        elif child.wait_for(JobResult, job.id, within=HANG_SECONDS + HANG_FACTOR * alone) is None:
             return
 
 
@@ -101,115 +100,110 @@ def _free_bytes(host: Host) -> dict[str, int]:
     return {ordinal: room for ordinal, room in free.items() if room is not None}
 
 
-def _run(item: dict[str, Any], stages: dict[str, Any], ending: Ending) -> TrainingRun:
-    """One planned run: as the child measured it, or how far it came before the child ended."""
-    done = stages.get(item["stage"])
-    if done is not None:
-        if item["strategy"] == "one_device":
-            done = {**done, **_xla(item["devices"][0], stages, ending)}
-        return msgspec.convert({**done, **_found_out(item["stage"], stages)}, TrainingRun)
-    base = TrainingRun(
-        strategy=item["strategy"],
-        devices=tuple(item["devices"]),
-        replicas=len(item["devices"]),
-        backend=item.get("backend", "tensorflow"),
-        precision=item["precision"],
-        compiled=item["compiled"],
+def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
+    """One planned job: as the child measured it, or how far it came before the child ended."""
+    result = child.message(JobResult, job.id)
+    if result is not None:
+        run = training_run(result, _figures(job, child))
+        return _with_xla(run, child, ending) if job.strategy == "one_device" else run
+    run = TrainingRun(
+        strategy=job.strategy,
+        devices=job.devices,
+        replicas=len(job.devices),
+        backend=job.backend,
+        precision=job.precision,
+        compiled=job.compiled,
         status="skipped",
-        reason=item["skip"],
+        reason=job.skip,
     )
-    if item["skip"]:
-        return base
-    open_runs = [stage.partition(": ") for stage in ending.open if stage.startswith("train ")]
-    step = next((step for stage, _, step in open_runs if stage == item["stage"]), None)
-    if step is None:
-        return replace(base, status="timed_out" if ending.how == "timed out" else "skipped", reason=_before(ending))
+    if job.skip:
+        return run
     late = ending.how == "timed out"
-    others = f", with {len(open_runs) - 1} more devices at the same time" if len(open_runs) > 1 else ""
+    open_jobs = [stage for stage in ending.open if stage.name == JobResult.stage]
+    stage = next((stage for stage in open_jobs if stage.job == job.id), None)
+    if stage is None:
+        how = "ran out of time" if late else f"was {ending.how}"
+        return replace(run, status="timed_out" if late else "skipped", reason=f"not reached: the training process {how}")
+    others = f", with {len(open_jobs) - 1} more devices at the same time" if len(open_jobs) > 1 else ""
     reason = "out of time" if late else f"the training process was {ending.how}{others}"
-    return replace(base, status="timed_out" if late else "failed", reason=reason, stage=step or "build")
+    return replace(run, status="timed_out" if late else "failed", reason=reason, stage=stage.step or "build")
 
 
-def _found_out(stage: str, stages: dict[str, Any]) -> dict[str, Any]:
-    """What experiments measured of an earlier run."""
-    found: dict[str, Any] = {}
-    for name, value in stages.items():
-        if name.startswith("experiment "):
-            found.update((value.get("fields") or {}).get(stage, {}))
-    return found
+def training_run(result: JobResult, figures: JobFigures | None = None) -> TrainingRun:
+    """What a job came to, with what experiments found out about it later."""
+    run = msgspec.convert(result, TrainingRun, from_attributes=True)
+    known = {name: value for name, value in vars(figures or JobFigures()).items() if value is not None}
+    return replace(run, stage=result.reached, **known)
 
 
-def _before(ending: Ending) -> str:
-    return f"not reached: the training process {'ran out of time' if ending.how == 'timed out' else f'was {ending.how}'}"
+def _figures(job: Job, child: Child) -> JobFigures:
+    """What experiments measured of a job."""
+    found = [vars(result.job_figures) for result in child.messages(ExperimentResult).values() if result.about_job == job.id]
+    return JobFigures(**{name: value for figures in found for name, value in figures.items() if value is not None})
 
 
-def _xla(device: str, stages: dict[str, Any], ending: Ending) -> dict[str, Any]:
-    answer = stages.get(f"xla {device}")
-    if answer is not None:
-        return {"xla_verified": answer["verified"], "xla_problem": answer["problem"]}
-    if ending.stage == f"xla {device}" and ending.how != "timed out":
-        return {"xla_verified": False, "xla_problem": f"the process was {ending.how}"}
-    return {}
+def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:
+    device = run.devices[0]
+    answer = child.message(XlaChecked, device)
+    if answer is None and ending.stage == Stage(XlaChecked.stage, device) and ending.how != "timed out":
+        answer = XlaChecked(False, f"the process was {ending.how}")
+    return run if answer is None else replace(run, xla_verified=answer.verified, xla_problem=answer.problem)
 
 
-def _experiments(stages: dict[str, Any], ending: Ending) -> list[Experiment]:
+def _experiments(child: Child, ending: Ending) -> list[Experiment]:
     """Those that were made, and the one that the child did not live through."""
-    made = [
-        msgspec.convert({key: item for key, item in value.items() if key != "fields"}, Experiment)
-        for stage, value in stages.items()
-        if stage.startswith("experiment ")
-    ]
+    made = []
+    for name, result in child.messages(ExperimentResult).items():
+        status = "skipped" if result.skipped else "failed" if result.problem else "passed"
+        reason = result.skipped or result.problem
+        made.append(Experiment(name=name, status=status, reason=reason, devices=result.devices, figures=result.figures))
+    late = ending.how == "timed out"
+    reason = "out of time" if late else f"the process was {ending.how}"
     for stage in ending.open:
-        if stage.startswith("experiment "):
-            late = ending.how == "timed out"
-            reason = "out of time" if late else f"the process was {ending.how}"
-            name = stage.partition(": ")[0].removeprefix("experiment ")
-            made.append(Experiment(name=name, status="timed_out" if late else "failed", reason=reason))
+        if stage.name == ExperimentResult.stage:
+            made.append(Experiment(name=stage.job, status="timed_out" if late else "failed", reason=reason))
     return made
 
 
-def _alone(
-    host: Host, plan: list[dict[str, Any]], runs: list[TrainingRun], ending: Ending, free: dict[str, Any]
+def _train_alone(
+    host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], ending: Ending, free: FreeMemory
 ) -> list[TrainingRun]:
-    """Runs that were under way at the same time when the process died are trained again, one by one: that names the one."""
-    together = {stage.partition(": ")[0] for stage in ending.open if stage.startswith("train ")}
+    """Jobs that were under way at the same time when the process died are trained again, one by one: that names the one."""
+    together = {stage.job for stage in ending.open if stage.name == JobResult.stage}
     if len(together) < 2 or ending.how == "timed out":
         return runs
     again: dict[str, TrainingRun] = {}
-    left = [item for item in plan if item["stage"] in together]
+    left = [job for job in jobs if job.id in together]
     for _ in range(CULPRITS):
         again.update(_again(host, left, free))
-        left = [item for item in left if item["stage"] not in again or again[item["stage"]].status == "skipped"]
+        left = [job for job in left if job.id not in again or again[job.id].status == "skipped"]
         if not left:
             break
-    return [again.get(item["stage"], run) for item, run in zip(plan, runs, strict=True)]
+    return [again.get(job.id, run) for job, run in zip(jobs, runs, strict=True)]
 
 
-def _without_nccl(host: Host, plan: list[dict[str, Any]], runs: list[TrainingRun], free: dict[str, Any]) -> list[TrainingRun]:
+def _without_nccl(host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], free: FreeMemory) -> list[TrainingRun]:
     """Where mirrored devices fail or hang together: the same job, its gradients summed without NCCL. One that passes says it."""
-    bad = [
-        item
-        for item, run in zip(plan, runs, strict=True)
-        if item["strategy"] == "mirrored" and len(item["devices"]) > 1 and run.stage in EXCHANGING and run.status != "passed"
+    failed = [
+        job
+        for job, run in zip(jobs, runs, strict=True)
+        if job.strategy == "mirrored" and len(job.devices) > 1 and run.stage in EXCHANGING and run.status != "passed"
     ]
     tried: list[TrainingRun] = []
-    for cross_device in WITHOUT_NCCL if bad else ():
-        found = _again(host, bad[:1], free, cross_device)
-        tried += [replace(run, cross_device=cross_device) for run in found.values()]
+    for cross_device in WITHOUT_NCCL if failed else ():
+        again = _again(host, failed[:1], free, cross_device)
+        tried += [replace(run, cross_device=cross_device) for run in again.values()]
         if any(run.status == "passed" for run in tried):
             break
     return tried
 
 
-def _again(
-    host: Host, items: list[dict[str, Any]], free: dict[str, Any], cross_device: str | None = None
-) -> dict[str, TrainingRun]:
-    """Some runs once more, in a child of their own, one by one; by their stage."""
-    framework = once_more(host, tuple(item["stage"] for item in items), cross_device)
-    framework.tell(free)
-    if framework.until("plan") is None:
+def _again(host: Host, jobs: list[Job], free: FreeMemory, cross_device: str | None = None) -> dict[str, TrainingRun]:
+    """Some jobs once more, in a child of their own, one by one; by their ids."""
+    child = frameworks.train_again(host, tuple(job.id for job in jobs), cross_device)
+    child.send(free)
+    if child.wait_for(Planned) is None:
         return {}
-    _watch(framework, items)
-    ending = framework.end()
-    stages = framework.stages()
-    return {item["stage"]: _run(item, stages, ending) for item in items}
+    _watch(child, tuple(jobs))
+    ending = child.end()
+    return {job.id: _run(job, child, ending) for job in jobs}

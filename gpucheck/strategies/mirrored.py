@@ -5,20 +5,20 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-LEVEL = 0
+from gpucheck.strategies import Strategy, Wanted
 
 _groups = itertools.count(1)
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
-    """What to train: (devices, precision, compiled by XLA); or why nothing.
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """What to train, or why nothing.
 
     All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, so that scaling is seen as it grows.
     """
     for kind in ("GPU", "CPU"):
         chosen = tuple(device for device in devices if device.startswith(kind))
         if chosen:
-            return [(chosen[:count], "float32", False) for count in counts(len(chosen), full)]
+            return [Wanted(chosen[:count]) for count in counts(len(chosen), full)]
     return "TensorFlow lists no CPU and no GPU"
 
 
@@ -27,7 +27,7 @@ def counts(total: int, full: bool) -> list[int]:
     return [*([1 << power for power in range(total.bit_length()) if 1 << power < total] if full else []), total]
 
 
-def build(tf: Any, devices: tuple[str, ...], cross_device: str | None = None) -> Any:
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     """A strategy with one replica per device; gradients are summed by NCCL where there are several GPUs.
 
     Args:
@@ -46,3 +46,6 @@ def build(tf: Any, devices: tuple[str, ...], cross_device: str | None = None) ->
         _collective_key_base = 10_000 * next(_groups)
 
     return Mirrored(["/" + device for device in devices], cross_device_ops=ways[cross_device]() if cross_device else None)
+
+
+STRATEGY = Strategy(level=0, jobs=jobs, build=build, position=1)

@@ -9,14 +9,22 @@ from __future__ import annotations
 
 from typing import Any
 
-LEVEL = 2  # with --full only: every worker imports TensorFlow again
+from gpucheck.strategies import Strategy, Wanted
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     """Nothing in this process: workers are processes of their own."""
     return []
 
 
-def build(tf: Any, devices: tuple[str, ...]) -> Any:
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     """The strategy of one worker, from TF_CONFIG; waits for the others. TensorFlow sums by NCCL on GPUs, in a ring on CPUs."""
     return tf.distribute.MultiWorkerMirroredStrategy()
+
+
+STRATEGY = Strategy(
+    level=2,  # every worker imports TensorFlow again
+    jobs=jobs,
+    build=build,
+    not_in_bench="gpucheck bench measures one process; `gpucheck --full --strategy multi_worker_mirrored` trains with several",
+)

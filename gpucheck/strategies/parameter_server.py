@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
-LEVEL = 3  # above every level
+from gpucheck.strategies import Strategy, Wanted
 
 _servers: list[Any] = []  # they live as long as the process
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
     """Nothing in the process that trains everything else: it would be part of a cluster from then on."""
     return []
 
 
-def build(tf: Any, devices: tuple[str, ...]) -> Any:
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     """The coordinator's strategy; the workers and the server that TF_CONFIG names are started in this process."""
     cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
     config = tf.compat.v1.ConfigProto(device_count={"GPU": 0})
@@ -28,3 +28,11 @@ def build(tf: Any, devices: tuple[str, ...]) -> Any:
             _servers.append(tf.distribute.Server(cluster, job_name=job, task_index=index, config=config, protocol="grpc"))
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, rpc_layer="grpc")
     return tf.distribute.ParameterServerStrategy(resolver)
+
+
+STRATEGY = Strategy(
+    level=3,
+    jobs=jobs,
+    build=build,
+    not_in_bench="gpucheck bench measures one process; `gpucheck --strategy parameter_server` trains with several",
+)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-LEVEL = 0
+from gpucheck.strategies import Strategy, Wanted
+
 PRECISIONS = ("float32", "mixed_bfloat16")
-STEPS_PER_EXECUTION = 4  # a TPU waits for its host after every execution: a step of its own is what nobody trains with
 
 _resolvers: list[Any] = []  # the one that connected; TensorFlow accepts one TPU system per process
 
@@ -24,14 +24,24 @@ def connect(tf: Any) -> int:
     return len(tf.config.list_logical_devices("TPU"))
 
 
-def jobs(devices: list[str], full: bool, every: bool) -> list[tuple[tuple[str, ...], str, bool]] | str:
-    """What to train: (devices, precision, compiled by XLA), always all TPU devices; or why nothing."""
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """What to train, always on all TPU devices, or why nothing."""
     chosen = tuple(device for device in devices if device.startswith("TPU"))
     if not chosen:
         return "no TPU is connected"
-    return [(chosen, precision, False) for precision in PRECISIONS[: None if full else 1]]
+    return [Wanted(chosen, precision) for precision in PRECISIONS[: None if full else 1]]
 
 
-def build(tf: Any, devices: tuple[str, ...]) -> Any:
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
     """A strategy with one replica per TPU device."""
     return tf.distribute.TPUStrategy(_resolvers[-1])
+
+
+STRATEGY = Strategy(
+    level=0,
+    jobs=jobs,
+    build=build,
+    steps_per_execution=4,  # a TPU waits for its host after every execution: a step of its own is what nobody trains with
+    absence_is_news=False,  # most machines have none
+    not_in_bench="gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
+)

@@ -2,12 +2,11 @@
 
 from gpucheck.bench.figures import complete, measurement
 from gpucheck.bench.model import Ask, GpuLoad, Result
-from gpucheck.bench.plan import item
+from gpucheck.child.messages.benchmark import Configuration, Measured, Profile, Repeat, StepParts
 
 
 def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
-    return {
-        "problem": None,
+    given = {
         "replicas": 1,
         "global_batch_size": 64,
         "steps": 10,
@@ -17,12 +16,9 @@ def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
         "peak_memory_bytes": 1 << 30,
         "began": 10.0,
         "ended": 20.0,
-        "repeats": [
-            {"epoch_seconds": [whole], "accuracies": [0.5], "seconds_to_target": None, "device_seconds": alone}
-            for whole, alone in zip(seconds, device, strict=True)
-        ],
-        **changes,
+        "repeats": [Repeat([whole], [0.5], None, alone) for whole, alone in zip(seconds, device, strict=True)],
     }
+    return Measured(**{**given, **changes})
 
 
 def names(count, kind="GPU"):
@@ -32,7 +28,7 @@ def names(count, kind="GPU"):
 def one(count=1, batch=64, precision="float32", xla=False, **changes):
     strategy = "one_device" if count == 1 else "mirrored"
     raws = raw(replicas=count, global_batch_size=batch * count, **changes)
-    return measurement(item(strategy, names(count), precision, xla, batch), raws)
+    return measurement(Configuration(strategy, names(count), precision, xla, batch), raws)
 
 
 def result(measurements=None, ended="finished", ask=None, **changes):
@@ -59,9 +55,4 @@ HOT = GpuLoad(
     clock_event_reasons=("SwPowerCap", "HwThermalSlowdown"),
     slowed_by=("HwThermalSlowdown",),
 )
-PROFILE = {  # as the child reports it
-    "folder": "trace/one",
-    "problem": None,
-    "recorded": True,
-    "traced": {"steps": 10, "step_seconds": 0.2, "device_seconds": 0.15, "input_seconds": 0.04, "host_seconds": 0.01},
-}
+PROFILE = Profile("trace/one", None, True, StepParts(10, 0.2, 0.15, 0.04, 0.01))  # as the child reports it

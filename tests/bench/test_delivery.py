@@ -24,15 +24,16 @@ import gpucheck.cli
 from bench.cases import raw
 from gpucheck.bench import figures, plan, report
 from gpucheck.bench.measure import Session
+from gpucheck.child.messages.benchmark import BenchTask
 from gpucheck.cli import signals
 from gpucheck.host.scratch import Scratch
 signals.PAIR_SECONDS = pair_seconds
 
 def measuring(self):
-    self.host.child("bench", "1")
-    self.items, self.notes = plan.plan(self.ask, ["CPU:0"])
-    first = self.items[0]
-    self.results[first["stage"]] = figures.measurement(first, raw())
+    self.host.child(BenchTask(1))
+    self.configurations, self.notes = plan.plan(self.ask, ["CPU:0"])
+    first = self.configurations[0]
+    self.results[first.id] = figures.measurement(first, raw())
     signal.raise_signal(signal.SIGINT)
     time.sleep(20)
 

@@ -1,10 +1,14 @@
+from dataclasses import replace
+
 import pytest
 from bench.cases import PROFILE, names, one, raw
 
 from gpucheck.bench import figures
-from gpucheck.bench.plan import item
+from gpucheck.child.messages.benchmark import Configuration, Measured
+from gpucheck.child.messages.nvml import GpuSample, Sampled
+from gpucheck.child.smoke.shares import input_wait_share, scaling_efficiency
 
-ITEM = item("one_device", names(1), "float32", False, 64)
+ITEM = Configuration("one_device", names(1), "float32", False, 64)
 
 
 def test_median_not_best_with_both_ends():
@@ -26,34 +30,36 @@ def test_the_warm_up_is_in_no_figure():
 
 def test_an_epoch_is_the_median_of_its_repeat():
     several = raw()
-    several["repeats"][0]["epoch_seconds"] = [3.0, 1.0, 2.0]
+    several.repeats[0].epoch_seconds = [3.0, 1.0, 2.0]
     assert figures.measurement(ITEM, several).epoch_seconds.values == (2.0, 1.0, 4.0)
 
 
-def test_waiting_is_a_share():
-    assert figures.waiting(1.0, 0.25) == 0.75
-    assert figures.waiting(1.0, 1.5) == 0.0
-    assert figures.waiting(0.0, 0.0) == 0.0
+@pytest.mark.parametrize(
+    ("step", "resident", "batch", "share"),
+    [(1.0, 0.25, None, 0.75), (1.0, 1.5, None, 0.0), (0.0, 0.0, None, 0.0), (1.0, 0.25, 0.5, 0.5), (1.0, 0.25, 2.0, 0.75)],
+)
+def test_waiting_is_a_share(step, resident, batch, share):
+    assert input_wait_share(step, resident, batch) == share
 
 
 def test_time_to_target_needs_every_repeat():
     reached = raw()
-    for repeat, seconds in zip(reached["repeats"], (30.0, 10.0, 20.0), strict=True):
-        repeat["seconds_to_target"] = seconds
+    for repeat, seconds in zip(reached.repeats, (30.0, 10.0, 20.0), strict=True):
+        repeat.seconds_to_target = seconds
     assert figures.measurement(ITEM, reached).seconds_to_target.median == 20.0
-    reached["repeats"][1]["seconds_to_target"] = None
+    reached.repeats[1].seconds_to_target = None
     assert figures.measurement(ITEM, reached).seconds_to_target is None
 
 
 def test_failed_and_never_reached():
-    failed = figures.measurement(ITEM, {"problem": "out of memory"})
+    failed = figures.measurement(ITEM, Measured("out of memory"))
     assert (failed.status, failed.reason, failed.samples_per_second) == ("failed", "out of memory", None)
     missed = figures.measurement(ITEM, None, "interrupted")
     assert (missed.status, missed.reason) == ("not-measured", "interrupted")
 
 
 def test_efficiency_by_the_definition():
-    assert figures.efficiency(600.0, 200.0, 4) == pytest.approx(75.0)
+    assert scaling_efficiency(600.0, 200.0, 4) == pytest.approx(0.75)
     alone, four = figures.complete([one(seconds=(1.0,) * 3), one(4, seconds=(2.0,) * 3)], None)
     assert alone.scaling_efficiency_percent is None
     assert four.samples_per_second.median == pytest.approx(2 * alone.samples_per_second.median)
@@ -66,7 +72,7 @@ def test_no_efficiency_from_another_configuration(other):
 
 
 def test_no_efficiency_from_a_failure():
-    failed = figures.measurement(ITEM, {"problem": "out of memory"})
+    failed = figures.measurement(ITEM, Measured("out of memory"))
     assert figures.complete([failed, one(4)], None)[1].scaling_efficiency_percent is None
 
 
@@ -81,16 +87,16 @@ def test_cost():
 def test_a_profile_is_a_folder_and_what_it_says():
     got = figures.measurement(ITEM, raw(profile=PROFILE))
     assert (got.profile, got.traced.device_seconds, got.profile_problem) == ("trace/one", 0.15, None)
-    unread = figures.measurement(ITEM, raw(profile={**PROFILE, "traced": None, "problem": "no host"}))
+    unread = figures.measurement(ITEM, raw(profile=replace(PROFILE, traced=None, problem="no host")))
     assert (unread.profile, unread.traced, unread.profile_problem) == ("trace/one", None, "no host")
-    none = figures.measurement(ITEM, raw(profile={**PROFILE, "recorded": False, "traced": None, "problem": "busy"}))
+    none = figures.measurement(ITEM, raw(profile=replace(PROFILE, recorded=False, traced=None, problem="busy")))
     assert (none.profile, none.traced, none.profile_problem) == (None, None, "busy")
     assert figures.measurement(ITEM, raw()).profile is None
 
 
 def test_load_between_the_moments():
     def sample(at, *busy):
-        return {"at": at, "gpus": [{"utilization_percent": value, "power_watts": None} for value in busy]}
+        return Sampled(at, tuple(GpuSample(value) for value in busy))
 
     samples = [sample(9.9, 0, 0), sample(10.0, 5, 90), sample(15.0, 6, 100), sample(20.0, 7, 95), sample(20.1, 0, 0)]
     (load,) = figures.load(samples, 10.0, 20.0, {"GPU:0": 1})
@@ -100,16 +106,15 @@ def test_load_between_the_moments():
 
 
 def test_every_reason_that_was_seen():
-    samples = [
-        {"at": at, "gpus": [{"clock_event_reasons": mask}]} for at, mask in ((1.0, 0x9), (2.0, 0x44), (3.0, None), (4.0, 0))
-    ]
+    masks = ((1.0, 0x9), (2.0, 0x44), (3.0, None), (4.0, 0))
+    samples = [Sampled(at, (GpuSample(clock_event_reasons=mask),)) for at, mask in masks]
     (load,) = figures.load(samples, 0.0, 9.0, {"GPU:0": 0})
     assert load.clock_event_reasons == ("GpuIdle", "HwSlowdown", "SwPowerCap", "HwThermalSlowdown")
     assert load.slowed_by == ("HwThermalSlowdown",)  # at rest HwSlowdown means nothing, at full load SwPowerCap
 
 
 def test_the_timeline_is_that_of_the_run():
-    samples = [{"at": 100.0 + at, "gpus": [{}, {"utilization_percent": at, "sm_clock_mhz": 1980}]} for at in range(3)]
+    samples = [Sampled(100.0 + at, (GpuSample(), GpuSample(at, sm_clock_mhz=1980))) for at in range(3)]
     got = figures.timeline(samples, 99.5, {"GPU:0": 1, "GPU:1": 7})
     assert [(one.seconds, one.device, one.utilization_percent, one.power_watts) for one in got] == [
         (0.5, "GPU:0", 0, None),
@@ -120,7 +125,7 @@ def test_the_timeline_is_that_of_the_run():
 
 @pytest.mark.parametrize("gpus", [1, 3, 8])
 def test_a_long_timeline_is_thinned_out(gpus):
-    samples = [{"at": float(at), "gpus": [{"utilization_percent": at}] * gpus} for at in range(5001)]
+    samples = [Sampled(float(at), (GpuSample(at),) * gpus) for at in range(5001)]
     got = figures.timeline(samples, 0.0, {f"GPU:{number}": number for number in range(gpus)})
     assert figures.MOST_SAMPLES / 2 < len(got) <= figures.MOST_SAMPLES
     assert {one.device for one in got} == {f"GPU:{number}" for number in range(gpus)}

@@ -8,7 +8,7 @@ GPUS = ["CPU:0", "GPU:0", "GPU:1", "GPU:2", "GPU:3"]
 
 def planned(there, /, **ask):
     items, notes = plan.plan(Ask(**ask), there)
-    return [(one["strategy"], len(one["device_names"]), one["precision"], one["xla"], one["batch_size"]) for one in items], notes
+    return [(one.strategy, len(one.devices), one.precision, one.xla, one.batch_size) for one in items], notes
 
 
 def test_default_on_gpus_and_on_a_cpu():
@@ -53,11 +53,11 @@ def test_xla_is_measured_on_one_device_only():
 
 def test_what_is_not_measured_is_planned_with_its_reason():
     items, notes = plan.plan(Ask(strategies=("mirrored", "tpu", "multi_worker_mirrored"), batch_sizes=(8, 16)), GPUS)
-    unmeasured = [(one["strategy"], one["batch_size"], one["device_names"]) for one in items if one["reason"]]
-    assert unmeasured == [(name, size, []) for size in (8, 16) for name in ("tpu", "multi_worker_mirrored")]
+    unmeasured = [(one.strategy, one.batch_size, one.devices) for one in items if one.reason]
+    assert unmeasured == [(name, size, ()) for size in (8, 16) for name in ("tpu", "multi_worker_mirrored")]
     assert notes == []
-    assert {one["strategy"] for group in plan.groups(items).values() for one in group} == {"mirrored"}
-    assert len({one["stage"] for one in items}) == len(items)
+    assert {one.strategy for group in plan.groups(items).values() for one in group} == {"mirrored"}
+    assert len({one.id for one in items}) == len(items)
 
 
 def test_mirrored_alone_takes_one_device_too():
@@ -112,13 +112,13 @@ def test_refused(ask, devices, code, words):
 )
 def test_nothing_that_was_asked_for_is_dropped_in_silence(ask, note):
     items, notes = plan.plan(Ask(**ask), GPUS)
-    assert [(one["strategy"], len(one["device_names"])) for one in items] == [("one_device", 1)]
+    assert [(one.strategy, len(one.devices)) for one in items] == [("one_device", 1)]
     assert notes == [note]
 
 
 def test_what_another_command_trains_has_a_line():
     items, _ = plan.plan(Ask(strategies=("one_device", "parameter_server"), devices=(1,)), GPUS)
-    assert [(one["strategy"], bool(one["reason"])) for one in items] == [("parameter_server", True), ("one_device", False)]
+    assert [(one.strategy, bool(one.reason)) for one in items] == [("parameter_server", True), ("one_device", False)]
 
 
 def test_groups_are_processes():
@@ -130,7 +130,7 @@ def test_groups_are_processes():
 
 def test_stages_are_distinct():
     items, _ = plan.plan(Ask(devices=(1, 2), batch_sizes=(8, 16), precisions=plan.PRECISIONS, xla="both"), GPUS)
-    assert len({one["stage"] for one in items}) == len({one["name"] for one in items}) == len(items)
+    assert len({one.id for one in items}) == len({one.folder for one in items}) == len(items)
 
 
 def test_steps_and_epochs():

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from gpucheck.bench.figures import measurement
 from gpucheck.bench.model import Sample
-from gpucheck.bench.plan import item
+from gpucheck.child.messages.benchmark import Configuration
 
 pytest.importorskip("matplotlib")
 from gpucheck.bench import plot
@@ -99,7 +99,10 @@ def test_png_is_one():
 
 
 def test_nothing_measured():
-    assert plot.draw(result([measurement(item("mirrored", names(2), "float32", False, 64), None, "interrupted")]), ".svg") is None
+    assert (
+        plot.draw(result([measurement(Configuration("mirrored", names(2), "float32", False, 64), None, "interrupted")]), ".svg")
+        is None
+    )
 
 
 def test_variants_are_told_apart():

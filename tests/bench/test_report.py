@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import io
 import json
 
@@ -9,11 +10,11 @@ from msgspec.structs import replace
 from gpucheck.bench import report
 from gpucheck.bench.figures import measurement
 from gpucheck.bench.model import Ask, Sample
-from gpucheck.bench.plan import item
+from gpucheck.child.messages.benchmark import Configuration, Measured
 
 LOOK = {"width": 100, "color": False, "ascii": False}
-FAILED = measurement(item("mirrored", names(8), "float32", False, 64), {"problem": "NCCL: no\x1b[31m answer"})
-MISSED = measurement(item("mirrored", names(8), "float32", False, 64), None, "interrupted")
+FAILED = measurement(Configuration("mirrored", names(8), "float32", False, 64), Measured("NCCL: no\x1b[31m answer"))
+MISSED = measurement(Configuration("mirrored", names(8), "float32", False, 64), None, "interrupted")
 
 
 def test_json():
@@ -65,10 +66,12 @@ def test_terminal():
 def test_where_a_traced_step_went():
     text = report.render(result([one(profile=PROFILE)]), "terminal", **LOOK)
     assert "trace/one: of a step's 200 ms, device 150 ms (75 %), input 40 ms (20 %), host 10 ms (5 %)" in " ".join(text.split())
-    unread = report.render(result([one(profile={**PROFILE, "traced": None, "problem": "no host"})]), "terminal", **LOOK)
+    unread = report.render(
+        result([one(profile=dataclasses.replace(PROFILE, traced=None, problem="no host"))]), "terminal", **LOOK
+    )
     assert "trace/one: no host" in unread
     none = report.render(
-        result([one(profile={**PROFILE, "recorded": False, "traced": None, "problem": "busy"})]), "terminal", **LOOK
+        result([one(profile=dataclasses.replace(PROFILE, recorded=False, traced=None, problem="busy"))]), "terminal", **LOOK
     )
     assert "none: busy" in none
 
@@ -81,7 +84,7 @@ def test_slowed_gpus_are_named():
 
 
 def test_a_strategy_without_devices():
-    missed = measurement(item("tpu", (), "float32", False, 64), None, "not here")
+    missed = measurement(Configuration("tpu", (), "float32", False, 64), None, "not here")
     text = report.render(result([missed, one()]), "terminal", **LOOK)
     assert "tpu, float32, batch 64 per replica\n  not measured: not here" in text
 

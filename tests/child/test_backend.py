@@ -6,6 +6,7 @@ import os
 import pytest
 
 from gpucheck.child import backend as child_backend
+from gpucheck.child.messages.frameworks import BackendTask
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import backend, keras, log, training
@@ -58,10 +59,10 @@ class Sequential:
         self.layers = [types.SimpleNamespace(compute_dtype="float32")]
         self.trainable_variables = self.trainable_weights = [Variable()]
     def compile(self, optimizer, **_): self.optimizer = optimizer
-    def fit(self, images, labels, batch_size, shuffle, verbose, callbacks):
+    def fit(self, x, y, batch_size, shuffle, verbose, callbacks):
         (callback,) = callbacks
         callback.on_train_begin()
-        for step in range(len(images) // batch_size):
+        for step in range(len(x) // batch_size):
             callback.on_train_batch_begin(step)
             self.trainable_weights[0].value.data += 1
             callback.on_train_batch_end(step, {{"loss": 2 / (step + 1), "accuracy": 0.9}})
@@ -233,10 +234,12 @@ class TestPlan:
     """What is trained on which machine."""
 
     @staticmethod
-    def runs(usable, wanted=(), unusable=None, logical=0, full=False):
-        settings = {"backend": "torch", "strategies": list(wanted), "logical_devices": logical}
-        items = child_backend._plan(Framework, None, list(usable), unusable or {}, full, settings)
-        return [(item["strategy"], tuple(item["devices"]), item["skip"]) for item in items]
+    def runs(usable, wanted=(), logical=0, full=False):
+        task = BackendTask("torch", True, 2 if full else 1, tuple(wanted), logical)
+        jobs = child_backend._plan(Framework, None, list(usable), task) + child_backend._not_trained(
+            Framework, list(usable), task
+        )
+        return [(job.strategy, job.devices, job.skip) for job in jobs]
 
     def test_every_accelerator_alone_and_why_not_together(self):
         assert self.runs(["GPU:0", "GPU:1", "CPU:0"]) == [
@@ -258,10 +261,10 @@ class TestPlan:
         assert reason == (
             "mirrored is a strategy of tf.distribute; Keras on PyTorch is trained with one_device and data_parallel"
         )
-        assert self.runs(["GPU:0"], unusable={"GPU:1": "full"}, logical=4)[1:] == [
-            ("one_device", ("GPU:1",), "full"),
-            ("one_device", (), "PyTorch can't split an accelerator into logical devices"),
+        assert self.runs(["GPU:0"], logical=4)[1:] == [
+            ("one_device", (), "PyTorch can't split an accelerator into logical devices")
         ]
+        assert self.runs(["CPU:0"], logical=4) == [("one_device", ("CPU:0",), None)]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
@@ -281,12 +284,16 @@ def test_the_real_jax():
 
 REFERENCE = """
 import sys, json
-from gpucheck.child.backend import fit, jax
+from gpucheck.child.backend import jax
+from gpucheck.child.backend.keras_job import KerasJob
+from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import network
 jax.prepare(2); jax.load(); jax.devices()
 import keras
-there = fit._cpu_first_loss(jax, keras, sys.argv[1], 16)
-fit._fresh(jax, keras, sys.argv[1])
+job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))
+job.fresh()
+there = job.cpu_first_loss()
+job.fresh()
 with jax.scope(["CPU:1"]):
     images, labels = network.steps(16)
     fitted = network.model(keras, True).fit(images[:16], labels[:16], batch_size=16, shuffle=False, verbose=0)

@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from gpucheck.child import device_nodes
+from gpucheck.child.messages.files import DeviceNodesTask, NodeOpened
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
@@ -19,18 +20,23 @@ def host():
         yield local
 
 
+def error_of(host, path):
+    return host.child(DeviceNodesTask((path,))).wait_for(NodeOpened, path).error
+
+
 def test_one_stage_per_node_in_order(host):
     paths = ("/dev/null", "/dev/no-such-node", "/dev/zero")
-    child = host.child("device_nodes", *paths)
-    ending = child.end()
-    assert ending.ok
-    stages = child.stages()
-    assert [name for name in stages if name != "done"] == list(paths)
-    assert [stages[path] for path in paths] == [{"error": None}, {"error": "ENOENT"}, {"error": None}]
+    child = host.child(DeviceNodesTask(paths))
+    assert child.end().ok
+    assert [(path, answer.error) for path, answer in child.messages(NodeOpened).items()] == [
+        ("/dev/null", None),
+        ("/dev/no-such-node", "ENOENT"),
+        ("/dev/zero", None),
+    ]
 
 
 def test_it_asks_for_reading_and_writing(host, tmp_path):
-    assert host.child("device_nodes", str(tmp_path)).until(str(tmp_path)) == {"error": "EISDIR"}  # O_RDONLY would do
+    assert error_of(host, str(tmp_path)) == "EISDIR"  # O_RDONLY would do
 
 
 class Recorder:
@@ -39,11 +45,11 @@ class Recorder:
     def __init__(self):
         self.ended = []
 
-    def begin(self, stage):
+    def begin(self, kind, job):
         self.before = descriptors()
 
-    def end(self, stage, value):
-        self.ended.append((stage, value, descriptors() - self.before))
+    def end(self, message, job):
+        self.ended.append((job, message, descriptors() - self.before))
 
 
 def descriptors():
@@ -55,10 +61,10 @@ def test_it_neither_waits_to_open_nor_closes_before_it_reported(tmp_path):
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)
     recorder = Recorder()
-    device_nodes.run(recorder, [fifo])
+    device_nodes.run(recorder, DeviceNodesTask((fifo,)))
     ((stage, value, (descriptor, *others)),) = recorder.ended
     try:
-        assert (stage, value, others) == (fifo, {"error": None}, [])
+        assert (stage, value, others) == (fifo, NodeOpened(), [])
         flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
         assert flags & os.O_NONBLOCK
         assert flags & os.O_ACCMODE == os.O_RDWR
@@ -72,8 +78,7 @@ def test_a_node_without_a_driver(host, tmp_path):
         os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(511, 7))  # a major number that nobody has
     except OSError as error:
         pytest.skip(f"cannot make device nodes here: {error}")
-    answer = host.child("device_nodes", node).until(node)
-    assert answer in ({"error": "ENXIO"}, {"error": "ENODEV"}, {"error": "EACCES"}, {"error": "EPERM"})
+    assert error_of(host, node) in ("ENXIO", "ENODEV", "EACCES", "EPERM")
 
 
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may open everything")
@@ -81,4 +86,4 @@ def test_a_node_of_somebody_else(host, tmp_path):
     node = tmp_path / "nvidia0"
     node.write_text("")
     node.chmod(0)
-    assert host.child("device_nodes", str(node)).until(str(node)) == {"error": "EACCES"}
+    assert error_of(host, str(node)) == "EACCES"

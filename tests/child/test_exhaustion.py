@@ -7,7 +7,7 @@ from in_tensorflow import MARKS
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request, TrainingRun
-from gpucheck.probes._exhaustion import provoke
+from gpucheck.processes.exhaustion import provoke
 
 pytestmark = MARKS
 REQUEST = Request(allow_cpu=True, level=Level.FULL, timeout_seconds=240)

@@ -16,21 +16,24 @@ sys.path.insert(0, sys.argv[1])
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from gpucheck.child import plan
+from dataclasses import asdict
 from gpucheck.child.experiments import Setting
+from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import fit, together
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
 from gpucheck.experiments import global_batch
 
-class Stages:
-    def begin(self, stage): pass
-    def end(self, stage, value): pass
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, message, job): pass
 
 names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
-alone = fit.train(Stages(), tf, tf.keras, plan.planned("one_device", ("CPU:0",), "mixed_float16"), names)
-items = [plan.planned("one_device", (name,), "mixed_float16") for name in names]
-beside = together.train(Stages(), tf, tf.keras, items, names)
-tried = global_batch.run(Setting(None, tf, tf.keras, names, []))
-print(json.dumps({"module": tf.keras.__name__, "runs": [alone, *beside], "tried": tried}))
+jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
+alone = fit.train(Reporter(), tf.keras, jobs[0], TensorFlowJob(tf, tf.keras, jobs[0], names))
+beside = together.train(Reporter(), tf, tf.keras, jobs, names)
+tried = global_batch.run(Setting(tf, tf.keras, names, []))
+runs = [asdict(result) for result in (alone, *beside)]
+print(json.dumps({"module": tf.keras.__name__, "runs": runs, "tried": asdict(tried)}))
 """
 
 

@@ -1,46 +1,39 @@
+"""The child that opens libraries, run for real."""
+
 import sys
 
 import pytest
 from tiny_elf import library, needs_cc, truncated
 
+from gpucheck.child.messages import Stage
+from gpucheck.child.messages.files import LibrariesTask, LibraryOpened
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
 pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF files")]
 
 
-def run(tmp_path, **files):
-    """Write the files and open each of them, in order, in one real child."""
-    arguments = []
-    for name, data in files.items():
-        path = tmp_path / f"lib{name}.so.1"
+def run(folder, **files):
+    """Write the files and open each of them, in order, in one real child: how it ended, and each library's error."""
+    folder.mkdir()
+    paths = {f"lib{name}.so.1": folder / f"lib{name}.so.1" for name in files}
+    for path, data in zip(paths.values(), files.values(), strict=True):
         if data is not None:
             path.write_bytes(data)
-        arguments.append(f"lib{name}.so.1={path}")
     with LocalHost(Request()) as host:
-        child = host.child("libraries", *arguments)
-        return child.end(), child.stages()
+        child = host.child(LibrariesTask(tuple((soname, str(path)) for soname, path in paths.items())))
+        return child.end(), {soname: answer.error for soname, answer in child.messages(LibraryOpened).items()}
 
 
 def test_each_library_is_a_stage(tmp_path):
-    ending, stages = run(tmp_path, a=library("liba.so.1"), b=b"text" * 100, c=None, d=library("libd.so.1"))
+    ending, errors = run(tmp_path / "a=b", a=library("liba.so.1"), b=b"text" * 100, c=None, d=library("libd.so.1"))
     assert ending.ok
-    assert stages["liba.so.1"] == stages["libd.so.1"] == {"opened": True, "error": None}
-    assert stages["libb.so.1"]["opened"] is False
-    assert "invalid ELF header" in stages["libb.so.1"]["error"]
-    assert "No such file" in stages["libc.so.1"]["error"]
+    assert errors["liba.so.1"] is errors["libd.so.1"] is None
+    assert "invalid ELF header" in errors["libb.so.1"]
+    assert "No such file" in errors["libc.so.1"]
 
 
-def test_a_crash_tells_which_library_it_was(tmp_path):
-    ending, stages = run(tmp_path, a=library("liba.so.1"), b=truncated(library("libb.so.1")), c=library("libc.so.1"))
-    assert (ending.ok, ending.how, ending.stage) == (False, "killed by SIGBUS", "libb.so.1")
-    assert stages["liba.so.1"] == {"opened": True, "error": None}
-    assert "libc.so.1" not in stages
-
-
-def test_a_path_with_an_equals_sign(tmp_path):
-    folder = tmp_path / "a=b"
-    folder.mkdir()
-    ending, stages = run(folder, a=library("liba.so.1"))
-    assert ending.ok
-    assert stages["liba.so.1"]["opened"] is True
+def test_a_crash_names_the_library(tmp_path):
+    ending, errors = run(tmp_path / "a", a=library("liba.so.1"), b=truncated(library("libb.so.1")), c=library("libc.so.1"))
+    assert (ending.ok, ending.how, ending.stage) == (False, "killed by SIGBUS", Stage("dlopen", "libb.so.1"))
+    assert errors == {"liba.so.1": None}

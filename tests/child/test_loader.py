@@ -15,36 +15,36 @@ def open_one(name, symbol="cos"):
 
 
 def test_a_library_that_opens_tells_which_file_it_is():
-    library, account = open_one("libm.so.6")
+    library, loaded = open_one("libm.so.6")
     assert library is not None
-    assert account["status"] == "loaded"
-    assert account["library"].endswith("/libm.so.6")
+    assert loaded.status == "loaded"
+    assert loaded.library.endswith("/libm.so.6")
 
 
 def test_a_library_that_is_nowhere():
-    library, account = open_one("libnowhere.so.1")
+    library, loaded = open_one("libnowhere.so.1")
     assert library is None
-    assert account["status"] == "library-not-found"
-    assert account["problem"] == "libnowhere.so.1: cannot open shared object file: No such file or directory"
-    assert account["library"] is None
+    assert loaded.status == "library-not-found"
+    assert loaded.problem == "libnowhere.so.1: cannot open shared object file: No such file or directory"
+    assert loaded.library is None
 
 
 @pytest.mark.parametrize("size", [0, 16, 40])
 def test_a_truncated_library_is_found_and_refused(driver_folder, tmp_path, size):
     broken = tmp_path / "libcuda.so.1"
     broken.write_bytes((driver_folder / "libcuda.so.1").read_bytes()[:size])
-    library, account = open_one(broken)
+    library, loaded = open_one(broken)
     assert library is None
-    assert account["status"] == "library-unusable"
-    assert account["library"] == str(broken)
-    assert "file too short" in account["problem"]
+    assert loaded.status == "library-unusable"
+    assert loaded.library == str(broken)
+    assert "file too short" in loaded.problem
 
 
 def test_a_text_file_is_no_library(tmp_path):
     (tmp_path / "libcuda.so.1").write_text("# not a library, but long enough to hold a header\n" * 20)
-    _, account = open_one(tmp_path / "libcuda.so.1")
-    assert account["status"] == "library-unusable"
-    assert "invalid ELF header" in account["problem"]
+    _, loaded = open_one(tmp_path / "libcuda.so.1")
+    assert loaded.status == "library-unusable"
+    assert "invalid ELF header" in loaded.problem
 
 
 def test_a_library_whose_own_library_is_missing_is_unusable(tmp_path):
@@ -56,20 +56,20 @@ def test_a_library_whose_own_library_is_missing_is_unusable(tmp_path):
     subprocess.run([*compile_shared, str(needed), "-Wl,-soname,libneeded.so.1"], check=True)
     subprocess.run([*compile_shared, str(needing), "-Wl,--no-as-needed", str(needed)], check=True)
     shutil.move(needed, tmp_path / "elsewhere")
-    _, account = open_one(needing)
-    assert account["status"] == "library-unusable"
-    assert "libneeded.so.1" in account["problem"]
+    _, loaded = open_one(needing)
+    assert loaded.status == "library-unusable"
+    assert "libneeded.so.1" in loaded.problem
 
 
 def test_a_library_without_the_function_is_not_what_it_claims_to_be():
-    library, account = open_one("libm.so.6", symbol="cuInit")
+    library, loaded = open_one("libm.so.6", symbol="cuInit")
     assert library is None
-    assert account["status"] == "library-unusable"
-    assert "cuInit" in account["problem"]
+    assert loaded.status == "library-unusable"
+    assert "cuInit" in loaded.problem
 
 
 def test_a_system_for_which_there_is_no_driver():
-    library, account = load({"win32": "nvml.dll"}, "nvmlInit_v2")
+    library, loaded = load({"win32": "nvml.dll"}, "nvmlInit_v2")
     assert library is None
-    assert account["status"] == "library-not-found"
-    assert "linux" in account["problem"]
+    assert loaded.status == "library-not-found"
+    assert "linux" in loaded.problem

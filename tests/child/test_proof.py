@@ -1,10 +1,12 @@
 """What a run's figures say of how it computed."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
+from gpucheck.child.messages.training import JobResult, MeanLoss
 from gpucheck.child.smoke import proof
 
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())
@@ -22,15 +24,24 @@ NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], opt
     ],
 )
 def test_tf32_is_of_runs_on_gpus(devices, expected):
-    assert proof.numerics(NETWORK, True, devices) == {"output_dtype": "float32", "loss_scale": None, "tf32": expected}
+    made = result()
+    proof.note_numerics(made, NETWORK, True, devices)
+    assert (made.output_dtype, made.loss_scale, made.tf32) == ("float32", None, expected)
 
 
-def weights(before, *replicas):
-    """What is told of one variable, held by one replica or by several, that began with these numbers."""
+def result(losses=(2.5, 2.4, 2.2, 2.0, 1.8, 1.6), accuracies=(0.9,) * 6):
+    made = JobResult("one_device", ("CPU:0",), "float32", global_batch_size=16)
+    proof.note_steps(made, [1.0] * 6, proof.Means(losses, accuracies))
+    return made
+
+
+def with_weights(made, before, *replicas):
+    """With one variable, held by one replica or by several, that began with these numbers."""
     numpy = pytest.importorskip("numpy")
     held = [SimpleNamespace(numpy=lambda after=after: numpy.array(after)) for after in replicas]
     weight = SimpleNamespace(numpy=held[0].numpy, values=tuple(held)) if len(held) > 1 else held[0]
-    return proof.weights([weight], [numpy.array(before)])
+    proof.note_weights(made, [weight], [numpy.array(before)])
+    return made
 
 
 @pytest.mark.parametrize(
@@ -46,29 +57,44 @@ def weights(before, *replicas):
     ],
 )
 def test_weights_that_are_not_finite_are_told_from_those_that_never_changed(after, changed, finite, equal):
-    told = weights([1.0, 1.0], *after)
-    assert told == {"gradients_reach_weights": changed, "weights_finite": finite, "replicas_equal": equal}
+    made = with_weights(result(), [1.0, 1.0], *after)
+    assert (made.gradients_reach_weights, made.weights_finite, made.replicas_equal) == (changed, finite, equal)
 
 
-SECONDS = [1.0] * 6
+FLAT = (2.52, 2.4, 2.5, 2.5, 2.51, 2.45)  # the last step's loss is below the first one's, and yet nothing was learnt
 
 
-def test_the_reason_of_weights_that_are_not_finite_says_so():
-    account = {**proof.measured(SECONDS, [2.5, 2.4, 2.2, 2.0, 1.8, 1.6], 16, [0.9] * 6), **weights([1.0], [math.nan])}
-    assert proof.problem(account) == "some weights are not finite, although the loss is"
+@pytest.mark.parametrize(
+    ("made", "problem"),
+    [
+        (result(), None),
+        (result((2.5, math.inf, -math.inf, math.nan, math.nan, math.nan)), "the loss is not finite"),
+        (
+            result(FLAT, ()),
+            "the loss did not fall: its mean was 2.46 in the first third of the steps, 2.48 in the last",
+        ),
+        (result(accuracies=(0.9,) * 4 + (0.1,) * 2), "the accuracy stayed near chance: 0.10 on 10 classes"),
+        (replace(result(), placement_verified=False), "the work did not run where it was placed: not every device took part"),
+        (
+            replace(result(), placement_verified=False, misplaced_ops=("Conv2D on CPU:0",)),
+            "the work did not run where it was placed: Conv2D on CPU:0",
+        ),
+        (replace(result(), output_dtype="float16"), "the softmax was computed in float16"),
+    ],
+)
+def test_why_a_job_is_no_proof(made, problem):
+    proof.judge(with_weights(made, [1.0], [2.0]))
+    assert (made.status, made.reason, made.reached) == (("failed", problem, "verify") if problem else ("passed", None, None))
 
 
-def test_the_reason_of_a_loss_that_did_not_fall_quotes_what_was_compared():
-    """The last step's loss is below the first one's, and yet nothing was learnt."""
-    account = {**proof.measured(SECONDS, [2.52, 2.4, 2.5, 2.5, 2.51, 2.45], 16, []), **weights([1.0], [1.0])}
-    assert account["loss"] == {"first": 2.52, "last": 2.45, "first_third": 2.46, "last_third": 2.48}
-    assert account["loss_fell"] is False
-    assert proof.problem(account) == (
-        "the loss did not fall: its mean was 2.46 in the first third of the steps, 2.48 in the last"
-    )
+def test_weights_are_judged_apart_from_the_loss():
+    assert proof.problem(with_weights(result(), [1.0], [math.nan])) == "some weights are not finite, although the loss is"
+    assert proof.problem(with_weights(result(), [1.0], [1.0])) == "some weights did not change"
+    assert proof.problem(with_weights(result(), [1.0], [2.0], [3.0])) == "the replicas' weights differ"
 
 
-def test_thirds_of_a_loss_that_is_not_finite_are_unknown():
-    account = proof.measured(SECONDS, [2.5, math.inf, -math.inf, math.nan, math.nan, math.nan], 16, [])
-    assert account["loss"] == {"first": 2.5, "last": None, "first_third": None, "last_third": None}
-    assert account["loss_fell"] is None
+def test_thirds_of_a_loss():
+    made = result(FLAT)
+    assert (made.loss, made.loss_fell) == (MeanLoss(2.52, 2.45, 2.46, 2.48), False)
+    made = result((2.5, math.inf, -math.inf, math.nan, math.nan, math.nan))
+    assert (made.loss, made.loss_fell) == (MeanLoss(2.5, None, None, None), None)

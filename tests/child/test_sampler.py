@@ -6,6 +6,9 @@ import time
 import pytest
 from lab import fake_driver
 
+from gpucheck.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.processes import sampler
+
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or fake_driver.COMPILER is None, reason="the fake driver is built for Linux, by a C compiler"
 )
@@ -13,13 +16,11 @@ pytestmark = pytest.mark.skipif(
 
 def sampled(host):
     with host:
-        child = host.child("sampler", host.library_folder("pynvml"), limit=10.0)
-        began = time.monotonic()
-        child.until("sample 1")
-        child.tell("stop")
+        child = host.child(SamplerTask(host.library_folder("pynvml")), limit=10.0)
+        child.wait_for(Sampled, "1")
+        child.send(StopSampling())
         assert child.end().ok
-        stages = child.stages()
-    return stages, [value for stage, value in stages.items() if stage.startswith("sample ")], (began, time.monotonic())
+        return child.message(SamplerStarted).problem, sampler.samples(child)
 
 
 def test_every_gpu_a_few_times_a_second(driver_host):
@@ -30,27 +31,27 @@ def test_every_gpu_a_few_times_a_second(driver_host):
         "gpu.*.sm_clock_mhz": 1980,
         "gpu.1.clock_event_reasons": 0x44,
     }
-    cool = {"utilization_percent": 97, "power_watts": 410.0, "sm_clock_mhz": 1980, "clock_event_reasons": 1}
-    stages, samples, (began, ended) = sampled(driver_host(scenario))
-    assert stages["start"] == {"problem": None}
+    began = time.monotonic()
+    problem, samples = sampled(driver_host(scenario))
+    assert problem is None
     assert len(samples) >= 2
     for sample in samples:
-        assert began <= sample["at"] <= ended  # the clock of this process too
-        assert sample["gpus"] == [cool, {**cool, "clock_event_reasons": 0x44}]
-    assert 0.1 < samples[1]["at"] - samples[0]["at"] < 5
+        assert sample.gpus == (GpuSample(97, 410.0, 1980, 1), GpuSample(97, 410.0, 1980, 0x44))
+    assert began <= samples[0].seconds < samples[1].seconds <= time.monotonic()  # the clock of this process too
 
 
-def test_an_older_driver_calls_them_throttle_reasons(driver_host):
-    scenario = {"gpus": 1, "nvmlDeviceGetCurrentClocksEventReasons": 13, "gpu.*.clock_event_reasons": 0x20}
-    assert sampled(driver_host(scenario))[1][0]["gpus"][0]["clock_event_reasons"] == 0x20
-
-
-def test_a_lost_gpu_says_nothing(driver_host):
-    _, samples, _ = sampled(driver_host({"gpus": 1, "nvmlDeviceGetUtilizationRates": 15}))
-    assert samples[0]["gpus"] == [{}]
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ({"nvmlDeviceGetCurrentClocksEventReasons": 13, "gpu.*.clock_event_reasons": 0x20}, (False, 0x20)),  # an older driver
+        ({"nvmlDeviceGetUtilizationRates": 15}, (True, None)),
+    ],
+)
+def test_what_a_gpu_does_not_say(driver_host, lines, expected):
+    _, samples = sampled(driver_host({"gpus": 1, **lines}))
+    assert (samples[0].gpus[0].lost, samples[0].gpus[0].clock_event_reasons) == expected
 
 
 def test_no_nvml(driver_host):
-    stages, samples, _ = sampled(driver_host({"nvmlInit_v2": 9}))
-    assert stages["start"]["problem"]
-    assert samples == []
+    with driver_host({"nvmlInit_v2": 9}) as host, pytest.raises(RuntimeError, match="NVML: Driver Not Loaded"):
+        sampler.start(host)

@@ -8,12 +8,14 @@ import sys
 
 import pytest
 
+from gpucheck.child.messages.frameworks import FrameworkTask
 from gpucheck.child.plan import groups, plan, usable
 from gpucheck.child.smoke import network
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import keras, tensorflow, training
-from gpucheck.strategies import tpu
+from gpucheck.processes.frameworks import tensorflow_child
+from gpucheck.strategies import load
 
 pytestmark = [
     pytest.mark.xdist_group("smoke"),  # one training for all of them
@@ -65,9 +67,7 @@ def test_the_cpu_and_two_replicas_are_trained(trained):
 
 
 def test_the_log_is_kept_and_un_silenced(trained):
-    from gpucheck.probes._framework import child
-
-    assert "cpu_feature_guard" in child(trained["host"]).log()
+    assert "cpu_feature_guard" in tensorflow_child(trained["host"]).log()
 
 
 def fake_package(folder, name, text):
@@ -178,11 +178,8 @@ class TestPlan:
 
     @staticmethod
     def runs(devices, level=1, wanted=(), every=False):
-        return [
-            (item["strategy"], tuple(item["devices"]), item["precision"])
-            for item in plan(list(devices), level, list(wanted), every)
-            if not item["skip"]
-        ]
+        jobs = plan(list(devices), level, tuple(wanted), every)
+        return [(job.strategy, job.devices, job.precision) for job in jobs if not job.skip]
 
     def test_every_gpu_alone_and_all_together(self):
         assert self.runs(["CPU:0", "GPU:0", "GPU:1"]) == [
@@ -218,21 +215,19 @@ class TestPlan:
         assert one == [("CPU:0",), ("CPU:1",)]
 
     def test_the_first_device_trains_alone_and_the_others_together(self):
-        runs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ["one_device"])
-        sizes = [[item["stage"].removeprefix("train one_device ") for item in group] for group in groups(runs)]
+        jobs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ("one_device",))
+        sizes = [[job.id.removeprefix("one_device ") for job in group] for group in groups(jobs)]
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
-        assert sorted(name for group in sizes for name in group) == sorted(
-            item["stage"].removeprefix("train one_device ") for item in runs
-        )
+        assert sorted(name for group in sizes for name in group) == sorted(job.id.removeprefix("one_device ") for job in jobs)
 
     def test_only_what_was_asked_for(self):
         assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]
 
     def test_what_cannot_apply_says_why(self):
-        (item,) = plan(["CPU:0"], 1, ["tpu"])
-        assert item["skip"] == "no TPU is connected"
-        (item,) = plan(["CPU:0"], 1, ["data_parallel"])
-        assert item["skip"] == "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
+        (job,) = plan(["CPU:0"], 1, ("tpu",))
+        assert job.skip == "no TPU is connected"
+        (job,) = plan(["CPU:0"], 1, ("data_parallel",))
+        assert job.skip == "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
 
 
 def test_a_full_gpu_is_refused_politely():
@@ -241,18 +236,9 @@ def test_a_full_gpu_is_refused_politely():
     assert unfit == {"GPU:0": "only 0.1 GiB of its memory are free; the smoke job needs 1.5 GiB"}
 
 
-def test_the_settings_are_one_json_argument(trained):
-    (key,) = [key for key in trained["host"]._children if key[0] == "framework"]
-    assert json.loads(key[1]) == {
-        "level": 1,
-        "smoke": True,
-        "strategies": [],
-        "tpu": False,
-        "logical_devices": 0,
-        "log_device_placement": False,
-        "only": [],
-        "cross_device": None,
-    }
+def test_one_child_has_one_task(trained):
+    ((task, _),) = trained["host"].children(FrameworkTask)
+    assert task == FrameworkTask(True, 1, (), tpu=False, logical_devices=0, log_device_placement=False)
 
 
 def test_the_accuracy_is_above_chance(trained):
@@ -262,10 +248,10 @@ def test_the_accuracy_is_above_chance(trained):
 REFERENCE = """
 import sys, json
 import tensorflow as tf, keras
-from gpucheck.child.smoke import fit, network
+from gpucheck.child.smoke import network, tensorflow
 precision = sys.argv[1]
 network.PER_REPLICA_BATCH["GPU"] = 16
-there = fit.cpu_first_loss(tf, keras, precision, 16)
+there = tensorflow.cpu_first_loss(tf, keras, precision, 16)
 keras.backend.clear_session()
 keras.mixed_precision.set_global_policy(precision)
 keras.utils.set_random_seed(network.SEED)
@@ -285,17 +271,20 @@ def test_the_reference_loss_is_that_of_the_first_step(precision):
 
 SEVERAL_STEPS = """
 import json
+from dataclasses import asdict
 import tensorflow as tf, keras
-from gpucheck.child import plan
+from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import fit
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
 from gpucheck.strategies import one_device
 
-class Stages:
-    def begin(self, stage): pass
-    def end(self, stage, value): print(json.dumps(value))
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, message, job): print(json.dumps(asdict(message)))
 
-one_device.STEPS_PER_EXECUTION = 4
-fit.train(Stages(), tf, keras, plan.planned("one_device", ("CPU:0",), "mixed_bfloat16"), {"CPU:0": "CPU:0"})
+one_device.STRATEGY = one_device.STRATEGY._replace(steps_per_execution=4)
+job = Job("one_device", ("CPU:0",), "mixed_bfloat16")
+fit.train(Reporter(), keras, job, TensorFlowJob(tf, keras, job, {"CPU:0": "CPU:0"}))
 """
 
 
@@ -312,5 +301,6 @@ def test_several_steps_in_one_execution():
 
 
 def test_a_tpu_takes_several_steps_in_one_execution():
-    assert tpu.STEPS_PER_EXECUTION > 1
-    assert network.STEPS % tpu.STEPS_PER_EXECUTION == 0
+    together = load("tpu").steps_per_execution
+    assert together > 1
+    assert network.STEPS % together == 0

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from gpucheck.child.messages.training import JobResult
 from gpucheck.child.smoke import placement
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
@@ -57,11 +58,11 @@ CRASH = """
 import sys, threading
 def trace(frame, event, argument):
     if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("together.py"):
-        if frame.f_locals["self"].share.device == "CPU:2":
+        if frame.f_locals["self"].variables.device == "CPU:2":
             import os, signal
             os.kill(os.getpid(), signal.SIGSEGV)
     elif event == "call" and frame.f_code.co_name == "recorder" and frame.f_code.co_filename.endswith("recorder.py"):
-        if "CPU:2" in frame.f_locals["stage"]:
+        if "CPU:2" in frame.f_locals["job"]:
             import os, signal
             os.kill(os.getpid(), signal.SIGSEGV)
 threading.settrace(trace)
@@ -85,30 +86,34 @@ def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
     assert found[2].reason == "the training process was killed by SIGSEGV"
 
 
-def test_an_op_astray_belongs_to_the_device_that_lacks_it():
+def test_a_misplaced_op_belongs_to_the_device_that_lacks_it():
     placed = {("Conv2D", "GPU:0"), ("MatMul", "GPU:0"), ("MatMul", "GPU:1"), ("Conv2D", "CPU:0")}
-    mine = {device: placement.told_apart(placed, device, ["GPU:0", "GPU:1"]) for device in ("GPU:0", "GPU:1")}
-    assert placement.verified(mine["GPU:0"], ["GPU:0"])["placement_verified"] is True
-    assert placement.verified(mine["GPU:1"], ["GPU:1"]) == {"placement_verified": False, "misplaced_ops": ["Conv2D on CPU:0"]}
-    assert placement.told_apart(None, "GPU:0", []) is None
+    found = {}
+    for device in ("GPU:0", "GPU:1"):
+        result = found[device] = JobResult("one_device", (device,), "float32")
+        placement.note(result, placement.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
+    assert [result.placement_verified for result in found.values()] == [True, False]
+    assert found["GPU:1"].misplaced_ops == ("Conv2D on CPU:0",)
+    assert placement.ops_of_device(None, "GPU:0", []) is None
 
 
 COMPILED = """
 import json
 import tensorflow as tf, keras
-from gpucheck.child import plan
+from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import fit, together
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
 
-class Stages:
-    def begin(self, stage): pass
-    def end(self, stage, value): print(json.dumps([stage, value["status"], value["reason"], value["loss"]["first"]]))
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, result, job): print(json.dumps([job, result.status, result.reason, result.loss.first]))
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
 names = {f"CPU:{number}": f"CPU:{number}" for number in range(3)}
-items = [plan.planned("one_device", (f"CPU:{number}",), "float32", True) for number in (1, 2)]
-fit.train(Stages(), tf, keras, items[0], names)
-together.train(Stages(), tf, keras, items, names)
+jobs = [Job("one_device", (f"CPU:{number}",), "float32", True) for number in (1, 2)]
+fit.train(Reporter(), keras, jobs[0], TensorFlowJob(tf, keras, jobs[0], names))
+together.train(Reporter(), tf, keras, jobs, names)
 """
 
 
@@ -118,9 +123,9 @@ def test_xla_compiles_for_other_devices_than_the_first():
     done = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, timeout=240, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted((stage, status, reason) for stage, status, reason, _ in lines) == [
-        ("train one_device CPU:1 float32 xla", "passed", None),
-        ("train one_device CPU:1 float32 xla", "passed", None),
-        ("train one_device CPU:2 float32 xla", "passed", None),
+        ("one_device CPU:1 float32 xla", "passed", None),
+        ("one_device CPU:1 float32 xla", "passed", None),
+        ("one_device CPU:2 float32 xla", "passed", None),
     ]
     assert len({round(loss, 3) for *_, loss in lines}) == 1
 
@@ -153,20 +158,21 @@ def test_the_placement_log_of_every_worker_is_let_through():
 
 HALF = """
 import json
+from dataclasses import asdict
 import tensorflow as tf, keras
-from gpucheck.child import plan
+from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import together
 
-class Stages:
-    def begin(self, stage): pass
-    def end(self, stage, value): pass
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, message, job): pass
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
-items = [plan.planned("one_device", (name,), "mixed_float16") for name in names]
-print(json.dumps(together.train(Stages(), tf, keras, items, names)))
-assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later runs are the user's again
+jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
+print(json.dumps([asdict(result) for result in together.train(Reporter(), tf, keras, jobs, names)]))
+assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later jobs are the user's again
 """
 
 

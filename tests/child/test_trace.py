@@ -34,8 +34,8 @@ def plane(name, **lines):
 
 
 def parts(*planes, devices=("GPU:0",), errors=()):
-    got = trace.summary(Some(planes=planes, errors=list(errors)), devices)
-    nanoseconds = {name.partition("_")[0]: round(seconds * 1e9) for name, seconds in got.items()}
+    got = trace.parts_of_step(Some(planes=planes, errors=list(errors)), devices, 1)
+    nanoseconds = {name.partition("_")[0]: round(seconds * 1e9) for name, seconds in vars(got).items()}
     assert nanoseconds["device"] + nanoseconds["input"] + nanoseconds["host"] == nanoseconds["step"]
     return nanoseconds["step"], nanoseconds["device"], nanoseconds["input"], nanoseconds["host"]
 
@@ -101,19 +101,20 @@ import json, os, sys, time
 import keras, tensorflow as tf
 from gpucheck.child import trace
 from gpucheck.child.smoke import network, throughput
-from gpucheck.strategies import one_device
+from gpucheck import strategies
+from gpucheck.child.messages import fields_of
 
 
 def late(images, labels):
-    told = tf.numpy_function(lambda labels: (time.sleep(0.5), labels)[1], [labels], tf.int32)
-    return images, tf.ensure_shape(told, labels.shape)
+    late = tf.numpy_function(lambda labels: (time.sleep(0.5), labels)[1], [labels], tf.int32)
+    return images, tf.ensure_shape(late, labels.shape)
 
 
 data = network.dataset(tf, 4).map(late).prefetch(1)
-trainer = throughput.trainer(tf, keras, one_device.build(tf, ("CPU:0",)))
+trainer = throughput.trainer(tf, keras, strategies.build("one_device", tf, ("CPU:0",)))
 source = trainer.source(data)
 trainer.piped(source, 2)
-found = [trace.traced(tf, trainer, source, 12, sys.argv[1], ("CPU:0",))]
+found = [fields_of(trace.trace(tf, trainer, source, 12, sys.argv[1], ("CPU:0",)))]
 for file in __import__("glob").glob(sys.argv[1] + "/**/*.pb", recursive=True):
     open(file, "wb").write(b"broken")
 try:
@@ -121,7 +122,7 @@ try:
 except trace.Unreadable as error:
     found.append(str(error))
 tf.profiler.experimental.start(sys.argv[1])
-found.append(trace.traced(tf, trainer, source, 1, sys.argv[1], ("CPU:0",)))
+found.append(fields_of(trace.trace(tf, trainer, source, 1, sys.argv[1], ("CPU:0",))))
 print(json.dumps(found))
 """
 

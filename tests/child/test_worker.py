@@ -33,7 +33,7 @@ PER_REPLICA = """Attempt to convert a value (PerReplica:{
     ],
 )
 def test_what_an_exception_says(text, words):
-    assert worker.said(ValueError(text)) == f"ValueError: {words}"
+    assert worker.exception_text(ValueError(text)) == f"ValueError: {words}"
 
 
 def test_the_driver_of_the_kernel(tmp_path):

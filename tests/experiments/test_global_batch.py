@@ -17,7 +17,7 @@ found["tf32"] = tf.config.experimental.tensor_float_32_execution_enabled()
 losses.unscale_loss_for_distribution = lambda value: value
 found["unscaled"] = global_batch.run(setting)["problem"]
 try:
-    global_batch.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, []))
+    global_batch.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, []))
 except NotHere as reason:
     found["alone"] = str(reason)
 """

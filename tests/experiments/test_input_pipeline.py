@@ -1,30 +1,31 @@
 """What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
 
-import msgspec
 import pytest
 from experiments.page import differences
 from fakes import readings
 from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
+from gpucheck.child.messages.training import JobFigures, JobResult
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.pipeline import judge
-from gpucheck.model import Experiment, Reading, Status, TrainingRun
-from gpucheck.probes.training import Training
+from gpucheck.model import Experiment, Reading, Status
+from gpucheck.probes.training import Training, training_run
 
 pytestmark = MARKS
 
 SCRIPT = """
 import json
+from dataclasses import asdict
 import keras
 import tensorflow as tf
+from gpucheck.child.messages.training import JobResult
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.child.smoke import network
 from gpucheck.experiments import input_pipeline
 
-run = {"strategy": "one_device", "devices": ["CPU:0"], "precision": "float32", "compiled": False, "status": "passed",
-       "stage": None, "replicas": 1, "samples_per_second": 400.0}
-whole = input_pipeline.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, [run]))
+run = JobResult("one_device", ("CPU:0",), "float32", status="passed")
+whole = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
 
 plain = input_pipeline.ladder(tf, 2, network.arrays(8))
 rewrites = {name: vars(data.options().experimental_optimization)["_options"] for name, data in plain.items()}
@@ -37,14 +38,14 @@ def slow(tf, global_batch, drop_remainder=True):
     return fast(tf, global_batch, drop_remainder).map(sleep)
 network.dataset = slow
 input_pipeline.ladder = lambda *_: {}
-starved = input_pipeline.run(Setting(None, tf, keras, {"CPU:0": "CPU:0"}, [run]))
+starved = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
 
 try:
-    input_pipeline.run(Setting(None, tf, keras, {"GPU:0": "GPU:0", "CPU:0": "CPU:0"}, [run]))
+    input_pipeline.run(Setting(tf, keras, {"GPU:0": "GPU:0", "CPU:0": "CPU:0"}, [run]))
 except NotHere as reason:
     refused = str(reason)
 policy = keras.mixed_precision.dtype_policy().name
-print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}))
+print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=asdict))
 """
 
 
@@ -84,14 +85,11 @@ def test_every_figure_is_explained(measured):
     assert differences("input_pipeline", measured["whole"]["figures"]) == []
 
 
-def test_the_run_of_that_device_is_told_what_was_found(measured):
-    (fields,) = measured["whole"]["fields"].values()
-    figures = measured["whole"]["figures"]
-    assert list(measured["whole"]["fields"]) == ["train one_device CPU:0 float32"]
-    told = ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")  # all three of the same steps
-    assert fields == {name: figures[name] for name in told}
-    msgspec.convert({"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed",
-                     **fields}, TrainingRun)  # fmt: skip
+def test_the_job_on_that_device_gets_what_was_measured(measured):
+    figures, of_job = measured["whole"]["figures"], measured["whole"]["job_figures"]
+    assert measured["whole"]["about_job"] == "one_device CPU:0 float32"
+    names = ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")  # all three of the same steps
+    assert {name: value for name, value in of_job.items() if value is not None} == {name: figures[name] for name in names}
 
 
 def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
@@ -103,13 +101,11 @@ def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
 
 
 def test_a_slow_pipeline_is_named_from_its_measurements(measured):
-    fields = measured["starved"]["fields"]["train one_device CPU:0 float32"]
-    assert 0.2 < fields["input_wait_share"] <= 1
-    run = {"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed", **fields}
-    experiments = [
-        {"name": "input_pipeline", "status": "passed"} | {key: measured["starved"][key] for key in ("devices", "figures")}
-    ]
-    training = msgspec.convert({"runs": [run], "experiments": experiments}, Training)
+    starved = measured["starved"]
+    assert 0.2 < starved["job_figures"]["input_wait_share"] <= 1
+    trained = JobResult("one_device", ("CPU:0",), "float32", replicas=1, status="passed")
+    made = Experiment(name="input_pipeline", status="passed", devices=("CPU:0",), figures=starved["figures"])
+    training = Training(runs=(training_run(trained, JobFigures(**starved["job_figures"])),), experiments=(made,))
     (judgement,) = judge(
         Facts([*readings({}), Reading(probe="training", status="ok", fact=training)]), [RULES["input-pipeline-bound"]]
     )
@@ -122,8 +118,3 @@ def test_a_slow_pipeline_is_named_from_its_measurements(measured):
 def test_it_is_made_on_an_accelerator_or_not_at_all(measured):
     assert measured["refused"] == "no accelerator has trained alone in float32"
     assert measured["policy"] == "float32"
-
-
-def test_it_fits_the_report(measured):
-    made = {"name": "input_pipeline", "status": "passed", **{key: measured["whole"][key] for key in ("devices", "figures")}}
-    assert msgspec.convert(made, Experiment).figures["jpeg_plain_samples_per_second"] > 0

@@ -7,6 +7,7 @@ import pytest
 from experiments.page import differences
 
 from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult
 from gpucheck.experiments import memory_growth
 
 GIB = 1 << 30
@@ -51,7 +52,7 @@ def machine(monkeypatch):
         monkeypatch.setattr(memory_growth, "load", lambda names, symbol: (object(), {}))
         monkeypatch.setattr(memory_growth.cuda, "memory", lambda library, ordinal: states[ordinal])
         names = {f"GPU:{number}": f"GPU:{number}" for number in range(len(used))}
-        return memory_growth.run(Setting(None, tf, None, names, []))
+        return memory_growth.run(Setting(tf, None, names, []))
 
     return run
 
@@ -59,19 +60,15 @@ def machine(monkeypatch):
 def test_most_is_left(machine):
     tf = TensorFlow(room=12 * GIB)
     made = machine(tf, 1)
-    assert made == {
-        "devices": ["GPU:0"],
-        "figures": {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB},
-        "problem": None,
-    }
+    assert made == ExperimentResult(("GPU:0",), {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB})
     assert tf.asked == []  # there is nothing to try
-    assert differences("memory_growth", made["figures"]) == []
+    assert differences("memory_growth", made.figures) == []
 
 
 def test_tensorflow_has_taken_all(machine):
     tf = TensorFlow(gpus=2, room=10 * GIB)
     made = machine(tf, 1, 11)
-    assert made["problem"] == (
+    assert made.problem == (
         "memory growth is not honoured on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was in"
         " TensorFlow's store"
     )
@@ -80,7 +77,7 @@ def test_tensorflow_has_taken_all(machine):
 
 def test_others_have_taken_all(machine):
     tf = TensorFlow(room=1 * GIB)
-    assert machine(tf, 11)["problem"] is None
+    assert machine(tf, 11).problem is None
     assert tf.asked == [("/GPU:0", 4 * GIB)]
 
 
@@ -99,4 +96,4 @@ def test_where_it_cannot_be_looked_at(machine, tf, why):
 
 def test_a_cpu_has_nothing_to_take_in_advance():
     with pytest.raises(NotHere, match="main memory is not taken in advance, and this is CPU:0"):
-        memory_growth.run(Setting(None, None, None, {"CPU:0": "CPU:0"}, []))
+        memory_growth.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))

@@ -3,7 +3,7 @@
 from experiments.page import explained, sections
 
 from gpucheck.child.experiments import names
-from gpucheck.probes._exhaustion import NAME
+from gpucheck.processes.exhaustion import NAME
 
 
 def test_every_experiment_has_its_section():

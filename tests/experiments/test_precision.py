@@ -11,10 +11,9 @@ from gpucheck.child.experiments import Setting
 from gpucheck.experiments import precision
 
 def account(device, name, rate):
-    return {"strategy": "one_device", "devices": [device], "precision": name, "compiled": False, "status": "passed",
-            "samples_per_second": rate}
+    return JobResult("one_device", (device,), name, status="passed", samples_per_second=rate)
 
-setting.runs = [account("CPU:0", "float32", 100.0), account("CPU:0", "mixed_float16", 150.0),
+setting.results = [account("CPU:0", "float32", 100.0), account("CPU:0", "mixed_float16", 150.0),
                 account("CPU:1", "mixed_bfloat16", 150.0)]
 found["sound"] = precision.run(setting)
 found["policy"] = keras.mixed_precision.global_policy().name

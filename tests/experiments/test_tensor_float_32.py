@@ -42,7 +42,7 @@ def gpus(count, logical, capability):
 
 
 def here(device, tf, names=None):
-    tensor_float_32._present(Setting(None, tf, None, names or {device: device}, []), device)
+    tensor_float_32._present(Setting(tf, None, names or {device: device}, []), device)
 
 
 class TestMeasured:
@@ -65,13 +65,13 @@ def test_every_figure_is_explained(monkeypatch):
     losses, seconds = {True: [2.5, 2.0], False: [2.5, 2.0]}, {True: 0.002, False: 0.003}
     monkeypatch.setattr(tensor_float_32, "_measured", lambda *_: (losses, seconds))
     monkeypatch.setattr(tensor_float_32, "forget", lambda keras: None)
-    here = Setting(None, gpus(1, 1, [(9, 0)]), None, {"GPU:0": "GPU:0"}, [])
-    assert differences("tensor_float_32", tensor_float_32.run(here)["figures"]) == []
+    here = Setting(gpus(1, 1, [(9, 0)]), None, {"GPU:0": "GPU:0"}, [])
+    assert differences("tensor_float_32", tensor_float_32.run(here).figures) == []
 
 
 def test_a_cpu_has_no_tf32():
     with pytest.raises(NotHere, match="TF32 is computed by NVIDIA GPUs, and this is CPU:0"):
-        tensor_float_32.run(Setting(None, None, None, {"CPU:0": "CPU:0"}, []))
+        tensor_float_32.run(Setting(None, None, {"CPU:0": "CPU:0"}, []))
 
 
 def test_a_gpu_before_ampere_has_no_tf32():

@@ -3,7 +3,7 @@
 import pytest
 
 from gpucheck.experiments import batch_normalization, global_batch
-from gpucheck.experiments._comparison import percent
+from gpucheck.experiments._measure import percent
 
 
 @pytest.mark.parametrize(

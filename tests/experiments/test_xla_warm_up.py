@@ -4,44 +4,43 @@ import pytest
 from experiments.page import differences
 
 from gpucheck.child.experiments import NotHere, Setting
+from gpucheck.child.messages.training import ExperimentResult, JobResult
 from gpucheck.experiments import xla_warm_up
 
 
 def account(device, first, step, compiled=False, **changes):
-    return {"strategy": "one_device", "devices": [device], "precision": "float32", "compiled": compiled, "status": "passed",
-            "stage": None, "first_step_seconds": first, "step_seconds": step, **changes}  # fmt: skip
+    given = {"precision": "float32", "status": "passed", "first_step_seconds": first, "step_seconds": step, **changes}
+    return JobResult("one_device", (device,), compiled=compiled, **given)
 
 
 def made(*runs):
     names = {name: name for name in ("GPU:0", "GPU:1", "CPU:0")}
-    return xla_warm_up.run(Setting(None, None, None, names, list(runs)))
+    return xla_warm_up.run(Setting(None, None, names, list(runs)))
 
 
 def test_the_steps_after_which_it_has_paid():
     found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
-    assert found == {
-        "devices": ["GPU:0"],
-        "figures": {
-            "first_step_seconds": 4.0,
-            "xla_first_step_seconds": 64.0,
-            "step_seconds": 0.010,
-            "xla_step_seconds": 0.004,
-            "break_even_steps": 10_001,  # 60 s more at the start, 6 ms less at each step after it
-        },
+    figures = {
+        "first_step_seconds": 4.0,
+        "xla_first_step_seconds": 64.0,
+        "step_seconds": 0.010,
+        "xla_step_seconds": 0.004,
+        "break_even_steps": 10_001,  # 60 s more at the start, 6 ms less at each step after it
     }
+    assert found == ExperimentResult(("GPU:0",), figures)
 
 
 def test_every_figure_is_explained():
     found = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.004, compiled=True))
-    assert differences("xla_warm_up", found["figures"]) == []
+    assert differences("xla_warm_up", found.figures) == []
 
 
 def test_it_may_never_pay():
     slower = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 64.0, 0.011, compiled=True))
-    assert "break_even_steps" not in slower["figures"]
-    assert slower["figures"]["xla_step_seconds"] == 0.011
+    assert "break_even_steps" not in slower.figures
+    assert slower.figures["xla_step_seconds"] == 0.011
     at_once = made(account("GPU:0", 4.0, 0.010), account("GPU:0", 3.0, 0.004, compiled=True))
-    assert at_once["figures"]["break_even_steps"] == 1
+    assert at_once.figures["break_even_steps"] == 1
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,30 @@
-"""Stages of a child as its parent sees them: whole, cut short, garbled."""
+"""A child's report as its parent sees it: whole, cut short, garbled, forged; and how a child is started."""
 
+import json
 import os
 import sys
 import time
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
+from gpucheck.child.messages import Done, Stage, Task, fields_of
+from gpucheck.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
+from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
+from gpucheck.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
+from gpucheck.child.messages.workers import WorkerTask
 from gpucheck.host.child import LocalChild, child_argv, child_env
+from gpucheck.host.inbox import Inbox
 from gpucheck.host.process import Process
 from gpucheck.model import Request
+
+LINES = """
+import json, os, sys, time
+def say(**entry): print(json.dumps(entry), flush=True)
+def begin(stage, job="", step=""): say(begin=stage, job=job, step=step)
+def end(name, value={}, job=""): say(end=name, job=job, value=value)
+"""
 
 
 @pytest.fixture
@@ -17,7 +32,7 @@ def child():
     started = []
 
     def factory(code, limit=20.0):
-        process = Process([sys.executable, "-c", "import json, os, sys, time\n" + code], dict(os.environ), lifeline=True)
+        process = Process([sys.executable, "-c", LINES + code], dict(os.environ), report_bytes=Task.report_bytes)
         started.append(process)
         local = LocalChild(limit)
         local.start(lambda: process)
@@ -29,50 +44,90 @@ def child():
         process.close()
 
 
-SAY = "def say(**entry): print(json.dumps(entry), flush=True)\n"
-
-
-def test_stages_arrive_while_the_child_works(child):
+def test_messages_arrive_while_the_child_works(child):
     one = child(
-        SAY
-        + "say(begin='a'); say(end='a', value={'x': 1}); sys.stdin.readline(); say(end='b', value=2); say(end='done', value=None)"
+        "end('LibrariesMapped', {'paths': {'a': 'b'}}); free = json.loads(sys.stdin.readline())\n"
+        "end('DevicesListed', {'devices': [], 'problem': str(free)}); end('Done')"
     )
-    assert one.until("a") == {"x": 1}
-    assert "b" not in one.stages()
-    one.tell({"go": True})
-    assert one.until("b") == 2
+    assert one.wait_for(LibrariesMapped) == LibrariesMapped({"a": "b"})
+    assert one.message(DevicesListed) is None
+    one.send(FreeMemory({"0": 7}))
+    assert one.wait_for(DevicesListed) == DevicesListed((), "{'free_bytes': {'0': 7}}")
     assert one.end()[:3] == (True, "finished", None)
 
 
-def test_a_crash_keeps_what_was_said_and_names_the_stage(child):
-    one = child(SAY + "say(end='a', value=1); say(begin='gpu 3'); os.kill(os.getpid(), 11)")
-    assert one.until("gpu 3") is None
-    assert one.until("a") == 1
-    assert one.end()[:3] == (False, "killed by SIGSEGV", "gpu 3")
-
-
-def test_a_hang_ends_at_the_limit(child):
-    one = child(SAY + "say(begin='init'); time.sleep(600)", limit=1.0)
+@pytest.mark.parametrize(
+    ("code", "limit", "how", "stage"),
+    [
+        ("begin('gpu', '3'); os.kill(os.getpid(), 11)", 20.0, "killed by SIGSEGV", "gpu 3"),
+        ("begin('init'); time.sleep(600)", 1.0, "timed out", "init"),
+        ("begin('train', 'a'); begin('train', 'a', 'steps')", 20.0, "ended without a word", "train a: steps"),
+        ("begin('train', 'a', 'steps'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "train a: steps"),
+        ("begin('mapped', '', 'x'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "None"),
+        ("end('Crashed', {'type': 'KeyError', 'message': 'x'})", 20.0, "KeyError: x", "None"),
+    ],
+)
+def test_an_ending_names_the_stage(child, code, limit, how, stage):
+    one = child("end('DevicesListed', {'devices': []})\n" + code, limit)
     began = time.monotonic()
-    assert one.until("init") is None
+    assert one.wait_for(GpuRead, "3") is None
     assert time.monotonic() - began < 4
-    assert one.end()[:3] == (False, "timed out", "init")
+    ending = one.end()
+    assert (ending.ok, ending.how, str(ending.stage)) == (False, how, stage)
+    assert one.message(DevicesListed) == DevicesListed(())
 
 
-def test_a_step_inside_a_stage_ends_with_it(child):
-    one = child(SAY + "say(begin='train'); say(begin='train: steps'); say(end='train', value=1); say(end='done', value=None)")
+def test_what_is_no_report_is_passed_over(child):
+    """The user's own start-up code may write before us."""
+    one = child('os.write(1, b\'\\xff\\x00{]\\n[1]\\n"text"\\n{"a": 1}\\n\' + b"[" * 99999 + b"\\n"); end("Done")')
     assert one.end()[:3] == (True, "finished", None)
 
 
-def test_garbage_is_no_stage(child):
-    one = child('os.write(1, b\'\\xff\\x00{]\\n{"end": 3}\\n[1]\\n"text"\\n{"end": "cut", "val\')')
-    assert one.stages() == {}
-    assert one.end()[:3] == (False, "ended without a word", None)
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"end": "GpuRead", "job": "0", "value": {"gpu": {"index": "none"}}}, "Expected `int`, got `str` - at `$.gpu.index`"),
+        ({"end": "GpuRead", "job": "0", "value": {}}, "missing required field `gpu`"),
+        ({"end": "GpuRead", "job": "0"}, "'value'"),
+        ({"end": "GpuRead", "job": 0, "value": {"gpu": {"index": 0}}}, "there is no message 'GpuRead'"),
+        ({"end": "N" * 999, "job": "", "value": {}}, "there is no message 'NNN"),
+        ({"begin": "a" * 9, "job": None, "step": ""}, "Expected `str`, got `null`"),
+        ({"end": ["Done"], "job": "", "value": None}, "there is no message"),
+    ],
+)
+def test_a_forged_report_is_a_clear_problem(child, line, words):
+    began = time.monotonic()
+    one = child(f"end('LibrariesMapped', {{'paths': {{}}}}); say(**{line!r}); end('Done'); time.sleep(600)")
+    assert one.wait_for(Done) is None
+    ending = one.end()
+    assert time.monotonic() - began < 8  # it is not waited for
+    assert not ending.ok
+    assert ending.how.startswith("stopped: its report can't be read: ")
+    assert words in ending.how
+    assert len(ending.how) < 300
+    assert one.message(LibrariesMapped) == LibrariesMapped({})
 
 
-def test_success_without_the_last_word_is_no_success(child):
-    one = child(SAY + "say(end='a', value=1)")
-    assert one.end()[:3] == (False, "ended without a word", None)
+RESULT = JobResult("mirrored", ("GPU:0", "GPU:1"), "float32", replicas=2, loss=MeanLoss(2.5, None), misplaced_ops=("a",))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        RESULT,
+        replace(RESULT, first_step_seconds=float("inf")),
+        Planned((Job("one_device", ("CPU:0",)), Job("tpu", (), skip="no TPU"))),
+        GpuRead(Gpu(3, compute_capability=(9, 0), processes=(GpuProcess(7, name="python"),))),
+        DevicesListed((Device("GPU:0", "GPU", "NVIDIA H200", (9, 0)),)),
+        Sampled(1.5, (GpuSample(), GpuSample(98, 410.2, 1980, 0x40))),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_a_message_comes_as_it_was_sent(message):
+    inbox = Inbox()
+    inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": fields_of(message)}).encode() + b"\n")
+    assert inbox.problem is None
+    assert inbox.message(type(message), "a") == message
 
 
 def test_a_child_that_was_never_started_says_why():
@@ -81,60 +136,63 @@ def test_a_child_that_was_never_started_says_why():
 
     one = LocalChild(10.0)
     one.start(refuse)
-    assert one.until("a") is None
+    assert one.wait_for(Done) is None
     assert one.end()[:3] == (False, "not started: no such file", None)
     assert one.log() == ""
 
 
+def test_what_is_displayed_of_a_stage():
+    assert str(Stage("train", "one_device GPU:0 float32", "first step")) == "train one_device GPU:0 float32: first step"
+    assert Job("mirrored", ("GPU:0", "GPU:1"), compiled=True).id == "mirrored GPU:0,GPU:1 float32 xla"
+
+
 def test_examining_children_run_as_the_users_program_would():
-    argv = child_argv(Request(python="/opt/python"), "framework", ("{}",))
+    argv = child_argv(Request(python="/opt/python"), FrameworkTask, "{}")
     assert argv[0] == "/opt/python"
     assert "-I" not in argv
-    assert child_argv(Request(python="/opt/python"), "nvml", ())[:3] == [sys.executable, "-I", "-S"]
+    assert argv[-2:] == ["framework", "{}"]
+    assert child_argv(Request(python="/opt/python"), NvmlTask, "{}")[:3] == [sys.executable, "-I", "-S"]
 
 
 def test_the_users_environment_is_kept_and_tensorflow_un_silenced():
-    env = child_env(
-        Request(),
-        {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_MAX_VLOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"},
-        "framework",
-    )
+    given = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_CPP_MAX_VLOG_LEVEL": "3", "TF_CPP_VMODULE": "foo=2", "LD_LIBRARY_PATH": "/x"}
+    env = child_env(Request(), given, FrameworkTask)
     assert env["TF_CPP_MIN_LOG_LEVEL"] == "0"
     assert "TF_CPP_MAX_VLOG_LEVEL" not in env
     assert env["TF_CPP_VMODULE"] == "foo=2,dso_loader=1"
     assert env["LD_LIBRARY_PATH"] == "/x"
     assert env["TPU_SKIP_MDS_QUERY"] == "1"
-    assert child_env(Request(), {"TPU_SKIP_MDS_QUERY": "0"}, "framework")["TPU_SKIP_MDS_QUERY"] == "0"
-    assert child_env(Request(backend="jax"), {"A": "b"}, "nvml") == {"A": "b"}
+    assert child_env(Request(), {"TPU_SKIP_MDS_QUERY": "0"}, FrameworkTask)["TPU_SKIP_MDS_QUERY"] == "0"
+    assert child_env(Request(backend="jax"), {"A": "b"}, NvmlTask) == {"A": "b"}
 
 
 def test_keras_is_told_the_backend_that_was_asked_for():
-    told = {"KERAS_BACKEND": "jax"}
-    for name in ("framework", "backend", "worker", "bench"):
-        assert child_env(Request(backend="tensorflow"), told, name)["KERAS_BACKEND"] == "tensorflow"
-        assert child_env(Request(), told, name)["KERAS_BACKEND"] == "jax"
-    assert "KERAS_BACKEND" not in child_env(Request(), {}, "framework")
+    given = {"KERAS_BACKEND": "jax"}
+    for kind in (FrameworkTask, BackendTask, WorkerTask):
+        assert child_env(Request(backend="tensorflow"), given, kind)["KERAS_BACKEND"] == "tensorflow"
+        assert child_env(Request(), given, kind)["KERAS_BACKEND"] == "jax"
+    assert "KERAS_BACKEND" not in child_env(Request(), {}, FrameworkTask)
 
 
 def test_a_child_that_writes_without_end_is_stopped(child):
-    one = child(SAY + "say(end='a', value=1)\nwhile True: os.write(1, b'x' * 65536)")
-    assert one.until("b") is None
-    assert one.stages() == {"a": 1}
+    one = child("end('LibrariesMapped', {'paths': {}})\nwhile True: os.write(1, b'x' * 65536)")
+    assert one.wait_for(Done) is None
+    assert one.message(LibrariesMapped) == LibrariesMapped({})
     assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
 
 
 def test_a_child_that_wrote_too_much_is_not_believed_and_not_kept(child):
-    one = child(SAY + "os.write(1, b'x' * 30000000); say(end='done', value=None)")
+    one = child("os.write(1, b'x' * 30000000); end('Done')")
     tracemalloc.start()
     try:
         assert one.end()[:2] == (False, "stopped: it wrote more than 4 MiB to its standard output")
-        assert one.stages() == {}
+        assert one.message(Done) is None
         assert tracemalloc.get_traced_memory()[1] < 12 << 20
     finally:
         tracemalloc.stop()
 
 
 def test_a_long_line_comes_whole(child):
-    one = child(SAY + "say(end='a', value='x' * 3000000); say(end='done', value=None)")
-    assert len(one.until("a")) == 3000000
+    one = child("end('LibrariesMapped', {'paths': {'a': 'x' * 3000000}}); end('Done')")
+    assert len(one.wait_for(LibrariesMapped).paths["a"]) == 3000000
     assert one.end().ok

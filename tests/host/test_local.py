@@ -8,6 +8,7 @@ import time
 import psutil
 import pytest
 
+from gpucheck.child.messages.interpreter import InterpreterTask
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes._loader import Loader
@@ -52,23 +53,23 @@ def test_programs(host):
 
 
 def test_our_own_interpreter_needs_no_child(host):
-    assert host.interpreter()["executable"] == sys.executable
+    assert host.interpreter().executable == sys.executable
     assert host.started.shared == {}
 
 
 def test_another_interpreter_is_asked():
     with LocalHost(Request(python=sys.executable)) as opened:
-        assert opened.interpreter()["version"] == ".".join(map(str, sys.version_info[:3]))
+        assert opened.interpreter().version == ".".join(map(str, sys.version_info[:3]))
 
 
 def test_what_is_no_interpreter_says_so():
     with LocalHost(Request(python="/bin/true")) as opened:
-        assert opened.interpreter() == {"problem": "ended without a word"}
+        assert opened.interpreter() == "ended without a word"
 
 
 def test_threads_share_one_child(host):
     seen = []
-    threads = [threading.Thread(target=lambda: seen.append(host.child("interpreter"))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: seen.append(host.child(InterpreterTask()))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -79,7 +80,7 @@ def test_threads_share_one_child(host):
 def test_no_child_starts_after_the_end():
     with LocalHost(Request()) as opened:
         pass
-    assert opened.child("interpreter").end().how == "not started: the run is over"
+    assert opened.child(InterpreterTask()).end().how == "not started: the run is over"
 
 
 def test_the_report_keeps_its_share_of_the_time():
@@ -115,7 +116,7 @@ def test_an_interpreter_that_a_file_keeps_from_answering(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "json.py").write_text("raise RuntimeError")
     with LocalHost(Request(python=sys.executable)) as host:
-        assert host.interpreter()["problem"].startswith(f"{tmp_path}/json.py hides Python's own module json: rename it")
+        assert host.interpreter().startswith(f"{tmp_path}/json.py hides Python's own module json: rename it")
 
 
 @pytest.mark.parametrize(
@@ -130,4 +131,4 @@ def test_an_interpreter_that_is_too_old_or_none(tmp_path, script, problem):
     python.write_text(f"#!/bin/sh\n{script}\n")
     python.chmod(0o755)
     with LocalHost(Request(python=str(python))) as host:
-        assert host.interpreter()["problem"].startswith(problem)
+        assert host.interpreter().startswith(problem)

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -98,8 +99,8 @@ import os, resource, sys, time
 sys.path.insert(0, sys.argv[1])
 from gpucheck.host.process import Process
 writer = "import os\\nfor _ in range(4096): os.write(%d, b'x' * 65535 + b'\\\\n')\\nos.write(1, b'done')"
-for number, lifeline in ((2, True), (2, False), (1, False)):
-    process = Process([sys.executable, "-c", writer % number], dict(os.environ), lifeline=lifeline)
+for number, report_bytes in ((2, 1 << 20), (2, None), (1, None)):
+    process = Process([sys.executable, "-c", writer % number], dict(os.environ), report_bytes=report_bytes)
     ended = process.wait(time.monotonic() + 120)
     print(ended, process.returncode, (process.err if number == 2 else process.out).size >> 20)
     process.kill()
@@ -132,7 +133,7 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
         "from gpucheck.host.child import BOOTSTRAP, PACKAGE\n"
         "from gpucheck.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
-        f"child = Process([sys.executable, '-c', BOOTSTRAP, {str(tmp_path / 'gpucheck')!r}, 'sleeper'], dict(os.environ), lifeline=True)\n"
+        f"child = Process([sys.executable, '-c', BOOTSTRAP, {str(tmp_path / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
         "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )
@@ -141,9 +142,14 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     package = tmp_path / "gpucheck" / "child"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
+    real = pathlib.Path(runtime.__file__).parent
+    shutil.copytree(real / "messages", package / "messages")
     for name in ("boot.py", "runtime.py", "shadows.py"):
-        (package / name).write_text((pathlib.Path(runtime.__file__).parent / name).read_text())
-    (package / "sleeper.py").write_text("import time\ndef run(stages, args):\n    stages.begin('sleep')\n    time.sleep(600)\n")
+        (package / name).write_text((real / name).read_text())
+    (package / "sleeper.py").write_text(
+        "import time\nfrom gpucheck.child.messages import Done\nTASK = dict\n"
+        "def run(reporter, task):\n    reporter.begin(Done)\n    time.sleep(600)\n"
+    )
     parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())
     assert psutil.pid_exists(pid)

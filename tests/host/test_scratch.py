@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from gpucheck.child.messages.files import LibrariesTask
+from gpucheck.child.messages.interpreter import InterpreterTask
 from gpucheck.host.local import LocalHost
 from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
@@ -50,9 +52,9 @@ def test_where_none_can_be_made_the_childs_environment_stays():
 
 def test_only_what_trains_gets_one(tmp_path):
     with LocalHost(Request(timeout_seconds=20), env={**os.environ, "TMPDIR": str(tmp_path)}) as host:
-        host.child("libraries").end()
+        host.child(LibrariesTask(())).end()
         assert os.listdir(tmp_path) == []
-        host.child("interpreter").end()
+        host.child(InterpreterTask()).end()
         assert len(os.listdir(tmp_path)) == 1
     assert os.listdir(tmp_path) == []
 

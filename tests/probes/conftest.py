@@ -1,6 +1,5 @@
 """A pod of a Kubernetes cluster: this machine, a real API server, and the folder of a service account."""
 
-import json
 import os
 import shutil
 
@@ -8,7 +7,8 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import ApiServer
 
-from gpucheck.cluster import kubernetes as _kubernetes
+from gpucheck.child.messages.cluster import Account, Answer, KubernetesTask
+from gpucheck.cluster import kubernetes
 from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
@@ -52,12 +52,12 @@ def ask_pods(api_server, pki, tmp_path):
         folder = fake_kubernetes.account(tmp_path / "account", ca or pki / "ca.crt", name if claimed else None, text)
         with PodHost(folder, {"HOSTNAME": "train-0", **api_server.env, **env}, seconds) as host:
             try:
-                return _kubernetes.pods(host)
-            except (Unknown, _kubernetes.Alone, _kubernetes.Unusable) as error:
+                return kubernetes.pods(host)
+            except (Unknown, kubernetes.Alone, kubernetes.Unusable) as error:
                 return f"{type(error).__name__}: {error}"
             finally:
-                child = next(iter(host.started.shared.values()), None)
-                one.heard = "" if child is None else json.dumps(child.stages()) + child.log()
+                _, child = next(iter(host.children(KubernetesTask)), (None, None))
+                one.heard = "" if child is None else f"{child.message(Account)} {child.messages(Answer)} {child.log()}"
 
     return one
 

@@ -1,34 +1,34 @@
 """What GPUs do while training runs, out of the sampler's account."""
 
-import pytest
-from fakes import FakeChild, FakeHost, machine
+from dataclasses import replace
 
+import pytest
+from fakes import FakeChild, FakeHost
+
+from gpucheck.child.messages.drivers import LibraryLoaded
+from gpucheck.child.messages.nvml import Gpu, GpuRead, GpuSample, Sampled, SamplerStarted, StopSampling
 from gpucheck.model import Request
 from gpucheck.probes import activity
 from gpucheck.probes.activity import Activity, GpuActivity
 
-NVML = {
-    "nvml": {"status": "loaded"},
-    "system": {},
-    "count": 2,
-    **{f"gpu {n}": {**machine("h200")["gpus"]["gpus"][0], "index": n} for n in (0, 1)},
-}
-REST = {"utilization_percent": 0, "power_watts": 80.0, "sm_clock_mhz": 345, "clock_event_reasons": 0x1}
-HOT = {"utilization_percent": 99, "power_watts": 500.0, "sm_clock_mhz": 1200, "clock_event_reasons": 0x24}
-AT_LIMIT = {**HOT, "sm_clock_mhz": 1700, "clock_event_reasons": 0x4}
+NVML = (LibraryLoaded("loaded"), *((str(index), GpuRead(Gpu(index))) for index in (0, 1)))
+REST = GpuSample(0, 80.0, 345, 0x1)
+HOT = GpuSample(99, 500.0, 1200, 0x24)
+AT_LIMIT = replace(HOT, sm_clock_mhz=1700, clock_event_reasons=0x4)
 
 
 def read(*moments, problem=None, nvml=NVML):
-    stages = {"start": {"problem": problem}, **{f"sample {n}": {"at": n / 5, "gpus": gpus} for n, gpus in enumerate(moments)}}
-    sampler = FakeChild(stages)
+    samples = [(str(number), Sampled(number / 5, gpus)) for number, gpus in enumerate(moments)]
+    sampler = FakeChild(SamplerStarted(problem), *samples)
     host = FakeHost(
-        children={"nvml": FakeChild(nvml), "sampler": sampler, "framework": FakeChild()}, request=Request(backend="tensorflow")
+        children={"nvml": FakeChild(*nvml), "sampler": sampler, "framework": FakeChild()}, request=Request(backend="tensorflow")
     )
-    return activity.read(host), sampler.told
+    return activity.read(host), sampler.sent
 
 
 def test_what_held_the_clock_down_and_how_often():
-    made, told = read([REST, REST], [HOT, AT_LIMIT], [{**HOT, "sm_clock_mhz": 1300}, AT_LIMIT], [HOT, {}])
+    warmer = replace(HOT, sm_clock_mhz=1300)
+    made, sent = read((REST, REST), (HOT, AT_LIMIT), (warmer, AT_LIMIT), (HOT, GpuSample(lost=True)))
     assert made == Activity(
         gpus=(
             GpuActivity(
@@ -42,16 +42,16 @@ def test_what_held_the_clock_down_and_how_often():
             GpuActivity(index=1, samples=3, utilization_percent=99, slowed_samples=0),  # one that was lost says nothing more
         )
     )
-    assert told == ["stop"]
+    assert sent == [StopSampling()]
 
 
 def test_what_nvml_does_not_say_is_not_known():
-    made, _ = read([dict.fromkeys(REST), REST])
+    made, _ = read((GpuSample(), REST))
     assert made.gpus[0] == GpuActivity(index=0, samples=1)
 
 
 def test_no_gpu_is_no_sampling():
-    assert read(nvml={"nvml": {"status": "loaded"}, "system": {}, "count": 0}) == (Activity(), [])
+    assert read(nvml=NVML[:1]) == (Activity(), [])
 
 
 def test_nvml_that_can_t_be_asked():

@@ -6,9 +6,11 @@ import pytest
 from fakes import FakeChild, FakeHost, machine
 from lab import fake_driver
 
+from gpucheck.child.messages.drivers import LibraryLoaded
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes import cuda
+from gpucheck.probes.cuda import CudaDevice
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 
@@ -33,11 +35,35 @@ def test_eight_devices_in_the_order_the_user_chose(driver_host):
 
 
 @linux
-def test_devices_that_can_not_access_each_other(driver_host):
-    with driver_host({"gpus": 2, "gpu.0.peer_access": 0}) as host:
-        assert cuda.read(host).peers_missing == ((0, 1), (1, 0))
-    with driver_host() as host:
-        assert cuda.read(host).peers_missing is None
+@pytest.mark.parametrize(
+    ("lines", "missing"),
+    [
+        ({}, None),
+        ({"gpus": 2}, ()),
+        ({"gpus": 3, "gpu.1.peer_access": 0}, ((0, 1), (1, 0), (1, 2), (2, 1))),
+        ({"gpus": 2, "cuDeviceCanAccessPeer": 999}, None),
+    ],
+)
+def test_devices_that_can_not_access_each_other(driver_host, lines, missing):
+    with driver_host(lines) as host:
+        assert cuda.read(host).peers_missing == missing
+
+
+@linux
+def test_the_users_choice_of_devices_counts(driver_host):
+    with driver_host({"gpus": 4}, CUDA_VISIBLE_DEVICES="3,1,99,0") as host:
+        assert [device.pci_address for device in cuda.read(host).devices] == ["0000:00:09.0", "0000:00:07.0"]
+    for hidden in ("", "-1"):
+        with driver_host(CUDA_VISIBLE_DEVICES=hidden) as host:
+            assert cuda.read(host).result == 100
+
+
+@linux
+def test_what_a_device_does_not_answer_is_unknown(driver_host):
+    refusing = ("cuDeviceGetAttribute", "cuDeviceTotalMem_v2", "cuDeviceGetPCIBusId")
+    lines = {f"gpu.0.{function}": 999 for function in refusing}
+    with driver_host({**lines, "gpu.0.name": r"\xff", "gpus": 2, "gpu.1.cuDeviceGet": 101}) as host:
+        assert cuda.read(host).devices == (CudaDevice(ordinal=0, name="\ufffd"), CudaDevice(ordinal=1))
 
 
 @linux
@@ -48,6 +74,7 @@ def test_devices_that_can_not_access_each_other(driver_host):
         ({"cuInit": 100, "cuda_version": 12040}, 100, "CUDA_ERROR_NO_DEVICE", "12.4"),
         ({"cuInit": 34, "cuDriverGetVersion": 34}, 34, "CUDA_ERROR_STUB_LIBRARY", None),
         ({"cuDeviceGetCount": 101}, 101, "CUDA_ERROR_INVALID_DEVICE", "13.0"),
+        ({"cuInit": 4321}, 4321, None, "13.0"),
     ],
 )
 def test_cuda_fails_with_a_code(driver_host, lines, result, name, version):
@@ -98,9 +125,9 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
 
 
 def test_no_library():
-    load = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file", "library": None}
-    fact = cuda.read(FakeHost(children={"cuda": FakeChild({"load": load})}))
-    assert (fact.status, fact.problem) == ("library-not-found", load["problem"])
+    words = "libcuda.so.1: cannot open shared object file"
+    fact = cuda.read(FakeHost(children={"cuda": FakeChild(LibraryLoaded("library-not-found", problem=words))}))
+    assert (fact.status, fact.problem) == ("library-not-found", words)
     assert fact.device_count is None
 
 

@@ -8,6 +8,9 @@ import pytest
 from fakes import FakeChild, FakeHost, machine
 from lab import fake_driver
 
+from gpucheck.child.messages import Crashed, Stage
+from gpucheck.child.messages.drivers import DriverStarted, LibraryLoaded
+from gpucheck.child.messages.nvml import Gpu, GpuRead, NvmlSystem
 from gpucheck.host import Completed
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
@@ -15,9 +18,9 @@ from gpucheck.probes import driver, gpus
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 
-LOADED = {"status": "loaded", "library": "/usr/lib/libnvidia-ml.so.1"}
-MISSING = {"status": "library-not-found", "problem": "libnvidia-ml.so.1: cannot open shared object file", "library": None}
-MISMATCH = {"result": 18, "result_name": "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "problem": "RM has detected ..."}
+LOADED = LibraryLoaded("loaded", "/usr/lib/libnvidia-ml.so.1")
+MISSING = LibraryLoaded("library-not-found", problem="libnvidia-ml.so.1: cannot open shared object file")
+MISMATCH = DriverStarted(18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "RM has detected ...")
 
 
 def host_with(child, **more):
@@ -39,13 +42,22 @@ def test_driver_and_gpus_share_one_child(driver_host):
 
 
 @linux
-@pytest.mark.parametrize(("code", "name"), [(9, "NVML_ERROR_DRIVER_NOT_LOADED"), (18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH")])
-def test_nvml_fails_with_a_code(driver_host, code, name):
-    with driver_host({"nvmlInit_v2": code}) as host:
+@pytest.mark.parametrize(
+    ("function", "code", "name", "words"),
+    [
+        ("nvmlInit_v2", 9, "NVML_ERROR_DRIVER_NOT_LOADED", "Driver Not Loaded"),
+        ("nvmlInit_v2", 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "RM has detected an NVML/RM version mismatch."),
+        ("nvmlInit_v2", 28, "NVML_ERROR_GPU_NOT_FOUND", "fake result 28"),
+        ("nvmlInit_v2", 777, None, "fake result 777"),
+        ("nvmlDeviceGetCount_v2", 999, "NVML_ERROR_UNKNOWN", "Unknown Error"),
+    ],
+)
+def test_nvml_fails_with_a_code(driver_host, function, code, name, words):
+    with driver_host({function: code}) as host:
         fact = driver.read(host)
-    assert (fact.status, fact.result, fact.result_name) == ("failed", code, name)
-    assert fact.problem
+    assert (fact.status, fact.result, fact.result_name, fact.problem) == ("failed", code, name, words)
     assert fact.library
+    assert fact.version == ("580.159.04" if "Count" in function else None)
 
 
 @linux
@@ -107,21 +119,16 @@ def test_slow_is_not_hung(driver_host):
 
 
 def test_it_hangs_on_one_gpu():
-    system = {"version": "580.1", "nvml_version": "13", "cuda_version": 12080, "gpu_count": 8}
-    stages = {"load": LOADED, "init": {}, "system": system, "gpu 0": {"index": 0}}
-    fact = driver.read(host_with(FakeChild(stages, how="timed out", stage="gpu 1")))
+    system = NvmlSystem(version="580.1", nvml_version="13", cuda_version=12080, gpu_count=8)
+    child = FakeChild(LOADED, DriverStarted(), system, ("0", GpuRead(Gpu(0))), how="timed out", stage=Stage("gpu", "1"))
+    fact = driver.read(host_with(child))
     assert (fact.status, fact.problem) == ("hung", "no answer within 20 s while NVML was asked about GPU 1")
     assert (fact.version, fact.cuda_version, fact.gpu_count) == ("580.1", "12.8", 8)
 
 
-def test_a_child_that_cannot_be_killed_is_hung():
-    fact = driver.read(host_with(FakeChild({"load": LOADED}, how="could not be killed", stage="init")))
-    assert fact.status == "hung"
-    assert "in nvmlInit; the process that asked can't be killed" in (fact.problem or "")
-
-
 @pytest.mark.parametrize(
-    "child", [FakeChild(how="not started: no memory"), FakeChild({"crashed": {}}, how="ImportError: no pynvml")]
+    "child",
+    [FakeChild(how="not started: no memory"), FakeChild(Crashed("ImportError", "no pynvml"), how="ImportError: no pynvml")],
 )
 def test_what_could_not_ask_says_nothing_about_the_driver(child):
     with pytest.raises(RuntimeError, match=r"could not be asked: (not started: no memory|ImportError: no pynvml)"):
@@ -132,7 +139,7 @@ SMI = {"env": {"PATH": "/usr/bin"}, "files": {"/usr/bin/nvidia-smi": ""}}
 
 
 def test_nvidia_smi_is_not_asked_where_nvml_answers():
-    host = host_with(FakeChild({"load": LOADED, "init": {}, "system": {"gpu_count": 1}}), **SMI)
+    host = host_with(FakeChild(LOADED, DriverStarted(), NvmlSystem(gpu_count=1)), **SMI)
     assert driver.read(host).nvidia_smi is None
     assert host.ran == []
 
@@ -140,7 +147,7 @@ def test_nvidia_smi_is_not_asked_where_nvml_answers():
 def test_nvidia_smi_adds_its_words_where_nvml_fails():
     words = "Failed to initialize NVML: Driver/library version mismatch\n\nNVML library version: 580.159\n"
     host = host_with(
-        FakeChild({"load": LOADED, "init": MISMATCH}),
+        FakeChild(LOADED, MISMATCH),
         programs={"nvidia-smi": Completed("exited", 18, words, "", 0.1)},
         **SMI,
     )
@@ -151,7 +158,7 @@ def test_nvidia_smi_adds_its_words_where_nvml_fails():
 
 def test_nvidia_smi_of_wsl_is_found_off_path():
     host = host_with(
-        FakeChild({"load": MISSING}),
+        FakeChild(MISSING),
         files={driver.WSL_NVIDIA_SMI: ""},
         programs={driver.WSL_NVIDIA_SMI: "x" * 2000},
     )
@@ -169,17 +176,17 @@ def test_nvidia_smi_of_wsl_is_found_off_path():
     ],
 )
 def test_nvidia_smi_fails_too(answer, words):
-    host = host_with(FakeChild({"load": LOADED, "init": MISMATCH}), programs={"nvidia-smi": answer}, **SMI)
+    host = host_with(FakeChild(LOADED, MISMATCH), programs={"nvidia-smi": answer}, **SMI)
     assert driver.read(host).nvidia_smi == words
 
 
 def test_nvidia_smi_is_not_asked_when_time_is_up():
-    host = host_with(FakeChild({"load": LOADED}, how="killed by SIGSEGV", stage="init"), remaining=1.0, **SMI)
+    host = host_with(FakeChild(LOADED, how="killed by SIGSEGV", stage="init"), remaining=1.0, **SMI)
     assert driver.read(host).nvidia_smi is None
     assert host.ran == []
 
 
 def test_a_machine_without_a_driver():
-    host = host_with(FakeChild({"load": MISSING}))
+    host = host_with(FakeChild(MISSING))
     assert msgspec.to_builtins(driver.read(host))["status"] == "library-not-found"
     assert host.ran == []

@@ -64,7 +64,7 @@ def test_conda():
 
 def test_no_account():
     with pytest.raises(Exception, match="the interpreter could not be examined: killed by SIGSEGV"):
-        read(answer={"problem": "killed by SIGSEGV"})
+        read(answer="killed by SIGSEGV")
 
 
 def test_another_interpreter_on_path():

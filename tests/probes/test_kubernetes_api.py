@@ -9,7 +9,8 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import SECRET, job_pods
 
-from gpucheck.cluster import kubernetes as _kubernetes
+from gpucheck.child.messages.cluster import Account, KubernetesTask
+from gpucheck.cluster import kubernetes
 from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
 
 
@@ -125,9 +126,11 @@ class TestNoAnswer:
         (folder / name).unlink() if text is None else (folder / name).write_text(text)
         with pod_host(folder, api_server.env, 10.0) as host:
             with pytest.raises(Unknown) as caught:
-                _kubernetes.pods(host)
+                kubernetes.pods(host)
             assert words in str(caught.value)
-            assert not any("two" in child.log() or "two" in str(child.stages()) for child in host.started.shared.values())
+            assert not any(
+                "two" in child.log() or "two" in str(child.message(Account)) for _, child in host.children(KubernetesTask)
+            )
 
     @pytest.mark.parametrize(
         ("env", "words"),

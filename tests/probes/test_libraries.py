@@ -4,10 +4,11 @@ import sysconfig
 import time
 
 import pytest
-from fakes import FakeHost
+from fakes import NOWHERE, FakeHost
 from site_packages import INTERPRETER, QUICK, SITE, WHEELS, site
 from tiny_elf import aarch64, library, needs_cc, truncated
 
+from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.compat import libraries as tables
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
@@ -163,7 +164,7 @@ def test_no_tensorflow():
 
 
 def test_an_interpreter_without_an_account_fails_the_probe():
-    host = FakeHost(interpreter={"problem": "not started: no such file"}, request=Request(python="/no/python"))
+    host = FakeHost(interpreter="not started: no such file", request=Request(python="/no/python"))
     with pytest.raises(Exception, match=r"^/no/python could not be examined: not started: no such file$"):
         libraries.read(host)
 
@@ -176,7 +177,7 @@ def test_a_truncated_library_on_this_machine(tmp_path):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(data.encode() if isinstance(data, str) else data)
     with LocalHost(Request(), env={"PATH": "/usr/bin"}) as host:
-        host._interpreter = {**INTERPRETER, "prefix": f"{tmp_path}/venv", "path": [f"{tmp_path}{SITE}"]}
+        host._interpreter = Interpreter(**{**NOWHERE, "prefix": f"{tmp_path}/venv", "path": (f"{tmp_path}{SITE}",)})
         found = {one.soname: one for one in libraries.read(host).libraries}
     assert (found["libcublas.so.12"].problem, found["libcublas.so.12"].opened) == ("truncated", False)
     assert found["libcublas.so.12"].open_error == "killed by SIGBUS"

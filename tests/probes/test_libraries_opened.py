@@ -1,9 +1,13 @@
 """Libraries opened in a child: the one that kills it is named, and the rest is opened again."""
 
+import itertools
+
 from fakes import FakeChild, FakeHost
 from site_packages import INTERPRETER, WHEELS, site
 from tiny_elf import needs_cc
 
+from gpucheck.child.messages import Stage
+from gpucheck.child.messages.files import LibraryOpened
 from gpucheck.model import Level, Request
 from gpucheck.probes import libraries
 
@@ -16,17 +20,12 @@ class Children:
     def __init__(self, *endings):
         self.endings, self.started, self.limits = list(endings), [], []
 
-    def child(self, name, *args, limit=30.0):
-        assert name == "libraries"
-        self.started.append([arg.partition("=")[0] for arg in args])
+    def child(self, task, limit=30.0):
+        self.started.append([soname for soname, _ in task.paths])
         self.limits.append(limit)
-        how, stage = self.endings.pop(0)
-        stages = {}
-        for soname in self.started[-1]:
-            if soname == stage:
-                break
-            stages[soname] = {"opened": True, "error": None}
-        return FakeChild(stages, how=how, stage=stage)
+        how, soname = self.endings.pop(0)
+        before = itertools.takewhile(lambda other: other != soname, self.started[-1])
+        return FakeChild(*((other, LibraryOpened()) for other in before), how=how, stage=soname and Stage("dlopen", soname))
 
 
 def opened(*endings, level=Level.DEFAULT, wheels=WHEELS):

@@ -7,6 +7,7 @@ import fake_kubernetes
 import pytest
 from fakes import FakeChild, FakeHost
 
+from gpucheck.child.messages.cluster import Account, Answer
 from gpucheck.cluster.kubernetes_api import FOLDER
 from gpucheck.cluster.members import members
 from gpucheck.host.local import LocalHost
@@ -38,11 +39,11 @@ def test_two_workers_on_this_machine():
     for request in (ASKED, FULL):
         found = among(request=request)
         assert (found.source, found.names, found.note, found.joined) == ("this machine", ("worker 0", "worker 1"), None, False)
-        assert [start.tf_config["task"] for start in found.starts] == [
+        assert [json.loads(start.tf_config)["task"] for start in found.starts] == [
             {"type": "worker", "index": 0},
             {"type": "worker", "index": 1},
         ]
-        assert all(address.startswith("127.0.0.1:") for address in found.starts[0].tf_config["cluster"]["worker"])
+        assert all(address.startswith("127.0.0.1:") for address in json.loads(found.starts[0].tf_config)["cluster"]["worker"])
         assert [start.gpus for start in found.starts] == [(), ()]
 
 
@@ -53,7 +54,7 @@ def test_this_process_joins_the_workers_of_tf_config():
     assert found.addresses == {"chief 0": ("a", 1), "worker 0": ("b", 1), "worker 1": ("c", 1)}
     (own,) = found.starts
     assert (own.place, own.gpus) == (2, None)
-    assert own.tf_config["task"] == {"type": "worker", "index": 1}
+    assert json.loads(own.tf_config)["task"] == {"type": "worker", "index": 1}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_cluster_of_one_is_none(env):
 def test_the_tasks_of_a_slurm_step():
     found = among(STEP)
     assert (found.source, found.names) == ("Slurm", ("worker 0", "worker 1", "worker 2", "worker 3"))
-    assert found.starts[0].tf_config == {
+    assert json.loads(found.starts[0].tf_config) == {
         "cluster": {"worker": ["n1:8888", "n1:8889", "n2:8888", "n2:8889"]},
         "task": {"type": "worker", "index": 3},
     }
@@ -116,9 +117,8 @@ def test_the_tasks_of_a_slurm_step():
 
 def in_pod(*answers, request=ASKED, remaining=60.0, **env):
     """In a pod of a Job whose API server gives these answers; the second is the Job itself."""
-    stages = {"account": {"namespace": "ml", "pod": "train-1-b9qsl", "subject": "system:serviceaccount:ml:trainer"}}
-    stages |= {f"answer {number}": answer for number, answer in enumerate(answers, 1)}
-    child = FakeChild(stages)
+    numbered = ((str(number), answer) for number, answer in enumerate(answers, 1))
+    child = FakeChild(Account("ml", "train-1-b9qsl", "system:serviceaccount:ml:trainer"), *numbered)
     host = FakeHost(
         {f"{FOLDER}/token": "secret"}, env={**POD, **env}, request=request, children={"kubernetes": child}, remaining=remaining
     )
@@ -126,7 +126,7 @@ def in_pod(*answers, request=ASKED, remaining=60.0, **env):
 
 
 def these(*objects):
-    return {"problem": None, "objects": list(objects)}
+    return Answer(list(objects))
 
 
 def test_the_pods_of_a_job():
@@ -139,16 +139,16 @@ def test_the_pods_of_a_job():
     )
     (own,) = found.starts
     assert (own.place, own.gpus) == (1, None)
-    assert own.tf_config == {
+    assert json.loads(own.tf_config) == {
         "cluster": {"worker": ["10.1.2.10:8470", "10.1.2.11:8470", "10.1.2.12:8470"]},
         "task": {"type": "worker", "index": 1},
     }
     assert found.addresses["worker 2"] == ("10.1.2.12", 8470)
-    assert [question and question["path"] for question in child.told] == [
+    assert [question.path for question in child.sent] == [
         "/api/v1/namespaces/ml/pods",
         "/apis/batch/v1/namespaces/ml/jobs/train",
         "/api/v1/namespaces/ml/pods",
-        None,
+        "",
     ]
     six = [{**pod, "status": {**pod["status"], "podIP": "fd00::1"}} for pod in PODS[1:2]]
     found, _ = in_pod(these(PODS[1]), these(), these(*PODS[:1], *six, PODS[2]))
@@ -171,7 +171,7 @@ def test_a_pod_without_others():
 
 
 def test_pods_that_may_not_be_listed():
-    forbidden = {"problem": "status", "status": 403}
+    forbidden = Answer(problem="status", status=403)
     found, _ = in_pod(forbidden)
     assert found.startswith("the other pods of this Job can't be found: this pod's service account may not list pods")
     assert found.endswith("; gpucheck --full trains two workers on this machine")
@@ -182,7 +182,7 @@ def test_pods_that_may_not_be_listed():
 def test_the_api_server_is_asked_only_on_request_and_last():
     for request, env in ((FULL, {}), (ASKED, config()), (ASKED, STEP)):
         found, child = in_pod(request=request, **env)
-        assert (found.source == "Kubernetes", child.told) == (False, [])
+        assert (found.source == "Kubernetes", child.sent) == (False, [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")

@@ -102,7 +102,7 @@ def test_nothing_installed():
 
 def test_without_an_account_of_the_interpreter_the_probe_fails():
     with pytest.raises(Exception, match="could not be examined: timed out"):
-        packages.read(FakeHost(interpreter={"problem": "timed out"}))
+        packages.read(FakeHost(interpreter="timed out"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no /usr/bin/python3")
@@ -112,5 +112,5 @@ def test_another_interpreter_is_asked(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
     with LocalHost(Request(python=str(python))) as host:
         found = packages.read(host)
-        assert host.interpreter()["prefix"] == str(tmp_path / "env")
+        assert host.interpreter().prefix == str(tmp_path / "env")
     assert (found.tensorflow, found.flavours, found.nvidia) == (None, (), ())

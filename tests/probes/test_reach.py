@@ -89,12 +89,12 @@ def holds(connection):
 def test_who_answers(host, serve, said):
     with peer(serve) as address:
         began = time.monotonic()
-        assert _reach.converse(host, {"worker 0": address}, 0.5) == {"worker 0": said}
+        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
         assert time.monotonic() - began < 1.5
 
 
 def test_nobody(host):
-    assert _reach.converse(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
+    assert _reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
 def test_one_that_is_ended_while_it_is_asked(host):
@@ -107,7 +107,7 @@ def test_one_that_is_ended_while_it_is_asked(host):
             connection.close()
 
         threading.Thread(target=end, daemon=True).start()
-        assert _reach.converse(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.MUTE}
+        assert _reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.MUTE}
 
 
 def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
@@ -118,5 +118,5 @@ def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
 
     with peer(drips) as address:
         began = time.monotonic()
-        assert _reach.converse(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER}
+        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER}
         assert time.monotonic() - began < 1.5

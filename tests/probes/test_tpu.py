@@ -97,7 +97,7 @@ def test_first_on_the_path_wins():
 
 
 def test_interpreter_that_gave_no_answer():
-    assert read(FakeHost(interpreter={"problem": "timed out"})) == Tpu()
+    assert read(FakeHost(interpreter="timed out")) == Tpu()
 
 
 def test_lock_file_of_another_user():

@@ -8,6 +8,10 @@ import time
 import psutil
 import pytest
 
+from gpucheck.child.messages import Crashed, Stage
+from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.child.messages.training import JobResult
+from gpucheck.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
 from gpucheck.cluster import reach
 from gpucheck.cluster.watch import FIT_SECONDS, Clock, Limits, Worker, faults, watch
 from gpucheck.host import Ending
@@ -45,26 +49,32 @@ class FakeTime:
 
 
 class Script:
-    """A child that reports each stage at its time, in seconds from the start, and ends, or never does."""
+    """A child that reports each message at its time, in seconds from the start, and ends, or never does."""
 
-    def __init__(self, time_, stages, *, ends=NEVER, how="finished", stage=None):
-        self._time, self._stages, self._how, self._stage = time_, stages, how, stage
+    def __init__(self, time_, messages, *, ends=NEVER, how="finished", stage=None):
+        self._time, self._script, self._how, self._stage = time_, messages, how, stage
         self._started, self._ends = time_.seconds, time_.seconds + ends
         self.stopped = False
 
-    def _over(self, stage):
-        return self.stopped or self._time.seconds >= self._ends or stage in self.stages()
+    def _over(self, kind):
+        return self.stopped or self._time.seconds >= self._ends or self.message(kind) is not None
 
-    def until(self, stage, within=None):
+    def _come(self):
+        return [message for at, message in self._script if self._started + at <= self._time.seconds]
+
+    def wait_for(self, kind, job="", within=None):
         if within is None:
-            self._time.wait(lambda: self._over(stage))
-        elif not self._over(stage):
+            self._time.wait(lambda: self._over(kind))
+        elif not self._over(kind):
             self.stopped = True
             self._time.wake()
-        return self.stages().get(stage)
+        return self.message(kind)
 
-    def stages(self):
-        return {name: value for at, name, value in self._stages if self._started + at <= self._time.seconds}
+    def message(self, kind, job=""):
+        return next((message for message in self._come() if type(message) is kind), None)
+
+    def moves(self):
+        return len(self._come())
 
     def end(self):
         how = "timed out" if self.stopped else self._how
@@ -74,21 +84,26 @@ class Script:
         return ""
 
 
-IMPORTED = [(0.1, "import", {"imported": True}), (0.2, "keras", {"imported": True}), (0.3, "versions", {})]
-CONNECTED = [*IMPORTED, (0.4, "connect", {})]
-TRAINED = [*CONNECTED, (0.5, "step 1", None), (0.6, "train", {"problem": None})]
-FINE = {"stages": [*TRAINED, (0.7, "fit", {})], "ends": 0.8}
-WAITS = {"stages": CONNECTED, "stage": "step 1"}
-IMPORTING = {"stages": [], "stage": "import"}
-CONNECTING = {"stages": IMPORTED, "stage": "connect"}
+def trained(problem=None):
+    return JobResult("multi_worker_mirrored", (), "float32", reason=problem)
+
+
+IMPORTED = [(0.1, FrameworkImported(True)), (0.2, KerasImported(True)), (0.3, VersionsRead({}))]
+CONNECTED = [*IMPORTED, (0.4, ClusterConnected())]
+TRAINED = [*CONNECTED, (0.6, trained())]
+FINE = {"messages": [*TRAINED, (0.7, FitTried(True))], "ends": 0.8}
+STEP, FIT = Stage("train", "", "step 1"), Stage("fit")
+WAITS = {"messages": CONNECTED, "stage": STEP}
+IMPORTING = {"messages": [], "stage": Stage("import")}
+CONNECTING = {"messages": IMPORTED, "stage": Stage("connect")}
 
 
 def failed(problem):
-    return {"stages": [*CONNECTED, (0.7, "failed", {"stage": "step 1", "problem": problem})], "ends": 0.8, "stage": "step 1"}
+    return {"messages": [*CONNECTED, (0.7, WorkerFailed("step 1", problem))], "ends": 0.8, "stage": STEP}
 
 
-def ended(how, *stages):
-    return {"stages": [*CONNECTED, *stages], "ends": 0.6, "how": how, "stage": "step 1"}
+def ended(how, *messages):
+    return {"messages": [*CONNECTED, *((0.5, message) for message in messages)], "ends": 0.6, "how": how, "stage": STEP}
 
 
 LOST = failed("UnavailableError: gone")
@@ -106,7 +121,7 @@ def outcome(*scripts, limits=LIMITS, listening=dict):
 
 @pytest.mark.parametrize(
     "first",
-    [FINE, {"stages": TRAINED, "ends": 0.7, "how": "exited with status 3", "stage": "fit"}],
+    [FINE, {"messages": TRAINED, "ends": 0.7, "how": "exited with status 3", "stage": FIT}],
     ids=["all well", "fit fails"],
 )
 def test_a_job_that_trained_has_no_fault(first):
@@ -119,12 +134,12 @@ def test_a_job_that_trained_has_no_fault(first):
     ("script", "how", "reason", "stage"),
     [
         (ended("killed by SIGKILL"), "ended", "killed by SIGKILL", "step 1"),
-        (ended("TypeError: y", (0.5, "crashed", {})), "raised", "TypeError: y", "step 1"),
+        (ended("TypeError: y", Crashed("TypeError", "y")), "raised", "TypeError: y", "step 1"),
         (failed("ValueError: x"), "raised", "ValueError: x", "step 1"),
         (failed("Could not start gRPC server"), "port taken", "Could not start gRPC server", "step 1"),
-        (ended("finished", (0.5, "train", {"problem": "loss is nan"})), "raised", "loss is nan", "verify"),
+        (ended("finished", trained("loss is nan")), "raised", "loss is nan", "verify"),
         (
-            {"stages": [(0.1, "import", {"imported": False, "error": "no libfoo"})], "ends": 0.2},
+            {"messages": [(0.1, FrameworkImported(False, error="no libfoo"))], "ends": 0.2},
             *("raised", "TensorFlow could not be imported: no libfoo", "import"),
         ),
     ],
@@ -142,7 +157,7 @@ def test_the_one_that_failed_is_named_and_the_other_is_ended(script, how, reason
         (WAITS, IMPORTING, [("worker 1", "stood still", "import")]),  # while the other has gone on
         (LOST, WAITS, [("worker 1", "stood still", "step 1")]),  # while the other was told so
         (WAITS, WAITS, [("worker 0", "stood still", "step 1"), ("worker 1", "stood still", "step 1")]),  # equally far
-        ({"stages": TRAINED, "stage": "fit"}, FINE, []),
+        ({"messages": TRAINED, "stage": FIT}, FINE, []),
     ],
     ids=["behind", "of a lost one", "equally far", "in fit"],
 )
@@ -157,7 +172,7 @@ def test_who_stands_still(first, second, named):
     [
         (IMPORTING, LIMITS.imported, ["stood still for 3 s"]),
         (WAITS, LIMITS.quiet, ["stood still for 2 s"]),
-        ({"stages": TRAINED}, FIT_SECONDS, []),
+        ({"messages": TRAINED}, FIT_SECONDS, []),
     ],
     ids=["importing", "connected", "in fit"],
 )
@@ -214,17 +229,22 @@ def test_the_other_is_named_from_what_tensorflow_says():
 
 REAL = """
 import json, os, signal, time
-def end(stage, value): print(json.dumps({"end": stage, "value": value}), flush=True)
-end("import", {"imported": True}); end("keras", {"imported": True}); end("versions", {}); end("connect", {})
-print(json.dumps({"begin": "step 1"}), flush=True)
+def end(name, **value): print(json.dumps({"end": name, "job": "", "value": value}), flush=True)
+end("FrameworkImported", imported=True); end("KerasImported", imported=True)
+end("VersionsRead", versions={}); end("ClusterConnected")
+print(json.dumps({"begin": "train", "job": "", "step": "step 1"}), flush=True)
 """
 
 
 def test_real_processes_are_all_gone_afterwards():
     programs = ("time.sleep(600)", "os.kill(os.getpid(), signal.SIGKILL)")
-    processes = [Process([sys.executable, "-c", REAL + program], dict(os.environ), lifeline=True) for program in programs]
+    processes = [Process([sys.executable, "-c", REAL + program], dict(os.environ), report_bytes=1 << 20) for program in programs]
     try:
-        workers = [Worker(f"worker {index}", LocalChild(process, 30.0)) for index, process in enumerate(processes)]
+        workers = []
+        for index, process in enumerate(processes):
+            child = LocalChild(30.0)
+            child.start(lambda process=process: process)
+            workers.append(Worker(f"worker {index}", child))
         watched = watch(workers, LIMITS._replace(grace=0.0), dict)
         assert [process.pid for process in processes if process.returncode is None or psutil.pid_exists(process.pid)] == []
         (fault,) = faults(workers, watched)

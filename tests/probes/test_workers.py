@@ -9,14 +9,17 @@ import socket
 import threading
 
 import pytest
-from fakes import FakeHost
+from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
-from gpucheck.cluster import workers as _workers
+from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.child.messages.training import JobResult
+from gpucheck.cluster import timing, workers
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
-REAL = {"keras": {"backend": "tensorflow"}}  # what the framework child told
+KERAS = KerasImported(True, backend="tensorflow")
+REAL = FakeChild(KERAS)  # the child that trained alone
 ASKED = ("multi_worker_mirrored",)
 tensorflow = [
     pytest.mark.tensorflow,
@@ -42,7 +45,7 @@ def train(tmp_path):
     def one(env, strategies, timeout):
         env = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1", VARIABLE: str(tmp_path), **env}
         with LocalHost(Request(strategies=strategies, timeout_seconds=timeout), env=env) as host:
-            return _workers.train(host, REAL)
+            return workers.train(host, REAL)
 
     def together(*envs, strategies=ASKED, timeout=120.0):
         with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -136,20 +139,19 @@ class TestTrained:
 
 def test_how_long_is_waited():
     def of(framework, joined=False, remaining=300.0):
-        return _workers.limits_of(FakeHost(remaining=remaining), framework, joined)
+        return timing.limits(FakeHost(remaining=remaining), framework, joined)
 
     plain = of(REAL)
-    slow = {
-        "import": {"import_seconds": 20.0},
-        "train one_device GPU:0 float32": {"compiled": False, "first_step_seconds": 4.0},
-        "train one_device GPU:1 float32": {"compiled": False, "first_step_seconds": 9.0, "trained_with": 1},
-        "train one_device GPU:0 float32 xla": {"compiled": True, "first_step_seconds": 30.0},
-        "train mirrored GPU:0,GPU:1 float32": {"compiled": False, "first_step_seconds": 30.0},
-    }
-    assert of(slow).quiet == plain.quiet + 4.0 * _workers.QUIET_FACTOR
-    assert of(slow).imported == 20.0 * _workers.IMPORT_FACTOR
-    assert plain.whole == _workers.LIMIT_SECONDS
-    assert of(REAL, joined=True).whole == 300.0 - _workers.RESERVE_SECONDS
+    first = {"plain": (4.0, False, 0), "beside others": (9.0, False, 1), "compiled": (30.0, True, 0)}
+    results = [
+        (job, JobResult("one_device", ("GPU:0",), "float32", compiled, first_step_seconds=seconds, trained_with=others))
+        for job, (seconds, compiled, others) in first.items()
+    ]
+    results.append(("several", JobResult("mirrored", ("GPU:0", "GPU:1"), "float32", first_step_seconds=30.0)))
+    slow = of(FakeChild(KERAS, FrameworkImported(True, import_seconds=20.0), *results))
+    assert (plain.quiet, plain.imported, plain.whole) == (30.0, 60.0, 150.0)
+    assert (slow.quiet, slow.imported) == (70.0, 120.0)
+    assert of(REAL, joined=True).whole == 300.0 - timing.RESERVE_SECONDS
     assert of(REAL, remaining=1.0).whole == 0.0
 
 
@@ -157,24 +159,24 @@ def test_a_port_that_is_taken(cluster):
     task = json.loads(cluster[1]["TF_CONFIG"])
     address = task["cluster"]["worker"][0]
     host = FakeHost(env=cluster[1], request=Request(strategies=ASKED), peers={address: None})
-    run = _workers.train(host, REAL)
+    run = workers.train(host, REAL)
     assert (run.status, run.worker_faults[0].how, run.worker_faults[0].worker) == ("failed", "port taken", "worker 0")
 
 
 @pytest.mark.parametrize(
     ("framework", "env", "reason"),
     [
-        ({"keras": {"backend": "jax"}}, {}, "Keras runs on jax here; TensorFlow's strategies cannot train it"),
-        ({}, {}, "Keras runs on no backend here; TensorFlow's strategies cannot train it"),
+        (FakeChild(KerasImported(True, backend="jax")), {}, "Keras runs on jax here; TensorFlow's strategies cannot train it"),
+        (FakeChild(), {}, "Keras runs on no backend here; TensorFlow's strategies cannot train it"),
         (REAL, {"TF_CONFIG": "["}, "TF_CONFIG can't be used: it is not valid JSON at character 2"),
     ],
 )
 def test_why_it_does_not_apply(framework, env, reason):
-    run = _workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework)
+    run = workers.train(FakeHost(env=env, request=Request(strategies=ASKED)), framework)
     assert (run.status, run.reason, run.strategy) == ("skipped", reason, "multi_worker_mirrored")
 
 
 def test_a_worker_that_could_not_be_started():
-    run = _workers.train(FakeHost(request=Request(strategies=ASKED)), REAL)
+    run = workers.train(FakeHost(request=Request(strategies=ASKED)), REAL)
     assert run.status == "failed"
     assert run.reason == "worker 0, worker 1: not started: no such child in this test"

@@ -1,99 +1,100 @@
 """The child that trains the smoke job with Keras on JAX or PyTorch; TensorFlow is not imported.
 
-Stages, in order: import, devices, keras, plan, one ``train ...`` per run. What differs between the two frameworks is in a file
-of its own each, with the same functions: ``jax`` and ``torch``; ``fit`` trains.
+What differs between the two frameworks is in a file of its own each, with the same functions: ``jax`` and ``torch``.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import time
+from dataclasses import replace
 from typing import Any
 
 from gpucheck.child import inspection, plan
-from gpucheck.child.backend import fit
-from gpucheck.child.runtime import Stages
-from gpucheck.strategies import mirrored, one_device
+from gpucheck.child.backend.keras_job import KerasJob
+from gpucheck.child.messages.frameworks import BackendTask, DevicesListed, FrameworkImported
+from gpucheck.child.messages.training import FreeMemory, Job, Planned
+from gpucheck.child.runtime import Reporter
+from gpucheck.child.smoke import fit
+from gpucheck.strategies import Wanted, data_parallel, load_all, one_device
 
-STRATEGIES = ("one_device", "data_parallel")
+TASK = BackendTask
 
 
-def run(stages: Stages, args: list[str]) -> None:
-    """Inspect, then train.
-
-    Args:
-        stages: the report to the parent.
-        args: one JSON object: ``backend`` ("jax" or "torch"), ``smoke`` (bool), ``level`` (int), ``strategies`` (names; empty:
-            all), ``logical_devices`` (int, 0: as the level says). Keras is told its backend by KERAS_BACKEND or its keras.json.
-    """
+def run(reporter: Reporter, task: BackendTask) -> None:
+    """Inspect, then train."""
     import faulthandler
 
     faulthandler.enable()
-    settings = json.loads(args[0])
-    framework = importlib.import_module("gpucheck.child.backend." + settings["backend"])
-    full = settings["level"] >= plan.FULL
-    framework.prepare(settings["logical_devices"] or plan.REPLICAS[full])
-    devices = _inspected(stages, framework)
-    keras, backend = inspection.import_keras(stages)
-    if devices is None or not settings["smoke"] or backend != settings["backend"]:
+    framework = importlib.import_module("gpucheck.child.backend." + task.backend)
+    framework.prepare(task.logical_devices or plan.REPLICAS[task.level >= plan.FULL])
+    devices = _inspect(reporter, framework)
+    keras, backend = inspection.import_keras(reporter)
+    if devices is None or not task.smoke or backend != task.backend:
         return
-    stages.begin("plan")
-    free = (stages.hear(plan.HEAR_SECONDS) or {}).get("free_bytes", {})
-    runs = _plan(framework, keras, *plan.usable(devices, free), full, settings)
-    stages.end("plan", runs)
-    for item in runs:
-        if not item["skip"]:
-            fit.train(stages, framework, keras, item)
+    reporter.begin(Planned)
+    heard = reporter.receive(FreeMemory, plan.HEAR_SECONDS)
+    usable, unusable = plan.usable(devices, {} if heard is None else heard.free_bytes)
+    jobs = _plan(framework, keras, usable, task)
+    jobs += [Job("one_device", (device,), skip=reason, backend=task.backend) for device, reason in unusable.items()]
+    jobs += _not_trained(framework, usable, task)
+    reporter.end(Planned(tuple(jobs)))
+    for job in jobs:
+        if not job.skip:
+            fit.train(reporter, keras, job, KerasJob(framework, keras, job))
 
 
-def _inspected(stages: Stages, framework: Any) -> list[str] | None:
+def _inspect(reporter: Reporter, framework: Any) -> list[str] | None:
     """Import the framework and list its devices; returns their names, None if it can't be imported."""
-    stages.begin("import")
+    reporter.begin(FrameworkImported)
     started = time.perf_counter()
     try:
         with inspection.unsearched():
-            built = framework.load()
+            built: FrameworkImported = framework.load()
     except BaseException as error:
-        stages.end("import", {"imported": False, **inspection.problem(error)})
+        reporter.end(inspection.failed(FrameworkImported, error))
         return None
-    stages.end("import", {"imported": True, "import_seconds": round(time.perf_counter() - started, 3), **built})
-    stages.begin("devices")
-    devices, problem = framework.devices()
-    stages.end("devices", {"devices": devices, "problem": problem})
-    return [device["name"] for device in devices]
+    reporter.end(replace(built, import_seconds=round(time.perf_counter() - started, 3)))
+    reporter.begin(DevicesListed)
+    listed: DevicesListed = framework.devices()
+    reporter.end(listed)
+    return [device.name for device in listed.devices]
 
 
-def _plan(
-    framework: Any, keras: Any, usable: list[str], unusable: dict[str, str], full: bool, settings: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _plan(framework: Any, keras: Any, usable: list[str], task: BackendTask) -> list[Job]:
     """What is trained; like TensorFlow's jobs, except that nothing is compiled in more than the framework's own way."""
-    wanted = settings["strategies"]
-    accelerators = [device for device in usable if not device.startswith("CPU")]
-    runs: list[dict[str, Any]] = []
-    for name in STRATEGIES:
-        if wanted and name not in wanted:
-            continue
-        if name == "one_device":
-            singles = accelerators + (usable[len(accelerators) :][:1] if full or not accelerators else [])
-            for precision in one_device.PRECISIONS[: None if full else 1]:
-                runs += [plan.planned(name, (device,), precision, framework.COMPILED) for device in singles]
-            continue
-        several = accelerators or usable
+    full = task.level >= plan.FULL
+    jobs: list[Job] = []
+    if not task.strategies or "one_device" in task.strategies:
+        wanted = _single(usable, full)
+        jobs += [Job("one_device", *job._replace(compiled=framework.COMPILED), None, task.backend) for job in wanted]
+    if not task.strategies or "data_parallel" in task.strategies:
+        several = data_parallel.jobs(usable, full, False)
         reason = framework.no_data_parallel(keras)
         if reason is None:
-            counts = mirrored.counts(len(several), full)
-            runs += [plan.planned(name, tuple(several[:count]), "float32", framework.COMPILED) for count in counts]
-        elif wanted or len(several) > 1:
-            runs.append(plan.skipped(name, tuple(several), reason))
-    runs += [plan.skipped("one_device", (device,), reason) for device, reason in unusable.items()]
-    for name in wanted:
-        if name not in STRATEGIES:
-            reason = (
-                f"{name} is a strategy of tf.distribute; Keras on {framework.TITLE} is trained with {' and '.join(STRATEGIES)}"
-            )
-            runs.append(plan.skipped(name, (), reason))
-    if accelerators and settings["logical_devices"]:
+            jobs += [Job("data_parallel", job.devices, "float32", framework.COMPILED, None, task.backend) for job in several]
+        elif task.strategies or len(several[-1].devices) > 1:
+            jobs.append(Job("data_parallel", several[-1].devices, skip=reason, backend=task.backend))
+    return jobs
+
+
+def _single(usable: list[str], full: bool) -> list[Wanted]:
+    """Every accelerator on its own, and the first CPU where there is none or everything is to be proven."""
+    accelerators = [device for device in usable if not device.startswith("CPU")]
+    cpus = usable[len(accelerators) :][:1] if full or not accelerators else []
+    precisions = one_device.PRECISIONS[: None if full else 1]
+    return [Wanted((device,), precision) for precision in precisions for device in [*accelerators, *cpus]]
+
+
+def _not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
+    """What was asked for and does not exist here."""
+    here = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
+    jobs = []
+    for name in task.strategies:
+        if name not in here:
+            reason = f"{name} is a strategy of tf.distribute; Keras on {framework.TITLE} is trained with {' and '.join(here)}"
+            jobs.append(Job(name, (), skip=reason, backend=task.backend))
+    if task.logical_devices and not all(device.startswith("CPU") for device in usable):
         reason = f"{framework.TITLE} can't split an accelerator into logical devices"
-        runs.append(plan.skipped("one_device", (), reason))
-    return [{**item, "backend": settings["backend"]} for item in runs]
+        jobs.append(Job("one_device", (), skip=reason, backend=task.backend))
+    return jobs

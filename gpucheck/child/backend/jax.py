@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from gpucheck.child.messages.frameworks import Device, DevicesListed, FrameworkImported
+
 TITLE = "JAX"
 COMPILED = True  # by XLA, always
 
@@ -27,11 +29,12 @@ def prepare(cpu_devices: int) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
-def load() -> dict[str, Any]:
+def load() -> FrameworkImported:
     """Import it; its version and build. Raises what the import raises."""
     import jax
 
-    return {"version": str(jax.__version__), "path": os.path.dirname(jax.__file__ or ""), "built_with_cuda": _built_with_cuda()}
+    folder = os.path.dirname(jax.__file__ or "")
+    return FrameworkImported(True, version=str(jax.__version__), path=folder, built_with_cuda=_built_with_cuda())
 
 
 def _built_with_cuda() -> bool:
@@ -44,7 +47,7 @@ def _built_with_cuda() -> bool:
     return False
 
 
-def devices() -> tuple[list[dict[str, Any]], str | None]:
+def devices() -> DevicesListed:
     """Accelerators first, then the CPU's; and why there is no accelerator, in JAX's words, if it says so."""
     import jax
 
@@ -65,17 +68,11 @@ def devices() -> tuple[list[dict[str, Any]], str | None]:
         name = f"{kind}:{device.id}"
         _devices[name] = device
         match = re.fullmatch(r"(\d+)\.(\d+)", str(getattr(device, "compute_capability", "")))
-        found.append(
-            {
-                "name": name,
-                "kind": kind,
-                "description": None if kind == "CPU" else str(device.device_kind),
-                "compute_capability": [int(match[1]), int(match[2])] if match else None,
-            }
-        )
-    if not problem and all(device["kind"] == "CPU" for device in found):
+        capability = (int(match[1]), int(match[2])) if match else None
+        found.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
+    if not problem and all(device.kind == "CPU" for device in found):
         problem = heard.errors[-1] if heard.errors else _why_not()
-    return found, " ".join(problem.split())[:500] if problem else None
+    return DevicesListed(tuple(found), " ".join(problem.split())[:500] if problem else None)
 
 
 class _Heard(logging.StreamHandler):  # type: ignore[type-arg]
@@ -132,9 +129,9 @@ def scope(names: list[str]) -> Any:
 
 
 def data_parallel(keras: Any, names: list[str]) -> Any:
-    """A context in which Keras copies the model to those devices and splits every batch."""
+    """The distribution in whose scope Keras copies the model to those devices and splits every batch."""
     platforms = [f"{_devices[name].platform}:{_devices[name].id}" for name in names]
-    return keras.distribution.DataParallel(devices=platforms).scope()
+    return keras.distribution.DataParallel(devices=platforms)
 
 
 def no_data_parallel(keras: Any) -> str | None:

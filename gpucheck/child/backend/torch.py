@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
+from gpucheck.child.messages.frameworks import Device, DevicesListed, FrameworkImported
+
 TITLE = "PyTorch"
 COMPILED = False  # Keras compiles with torch.compile only when it is told to
 
@@ -14,37 +16,32 @@ def prepare(cpu_devices: int) -> None:
     """Nothing: PyTorch takes memory as it needs it, and has one CPU device."""
 
 
-def load() -> dict[str, Any]:
+def load() -> FrameworkImported:
     """Import it; its version and build. Raises what the import raises."""
     import torch
 
-    return {
-        "version": str(torch.__version__),
-        "path": os.path.dirname(torch.__file__ or ""),
-        "built_with_cuda": torch.version.cuda is not None,
-        "cuda_version": torch.version.cuda,
-    }
+    return FrameworkImported(
+        True,
+        version=str(torch.__version__),
+        path=os.path.dirname(torch.__file__ or ""),
+        built_with_cuda=torch.version.cuda is not None,
+        cuda_version=torch.version.cuda,
+    )
 
 
-def devices() -> tuple[list[dict[str, Any]], str | None]:
+def devices() -> DevicesListed:
     """Accelerators first, then the CPU; and why there is no accelerator, in PyTorch's words, if it says so."""
     import torch
 
-    found: list[dict[str, Any]] = []
+    found: list[Device] = []
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
-        found.append(
-            {
-                "name": f"GPU:{index}",
-                "kind": "GPU",
-                "description": torch.cuda.get_device_name(index),
-                "compute_capability": list(torch.cuda.get_device_capability(index)),
-            }
-        )
+        major, minor = torch.cuda.get_device_capability(index)
+        found.append(Device(f"GPU:{index}", "GPU", torch.cuda.get_device_name(index), (major, minor)))
     metal = getattr(torch.backends, "mps", None)
     if metal is not None and metal.is_available():
-        found.append({"name": "MPS:0", "kind": "MPS", "description": None, "compute_capability": None})
+        found.append(Device("MPS:0", "MPS"))
     problem = None if found else _why_not(torch)
-    return [*found, {"name": "CPU:0", "kind": "CPU", "description": None, "compute_capability": None}], problem
+    return DevicesListed((*found, Device("CPU:0", "CPU")), problem)
 
 
 def _why_not(torch: Any) -> str | None:
@@ -78,8 +75,8 @@ def scope(names: list[str]) -> Any:
 
 
 def data_parallel(keras: Any, names: list[str]) -> Any:
-    """A context in which Keras copies the model to those devices and splits every batch."""
-    return keras.distribution.DataParallel(devices=[_own(name) for name in names]).scope()
+    """The distribution in whose scope Keras copies the model to those devices and splits every batch."""
+    return keras.distribution.DataParallel(devices=[_own(name) for name in names])
 
 
 def no_data_parallel(keras: Any) -> str | None:

@@ -6,26 +6,27 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gpucheck.child.messages.training import JobResult
 from gpucheck.child.smoke import loop, network, proof
 
 ROUNDS = 2  # of as many steps as everywhere: steps that overtake each other learn more slowly
 
 
-def train(tf: Any, keras: Any, strategy: Any, workers: int, begin: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+def train(tf: Any, keras: Any, strategy: Any, result: JobResult, begin: Callable[[str], None]) -> Any:
     """Train the network; every step is one worker's, on a batch of its own.
 
     Args:
         tf: TensorFlow.
         keras: the module to train with.
         strategy: a ``ParameterServerStrategy`` whose cluster is connected.
-        workers: how many the cluster has.
-        begin: called with the name of each stage as it begins: "build", "first step", "steps", "verify".
+        result: of the job, which is filled in; its ``replicas`` are the workers, and figures are those of all of them together.
+        begin: called with the name of each step as it begins: "build", "first step", "steps", "verify".
 
     Returns:
-        The account of the run (fields of ``TrainingRun``) and the trained model. Figures are those of all workers together.
+        The trained model.
     """
     begin("build")
-    batch = network.batch_size("CPU:0")
+    workers, batch = result.replicas, network.batch_size("CPU:0")
     keras.backend.clear_session()
     keras.utils.set_random_seed(network.SEED)
     coordinator = tf.distribute.coordinator.ClusterCoordinator(strategy)
@@ -47,35 +48,29 @@ def train(tf: Any, keras: Any, strategy: Any, workers: int, begin: Callable[[str
     coordinator.join()
     each = (time.perf_counter() - began) / count
     begin("verify")
-    results = [tuple(float(value) for value in result.fetch()) for result in scheduled]
-    account = {
-        "replicas": workers,
-        "loop": "ClusterCoordinator.schedule",
-        "per_replica_batch_size": batch,
-        "global_batch_size": batch,
-        "drop_remainder": True,
-        "steps": len(scheduled),
-        **_placed(model),
-        **proof.measured([first, each], [loss for loss, _ in results], batch, [right / batch for _, right in results]),
-        **proof.weights(model.trainable_weights, before),
-        **proof.numerics(model, None, []),
-    }
-    return account, model
+    results = [tuple(float(value) for value in step_result.fetch()) for step_result in scheduled]
+    result.per_replica_batch_size = result.global_batch_size = batch  # a step is one worker's
+    result.drop_remainder, result.steps = True, len(scheduled)
+    proof.note_steps(result, [first, each], proof.Means([loss for loss, _ in results], [right / batch for _, right in results]))
+    proof.note_weights(result, model.trainable_weights, before)
+    proof.note_numerics(result, model, None, [])
+    _note_placement(result, model)
+    return model
 
 
 def _step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
-    """One worker's training step, traced: of a batch, its mean loss and how many of its samples were named rightly."""
+    """One worker's training step, traced: of a batch, its mean loss and how many of its samples were classified rightly."""
 
     def on_worker(images: Any, labels: Any) -> tuple[Any, Any]:
-        loss, right, gradients = loop.learnt(tf, keras, model, images, labels, network.batch_size("CPU:0"))
+        loss, right, gradients = loop.learn(tf, keras, model, images, labels, network.batch_size("CPU:0"))
         loop.apply(model.optimizer, gradients, model.trainable_variables)
         return loss, right
 
     return tf.function(lambda batches: strategy.run(on_worker, args=next(batches)))
 
 
-def _placed(model: Any) -> dict[str, Any]:
+def _note_placement(result: JobResult, model: Any) -> None:
     """Whether every variable lies on a parameter server."""
     places = {str(getattr(weight, "_value", weight).device) for weight in model.trainable_weights}
-    elsewhere = sorted(place for place in places if not place.startswith("/job:ps/"))
-    return {"placement_verified": not elsewhere, "misplaced_ops": [f"variable on {place}" for place in elsewhere]}
+    misplaced = sorted(place for place in places if not place.startswith("/job:ps/"))
+    result.placement_verified, result.misplaced_ops = not misplaced, tuple(f"variable on {place}" for place in misplaced)

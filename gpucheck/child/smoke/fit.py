@@ -1,129 +1,100 @@
-"""One job with ``Model.fit``: the way a user trains, step by step on the clock."""
+"""One job with ``Model.fit``: the way a user trains, step by step on the clock, whatever Keras runs on."""
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import importlib
-from typing import Any
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
 
-from gpucheck.child.runtime import Stages
-from gpucheck.child.smoke import memory, network, placement, proof, recorder
+from gpucheck.child.messages.training import Job, JobResult
+from gpucheck.child.runtime import Reporter
+from gpucheck.child.smoke import network, proof
+from gpucheck.child.smoke.recorder import recorder
 
 
-def train(
-    stages: Stages, tf: Any, keras: Any, item: dict[str, Any], names: dict[str, str], cross_device: str | None = None
-) -> dict[str, Any]:
-    """One planned run (see ``plan.py``), reported under its stage, and returned.
+class FrameworkJob(Protocol):
+    """What a framework does for one job: ``smoke/tensorflow.py``, and ``backend/keras_job.py`` for JAX and PyTorch."""
 
-    Args:
-        stages: the report to the parent.
-        tf: TensorFlow.
-        keras: the module to train with.
-        item: the run, as planned.
-        names: logical name by the name of a device.
-        cross_device: how a mirrored strategy shall exchange gradients; None: as TensorFlow chooses.
-    """
-    stage = item["stage"]
-    result = begun(item)
-    stages.begin(stage)
-    stages.begin(stage + ": build")
-    logical = tuple(names.get(device, device) for device in item["devices"])
+    def fresh(self) -> None:
+        """Forget earlier models; the next one is built in the job's precision, from the same seed."""
+
+    def cpu_first_loss(self) -> float | None:
+        """The loss of the very first step, computed on the CPU: same seed, data, weights, dropout and precision.
+
+        None: it was not finite, or the CPU can't be asked for the same numbers.
+        """
+
+    def open(self) -> tuple[int, int]:
+        """Take the devices; the number of replicas, and the steps of ``fit`` between which Python has no part."""
+
+    def scope(self) -> AbstractContextManager[Any]:
+        """In which the model is built."""
+
+    def around_fit(self) -> AbstractContextManager[Any]:
+        """In which ``fit`` runs."""
+
+    def data(self, global_batch: int) -> dict[str, Any]:
+        """The arguments of ``fit`` that say what to train on."""
+
+    def before_first_step(self) -> None:
+        """Called when ``fit`` begins to train."""
+
+    def after_first_step(self) -> None:
+        """Called when the first step's results are known."""
+
+    def note(self, result: JobResult, model: Any) -> None:
+        """Put where the work ran and how it computed into the result."""
+
+
+def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> JobResult:
+    """Train one planned job; its result is reported, and returned."""
+    result = begun(job)
+    reporter.begin(JobResult, job.id)
+    reporter.begin(JobResult, job.id, "build")
     steps = None
     try:
-        fresh(keras, item["precision"])
-        if item["strategy"] == "one_device" and not logical[0].startswith("CPU"):
-            result["cpu_first_loss"] = cpu_first_loss(tf, keras, item["precision"], network.batch_size(item["devices"][0]))
-            fresh(keras, item["precision"])
-        module = importlib.import_module("gpucheck.strategies." + item["strategy"])
-        strategy = module.build(tf, logical) if cross_device is None else module.build(tf, logical, cross_device)
-        together = getattr(module, "STEPS_PER_EXECUTION", 1)
-        per_replica = network.batch_size(item["devices"][0])
-        replicas = strategy.num_replicas_in_sync
-        result.update(replicas=replicas, **sizes(per_replica, replicas), steps_per_execution=together)
-        memory.reset(tf, logical)
-        with strategy.scope():
-            model = network.model(keras, item["compiled"], steps_per_execution=together)
+        framework.fresh()
+        if job.strategy == "one_device" and not job.devices[0].startswith("CPU"):
+            result.cpu_first_loss = framework.cpu_first_loss()
+            framework.fresh()
+        result.replicas, result.steps_per_execution = framework.open()
+        note_sizes(result, network.batch_size(job.devices[0]), network.STEPS)
+        with framework.scope():
+            model = network.model(keras, job.compiled, steps_per_execution=result.steps_per_execution)
         before = [weight.numpy() for weight in model.trainable_weights]
-        steps = recorder.recorder(keras, stages, stage, placement.record, placement.recorded, together)
-        result["stage"] = "first step"
-        data = network.dataset(tf, per_replica * replicas)
-        with _around(tf, item, logical):
+        steps = recorder(
+            keras, reporter, job.id, framework.before_first_step, framework.after_first_step, result.steps_per_execution
+        )
+        result.reached = "first step"
+        data = framework.data(result.global_batch_size or 0)
+        with framework.around_fit():
             # Keras warns where a dataset is to be shuffled, which it would not do: PYTHONWARNINGS=error makes that an error.
-            model.fit(data, steps_per_epoch=network.STEPS, epochs=1, verbose=0, shuffle=False, callbacks=[steps])
-        result["stage"] = "verify"
-        stages.begin(stage + ": verify")
-        result.update(proof.measured(steps.seconds, steps.means.losses, per_replica * replicas, steps.means.accuracies))
-        result.update(proof.weights(model.trainable_weights, before))
-        result.update(proof.numerics(model, proof.tf32(tf), logical))
-        result.update(placement.verified(steps.told, logical))
-        result["peak_memory_bytes"] = memory.peak(tf, logical)
-        result.update(proof.judged(result))
+            model.fit(**data, verbose=0, shuffle=False, callbacks=[steps])
+        result.reached = "verify"
+        reporter.begin(JobResult, job.id, "verify")
+        proof.note_steps(result, steps.seconds, steps.means)
+        proof.note_weights(result, model.trainable_weights, before)
+        framework.note(result, model)
+        proof.judge(result)
     except Exception as error:
         if steps is not None and steps.seconds:
-            result["stage"] = "steps"
-        result["reason"] = proof.first_sentence(error)
+            result.reached = "steps"
+        result.reason = proof.first_sentence(error)
     finally:
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
-    stages.end(stage, result)
+    reporter.end(result, job.id)
     return result
 
 
-def _around(tf: Any, item: dict[str, Any], logical: tuple[str, ...]) -> Any:
-    """What ``fit`` needs around it: Keras leaves an XLA-compiled step to the first device, whatever the strategy says.
-
-    Without it TensorFlow refuses: "Trying to access resource ... located in device GPU:1 from device GPU:0".
-    """
-    if item["compiled"] and item["strategy"] == "one_device":
-        return tf.device("/" + logical[0])
-    return contextlib.nullcontext()
+def begun(job: Job, loop: str = "fit") -> JobResult:
+    """The result of a job that has come no further than its plan."""
+    return JobResult(job.strategy, job.devices, job.precision, job.compiled, job.backend, replicas=len(job.devices), loop=loop)
 
 
-def shortly(tf: Any, keras: Any, logical: str, batch: int, steps: int) -> tuple[Any, float]:
-    """Some steps in float32 on one device, the way a user trains, and nothing verified: the model and its mean loss."""
-    fresh(keras, "float32")
-    strategy = importlib.import_module("gpucheck.strategies.one_device").build(tf, (logical,))
-    with strategy.scope():
-        model = network.model(keras, compiled=False)
-    history = model.fit(network.dataset(tf, batch), steps_per_epoch=steps, epochs=1, verbose=0, shuffle=False).history
-    return model, float(history["loss"][-1])
-
-
-def begun(item: dict[str, Any]) -> dict[str, Any]:
-    """The account of a run that has come no further than its plan."""
-    planned = {key: item[key] for key in ("strategy", "devices", "precision", "compiled")}
-    return {**planned, "replicas": len(item["devices"]), "loop": "fit", "status": "failed", "stage": "build"}
-
-
-def sizes(per_replica: int, replicas: int) -> dict[str, Any]:
-    """Batch sizes and steps of a run."""
-    return {
-        "per_replica_batch_size": per_replica,
-        "global_batch_size": per_replica * replicas,
-        "drop_remainder": True,
-        "steps": network.STEPS,
-    }
-
-
-def fresh(keras: Any, precision: str) -> None:
-    """Forget earlier models; the next one is built in that precision, from the same seed."""
-    keras.backend.clear_session()
-    keras.mixed_precision.set_global_policy(precision)
-    keras.utils.set_random_seed(network.SEED)
-
-
-_first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's answer is the same for every device
-
-
-def cpu_first_loss(tf: Any, keras: Any, precision: str, batch: int) -> float | None:
-    """The loss of the run's very first step, computed on the CPU: same seed, data, weights, dropout and precision."""
-    if (precision, batch) not in _first_losses:
-        fresh(keras, precision)
-        with tf.device("/CPU:0"):
-            model = network.model(keras, compiled=False)
-            images, labels = next(iter(network.dataset(tf, batch)))
-            predictions = model(images, training=True)
-            loss = tf.reduce_mean(keras.losses.sparse_categorical_crossentropy(labels, predictions))
-        _first_losses[precision, batch] = proof.finite_or_none(float(loss))
-    return _first_losses[precision, batch]
+def note_sizes(result: JobResult, per_replica: int, steps: int) -> None:
+    """Put batch sizes and steps into a result."""
+    result.per_replica_batch_size = per_replica
+    result.global_batch_size = per_replica * result.replicas
+    result.drop_remainder = True
+    result.steps = steps

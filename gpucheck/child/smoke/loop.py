@@ -6,29 +6,38 @@ import hashlib
 import time
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+from gpucheck.child.messages.training import JobResult
 from gpucheck.child.smoke import network, proof
+from gpucheck.child.smoke.fit import note_sizes
 
 
-def train(tf: Any, keras: Any, strategy: Any, begin: Callable[[str], None]) -> tuple[dict[str, Any], Any]:
+class Shard(NamedTuple):
+    """What a worker has in the end, to be compared with the others'."""
+
+    digest: str  # of its weights
+    samples: list[int]  # checksums of the images that it got in one pass over the data
+
+
+def train(tf: Any, keras: Any, strategy: Any, result: JobResult, begin: Callable[[str], None]) -> tuple[Any, Shard]:
     """Train the network for as many steps as everywhere, every worker on its own share of each batch.
 
     Args:
         tf: TensorFlow.
         keras: the module to train with.
         strategy: built, with the cluster connected.
-        begin: called with the name of each stage as it begins: "build", "data of step 1", "step 1", ... , "verify".
+        result: of the job, which is filled in.
+        begin: called with the name of each step as it begins: "build", "data of step 1", "step 1", ... , "verify".
 
     Returns:
-        The account of the run (fields of ``TrainingRun``; ``digest`` of the weights and ``samples``, the checksums of the images
-        that this process got in one pass over the data, are to be compared with other workers'), and the trained model.
+        The trained model, and what this worker has to compare.
     """
     begin("build")
     devices = strategy.extended.worker_devices
-    per_replica = network.batch_size(str(devices[0]).rpartition("device:")[2])
-    replicas = strategy.num_replicas_in_sync
-    global_batch = per_replica * replicas
+    result.replicas = strategy.num_replicas_in_sync
+    note_sizes(result, network.batch_size(str(devices[0]).rpartition("device:")[2]), network.STEPS)
+    global_batch = result.global_batch_size or 0
     keras.backend.clear_session()
     keras.utils.set_random_seed(network.SEED)
     with strategy.scope():
@@ -38,8 +47,7 @@ def train(tf: Any, keras: Any, strategy: Any, begin: Callable[[str], None]) -> t
     batches = iter(strategy.experimental_distribute_dataset(_sharded(tf, network.dataset(tf, global_batch))))
     step = _step(tf, keras, strategy, model, global_batch)
     seconds: list[float] = []
-    losses: list[float] = []
-    accuracies: list[float] = []
+    means = proof.Means()
     samples: list[int] = []
     for number in range(1, network.STEPS + 1):
         begin(f"data of step {number}")
@@ -47,29 +55,18 @@ def train(tf: Any, keras: Any, strategy: Any, begin: Callable[[str], None]) -> t
         images, labels = next(batches)
         begin(f"step {number}")
         loss, right = step(images, labels)
-        losses.append(float(loss))
-        accuracies.append(float(right) / global_batch)
+        means.losses.append(float(loss))
+        means.accuracies.append(float(right) / global_batch)
         seconds.append(time.perf_counter() - began)
         if number <= network.BATCHES:
             for part in strategy.experimental_local_results(images):
                 samples += [zlib.crc32(image.tobytes()) for image in part.numpy()]
     begin("verify")
+    proof.note_steps(result, seconds, means)
+    proof.note_weights(result, model.trainable_weights, before)
+    proof.note_numerics(result, model, proof.tf32(tf), devices)
     weights = b"".join(weight.numpy().tobytes() for weight in model.trainable_weights)
-    account = {
-        "replicas": replicas,
-        "loop": "strategy.run",
-        "global_batch_size": global_batch,
-        "per_replica_batch_size": per_replica,
-        "drop_remainder": True,
-        "steps": network.STEPS,
-        "placement_verified": None,
-        **proof.measured(seconds, losses, global_batch, accuracies),
-        **proof.weights(model.trainable_weights, before),
-        **proof.numerics(model, proof.tf32(tf), devices),
-        "digest": hashlib.sha256(weights).hexdigest()[:16],
-        "samples": samples,
-    }
-    return account, model
+    return model, Shard(hashlib.sha256(weights).hexdigest()[:16], samples)
 
 
 def _sharded(tf: Any, data: Any) -> Any:
@@ -83,7 +80,7 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> 
     """One training step, traced: of a global batch, its mean loss and how many of its samples were named rightly."""
 
     def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
-        loss, right, gradients = learnt(tf, keras, model, images, labels, global_batch)
+        loss, right, gradients = learn(tf, keras, model, images, labels, global_batch)
         apply(model.optimizer, gradients, model.trainable_variables)
         return loss, right
 
@@ -94,8 +91,8 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> 
     return tf.function(step)
 
 
-def learnt(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int) -> tuple[Any, Any, list[Any]]:
-    """Of some samples: their loss as a part of the mean over ``whole`` samples, how many were named rightly, the gradients."""
+def learn(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int) -> tuple[Any, Any, list[Any]]:
+    """Of some samples: their part of the mean loss over ``whole`` samples, how many were classified rightly, the gradients."""
     with tf.GradientTape() as tape:
         predictions = model(images, training=True)
         losses = keras.losses.sparse_categorical_crossentropy(labels, predictions)

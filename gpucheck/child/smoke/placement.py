@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
+from gpucheck.child.messages.training import JobResult
+
+Placed = tuple[str, str]  # an op, and the device that it ran on
 HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must not land elsewhere, fused and vendor variants included
 
 
@@ -19,7 +21,7 @@ def record() -> None:
         return
 
 
-def recorded() -> set[tuple[str, str]] | None:
+def recorded() -> set[Placed] | None:
     """Stop collecting; (op, device) of every heavy node that ran. None: TensorFlow does not tell."""
     try:
         from tensorflow.python.eager import context
@@ -32,20 +34,20 @@ def recorded() -> set[tuple[str, str]] | None:
     return {(node.op, ":".join(node.device.split(":")[-2:])) for node in nodes if HEAVY.search(node.op)}
 
 
-def verified(placed: set[tuple[str, str]] | None, devices: Iterable[str]) -> dict[str, Any]:
-    """Whether one job's work ran on its devices, and on each of them; ``devices`` are logical names such as "GPU:0"."""
+def note(result: JobResult, placed: set[Placed] | None, devices: Iterable[str]) -> None:
+    """Put into a result whether its work ran on its devices, and on each of them; ``devices`` are names such as "GPU:0"."""
     if not placed:
-        return {"placement_verified": None}
+        return
     wanted = set(devices)
-    astray = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in wanted)
-    reached = {device for _, device in placed}
-    return {"placement_verified": not astray and reached == wanted, "misplaced_ops": astray[:20]}
+    misplaced = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in wanted)
+    result.placement_verified = not misplaced and {device for _, device in placed} == wanted
+    result.misplaced_ops = tuple(misplaced[:20])
 
 
-def told_apart(placed: set[tuple[str, str]] | None, device: str, others: Iterable[str]) -> set[tuple[str, str]] | None:
-    """What one of several jobs at the same time did: its own device's ops, and astray ones that its device lacks.
+def ops_of_device(placed: set[Placed] | None, device: str, others: Iterable[str]) -> set[Placed] | None:
+    """What one of several jobs at the same time did: its own device's ops, and misplaced ones that its device lacks.
 
-    All jobs run the same ops, so an op that was seen on no job's device belongs to those whose own device lacks it.
+    All jobs run the same ops, so an op that ran on no job's device belongs to those whose own device lacks it.
     """
     if not placed:
         return None

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from gpucheck.child.messages.benchmark import Repeat
 from gpucheck.child.smoke import network
 
 
@@ -77,7 +78,7 @@ class Trainer:
         """Seconds of some steps on one batch that is there already (see ``keep``)."""
         return self._timed(self._from_batch, batch, steps)
 
-    def epochs(self, source: Any, steps: int, epochs: int, target: float | None) -> dict[str, Any]:
+    def epochs(self, source: Any, steps: int, epochs: int, target: float | None) -> Repeat:
         """Epochs until the target accuracy is reached, if there is one, or all of them."""
         seconds: list[float] = []
         accuracies: list[float] = []
@@ -89,7 +90,7 @@ class Trainer:
             if target is not None and accuracies and accuracies[-1] >= target:
                 break
         reached = bool(target is not None and accuracies and accuracies[-1] >= target)
-        return {"epoch_seconds": seconds, "accuracies": accuracies, "seconds_to_target": sum(seconds) if reached else None}
+        return Repeat(seconds, accuracies, sum(seconds) if reached else None)
 
     def _timed(self, step: Any, data: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
         within = around or (lambda _: contextlib.nullcontext())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpucheck.child.runtime import Stages
+from gpucheck.child.messages.training import XlaChecked
+from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke.proof import first_sentence
 
 
-def step(stages: Stages, tf: Any, device: str, names: dict[str, str]) -> None:
+def check(reporter: Reporter, tf: Any, device: str, names: dict[str, str]) -> None:
     """One tiny XLA-compiled gradient on a device."""
-    stages.begin("xla " + device)
+    reporter.begin(XlaChecked, device)
 
     def gradient(inputs: Any, weights: Any) -> Any:
         with tf.GradientTape() as tape:
@@ -22,7 +23,7 @@ def step(stages: Stages, tf: Any, device: str, names: dict[str, str]) -> None:
         with tf.device("/" + names.get(device, device)):
             value = tf.function(gradient, jit_compile=True)(tf.ones((8, 16)), tf.fill((16, 4), 0.01))
         finite = bool(tf.reduce_all(tf.math.is_finite(value)))
-        result = {"verified": finite, "problem": None if finite else "its result is not finite"}
+        result = XlaChecked(finite, None if finite else "its result is not finite")
     except Exception as error:
-        result = {"verified": False, "problem": first_sentence(error)}
-    stages.end("xla " + device, result)
+        result = XlaChecked(False, first_sentence(error))
+    reporter.end(result, device)

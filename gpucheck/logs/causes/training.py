@@ -5,7 +5,7 @@ from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events
 from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Severity
-from gpucheck.probes._last_words import fatal
+from gpucheck.processes.last_words import fatal
 
 _ENOUGH = 3  # epochs, or steps, that a model may need before it leaves the guess behind
 _FILL_REPORT_SECONDS = 10  # how often shuffle_dataset_op.cc (tensorflow/core/kernels/data) tells how far it is

@@ -30,11 +30,11 @@ References:
 
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes._last_words import fatal, is_call
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
+from gpucheck.processes.last_words import fatal, is_call
 from gpucheck.rules._training import NOT_WATCHED
 from gpucheck.rules._words import listing, short
 

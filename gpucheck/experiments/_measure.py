@@ -1,15 +1,22 @@
-"""What experiments on batches, statistics and precisions share: one network from one seed, its loss step by step."""
+"""What experiments share: one network from one seed, its loss step by step, and the seconds of a step."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
-import importlib
-from collections.abc import Iterator
+import statistics
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from gpucheck import strategies
 from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import fit, proof, throughput
+from gpucheck.child.smoke import proof, throughput
+from gpucheck.child.smoke.tensorflow import fresh
+
+MEASUREMENT_SECONDS = 0.2
+LEAST_STEPS, MOST_STEPS = 2, 40
+REPEATS = 3
+SLOW_SECONDS = 0.1  # of a step; a longer one varies less, and one measurement of it has to do
 
 
 class Comparison:
@@ -25,10 +32,8 @@ class Comparison:
             precision: a Keras dtype policy.
         """
         tf, keras = setting.tf, setting.keras
-        fit.fresh(keras, precision)
-        name = "mirrored" if len(devices) > 1 else "one_device"
-        logical = tuple(setting.names[device] for device in devices)
-        strategy = importlib.import_module("gpucheck.strategies." + name).build(tf, logical)
+        fresh(keras, precision)
+        strategy = build_strategy(setting, devices)
         try:
             self.trainer = throughput.trainer(tf, keras, strategy, synchronized=synchronized, dropout=0.0)
         finally:
@@ -52,6 +57,12 @@ class Comparison:
             self.trainer.piped(source, 1)
             found.append(float(next(metric for metric in self.model.metrics if metric.name == "loss").result()))
         return found
+
+
+def build_strategy(setting: Setting, devices: list[str]) -> Any:
+    """Of one device, or mirrored on several."""
+    logical = tuple(setting.names[device] for device in devices)
+    return strategies.build("mirrored" if len(devices) > 1 else "one_device", setting.tf, logical)
 
 
 def replicas(setting: Setting) -> list[str]:
@@ -80,7 +91,7 @@ def tf32(tf: Any, allowed: bool) -> Iterator[None]:
         tf.config.experimental.enable_tensor_float_32_execution(before)
 
 
-def apart(value: float, reference: float) -> float:
+def relative_difference(value: float, reference: float) -> float:
     """How far a loss is from another, relative to it."""
     return abs(value - reference) / max(abs(reference), 1e-6)
 
@@ -104,3 +115,21 @@ def forget(keras: Any) -> None:
     """Let go of what an experiment has built."""
     keras.backend.clear_session()
     gc.collect()
+
+
+def measurements(seconds: float) -> tuple[int, int]:
+    """How many measurements of how many steps each, for steps of about that many seconds."""
+    steps = max(LEAST_STEPS, min(MOST_STEPS, round(MEASUREMENT_SECONDS / max(seconds, 1e-6))))
+    return (1 if seconds > SLOW_SECONDS else REPEATS), steps
+
+
+def step_seconds(timed: Callable[[int], float], warmup: int = 2) -> float:
+    """Seconds of one step: the median of some measurements.
+
+    Args:
+        timed: takes a number of steps, and gives the seconds of all of them.
+        warmup: steps before, which trace, and take away what a pipeline has prepared meanwhile.
+    """
+    timed(warmup)
+    repeats, steps = measurements(timed(1))
+    return statistics.median(timed(steps) / steps for _ in range(repeats))

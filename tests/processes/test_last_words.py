@@ -6,10 +6,11 @@ import sys
 import pytest
 from fakes import FakeChild, FakeHost
 
+from gpucheck.child.messages.workers import WorkerTask
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes import tensorflow, training
-from gpucheck.probes._last_words import fatal, last_words
+from gpucheck.processes.last_words import fatal, last_words
 
 CRASHED = """\
 I0000 00:00:1.2    7 cpu_feature_guard.cc:227] This TensorFlow binary is optimized to use available CPU instructions.
@@ -86,7 +87,7 @@ def test_a_real_crash_of_what_trains(tmp_path):
     (tmp_path / "tensorflow/__init__.py").write_text("import os\ndef crash():\n    os.abort()\ncrash()\n")
     with LocalHost(Request(timeout_seconds=60), env={**os.environ, "PYTHONPATH": str(tmp_path)}) as host:
         told = training.read(host)
-        worker = host.child("worker", '{"tf_config": {}}')
+        worker = host.child(WorkerTask("multi_worker_mirrored", "{}", "worker 0", (), False))
         ending, calls = worker.end().how, last_words(worker)
     assert told.ending == ending == "killed by SIGABRT"
     assert told.last_words[0] == calls[0] == f'File "{tmp_path}/tensorflow/__init__.py", line 3 in crash'

@@ -1,22 +1,23 @@
 """A TPU that can't be connected to: what is told of it, and that everything else is trained all the same."""
 
-import json
 import os
 
 import pytest
 from fakes import FakeChild, FakeHost
 from in_tensorflow import MARKS, printed_by
 
+from gpucheck.child.messages.frameworks import FrameworkTask, KerasImported, TpuConnected
+from gpucheck.child.messages.training import Job, Planned
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
-from gpucheck.probes import _framework, log, tensorflow, tpu_resolver, training
+from gpucheck.probes import log, tensorflow, tpu_resolver, training
 from gpucheck.probes.tpu_resolver import TpuResolver
+from gpucheck.processes import frameworks
 
 ENV = {"TPU_NAME": "local"}
-REFUSED = {"connected": False, "error": "NotFoundError: TPU system not found"}
-CONNECTED = {"connected": True, "devices": 4, "error": None}
-RUN = {"stage": "train one_device CPU:0 float32", "strategy": "one_device", "devices": ["CPU:0"], "precision": "float32"}
-SECOND = FakeChild({"plan": [{**RUN, "compiled": False, "skip": "no room"}]}, log="W0000 second\n")
+REFUSED = TpuConnected(False, error="NotFoundError: TPU system not found")
+CONNECTED = TpuConnected(True, 4)
+SECOND = FakeChild(Planned((Job("one_device", ("CPU:0",), skip="no room"),)), log="W0000 second\n")
 
 
 class Machine(FakeHost):
@@ -26,22 +27,22 @@ class Machine(FakeHost):
         super().__init__(env=ENV, **given)
         self.first = first
 
-    def child(self, name, *args, limit=30.0):
-        if name != "framework":
-            return super().child(name)
-        return self.first if json.loads(args[0])["tpu"] else SECOND
+    def child(self, task, limit=30.0):
+        if not isinstance(task, FrameworkTask):
+            return super().child(task)
+        return self.first if task.tpu else SECOND
 
 
-def first(how="finished", stage=None, **stages):
-    return FakeChild({"keras": {"imported": True}, **stages}, how=how, stage=stage, log="W0000 first\n")
+def first(*messages, how="finished", stage=None):
+    return FakeChild(KerasImported(True), *messages, how=how, stage=stage, log="W0000 first\n")
 
 
 @pytest.mark.parametrize(
     ("child", "error"),
     [
-        (first(tpu=REFUSED), "NotFoundError: TPU system not found"),
-        (first("timed out", "tpu"), "no answer within 30 s"),
-        (first("killed by SIGABRT", "tpu"), "TensorFlow's process was killed by SIGABRT"),
+        (first(REFUSED), "NotFoundError: TPU system not found"),
+        (first(how="timed out", stage="tpu"), "no answer within 30 s"),
+        (first(how="killed by SIGABRT", stage="tpu"), "TensorFlow's process was killed by SIGABRT"),
     ],
     ids=["refused", "hangs", "dies"],
 )
@@ -52,32 +53,32 @@ def test_after_a_failed_connection_another_child_trains(child, error):
 
 
 def test_a_connection_never_gets_more_than_its_limit():
-    assert tpu_resolver.read(Machine(first("timed out", "tpu"), remaining=3600.0)).error == "no answer within 60 s"
+    assert tpu_resolver.read(Machine(first(how="timed out", stage="tpu"), remaining=3600.0)).error == "no answer within 60 s"
 
 
 def test_a_child_that_connected_trains_itself():
-    machine = Machine(first(tpu=CONNECTED))
+    machine = Machine(first(CONNECTED))
     assert tpu_resolver.read(machine) == TpuResolver(tried=True, connected=True, devices=4)
-    assert _framework.trainer(machine) is machine.first
+    assert frameworks.training_child(machine) is machine.first
 
 
 def test_a_child_that_did_not_come_to_the_tpu_is_the_only_one():
     machine = Machine(FakeChild(how="killed by SIGSEGV", stage="import"))
     assert tpu_resolver.read(machine) == TpuResolver(tried=False, reason="not reached: TensorFlow's process killed by SIGSEGV")
-    assert _framework.trainer(machine) is machine.first
+    assert frameworks.training_child(machine) is machine.first
 
 
 def test_without_training_there_is_no_other_child():
-    assert _framework.trainer(Machine(first(tpu=REFUSED), request=Request(smoke=False))) is not SECOND
+    assert frameworks.training_child(Machine(first(REFUSED), request=Request(smoke=False))) is not SECOND
 
 
 @pytest.mark.parametrize(
     ("child", "lines"),
     [
-        (first(tpu=CONNECTED), ["first"]),
-        (first(tpu=REFUSED), ["second"]),  # the error is told; what else stands there is about the TPU alone
-        (first("timed out", "tpu"), ["second"]),
-        (first("killed by SIGABRT", "tpu"), ["first", "second"]),
+        (first(CONNECTED), ["first"]),
+        (first(REFUSED), ["second"]),  # the error is told; what else stands there is about the TPU alone
+        (first(how="timed out", stage="tpu"), ["second"]),
+        (first(how="killed by SIGABRT", stage="tpu"), ["first", "second"]),
     ],
     ids=["connected", "refused", "hangs", "dies"],
 )
@@ -108,7 +109,7 @@ class TestTensorFlow:
         assert runs == [("mirrored", ("CPU:0", "CPU:1", "CPU:2"), "passed"), ("tpu", (), "skipped")]
 
     def test_the_cpu_is_trained_beside_a_tpu_that_does_not_answer(self, monkeypatch):
-        monkeypatch.setattr(_framework, "TPU_SECONDS", 1.0)
+        monkeypatch.setattr(frameworks, "TPU_SECONDS", 1.0)
         resolver, runs = proven("grpc://127.0.0.1:9", strategies=("one_device",))  # TensorFlow knocks there for a minute
         assert resolver == TpuResolver(tried=True, connected=False, error="no answer within 1 s")
         assert runs == [("one_device", ("CPU:0",), "passed")]
@@ -126,15 +127,17 @@ class TestTensorFlow:
 CONNECTED_TO_A_TPU = """
 import json, sys
 from gpucheck.child import framework
+from gpucheck.child.messages import fields_of
+from gpucheck.child.messages.frameworks import FrameworkTask
+from gpucheck.child.messages.training import JobResult
 from gpucheck.strategies import tpu
 tpu.connect = lambda tf: len(tf.config.list_logical_devices()) and 2
 runs = []
-class Stages:
-    def begin(self, stage): pass
-    def hear(self, timeout): return None
-    def end(self, stage, value):
-        if stage.startswith("train "): runs.append(value)
-settings = {"smoke": True, "level": 1, "strategies": [], "tpu": True, "logical_devices": int(sys.argv[1])}
-framework.run(Stages(), [json.dumps({**settings, "log_device_placement": False, "only": [], "cross_device": None})])
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def receive(self, kind, timeout): return None
+    def end(self, message, job=""):
+        if isinstance(message, JobResult): runs.append(fields_of(message))
+framework.run(Reporter(), FrameworkTask(True, 1, (), True, int(sys.argv[1]), False))
 print(json.dumps(runs))
 """

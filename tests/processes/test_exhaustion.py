@@ -4,26 +4,26 @@ import pytest
 from experiments.page import differences
 from fakes import FakeChild, FakeHost
 
-from gpucheck.child.plan import planned
+from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.child.messages.training import (
+    Exhausted,
+    ExhaustionTask,
+    ExperimentResult,
+    Job,
+    JobResult,
+    LimitSet,
+    Planned,
+    Recovered,
+)
 from gpucheck.model import Level, Request, TrainingRun
 from gpucheck.probes import training
-from gpucheck.probes._exhaustion import provoke
+from gpucheck.processes.exhaustion import provoke
 
 GIB = 1 << 30
 WORDS = "ResourceExhaustedError: OOM when allocating tensor"
-BUILD = {"limit_bytes": GIB, "problem": None, "loss": 2.5}
-EXHAUST = {"asked_bytes": 2 * GIB, "error": "ResourceExhaustedError", "words": WORDS, "seconds": 10.1}
-STAGES = {"import": {"imported": True}, "keras": {"imported": True}, "build": BUILD, "exhaust": EXHAUST, "recover": {"loss": 2.5}}
-
-
-class Host(FakeHost):
-    """Remembers what its children were asked."""
-
-    asked: tuple[str, ...] = ()
-
-    def child(self, name, *args, limit=30.0):
-        self.asked = args
-        return super().child(name, *args, limit=limit)
+LIMIT = LimitSet(2.5, GIB)
+EXHAUSTED = Exhausted(2 * GIB, 10.1, "ResourceExhaustedError", WORDS)
+MESSAGES = (FrameworkImported(True), KerasImported(True), LIMIT, EXHAUSTED, Recovered(2.5))
 
 
 def run(device="GPU:0", status="passed", **more):
@@ -34,25 +34,20 @@ def run(device="GPU:0", status="passed", **more):
 GPU = (run(),)
 
 
-def made(stages=STAGES, runs=GPU, how="finished", stage=None, remaining=60.0, **request):
-    child = FakeChild(stages, how=how, stage=stage)
-    host = Host(children={"exhaustion": child}, remaining=remaining, request=Request(**request))
+def made(*messages, runs=GPU, how="finished", stage=None, remaining=60.0, **request):
+    child = FakeChild(*(messages or MESSAGES), how=how, stage=stage)
+    host = FakeHost(children={"exhaustion": child}, remaining=remaining, request=Request(**request))
     (experiment,) = provoke(host, runs)
     return experiment, host.asked
 
 
-def judged(*arguments, **more):
-    experiment, _ = made(*arguments, **more)
+def judged(*messages, **more):
+    experiment, _ = made(*messages, **more)
     return experiment.status, experiment.reason
 
 
-def changed(**stages):
-    return {name: {**value, **stages.get(name, {})} for name, value in STAGES.items()}
-
-
 def up_to(stage):
-    names = list(STAGES)
-    return {name: STAGES[name] for name in names[: names.index(stage)]}
+    return MESSAGES[: [message.stage for message in MESSAGES].index(stage)]
 
 
 def test_caught_and_recovered():
@@ -84,62 +79,55 @@ def test_caught_and_recovered():
     ],
 )
 def test_a_child_that_does_not_live_through_it(stage, how, reason):
-    assert judged(up_to(stage), how=how, stage=stage) == ("failed", reason)
+    assert judged(*up_to(stage), how=how, stage=stage) == ("failed", reason)
 
 
 def test_a_child_that_could_not_be_started():
-    assert judged({}, how="not started: no room") == (
+    assert judged(FrameworkImported(True), how="not started: no room") == (
         "failed",
         "the process ended before it asked for anything: not started: no room",
     )
 
 
 def test_the_end_of_the_whole_run_is_no_fault():
-    assert judged(up_to("recover"), how="timed out", stage="recover", remaining=0.0) == ("timed_out", "out of time")
+    assert judged(*up_to("recover"), how="timed out", stage="recover", remaining=0.0) == ("timed_out", "out of time")
 
 
 def test_a_framework_that_no_longer_imports():
-    stages = {"import": {"imported": False, "error": "libcudnn.so.9: cannot open"}}
-    assert judged(stages) == ("failed", "the process did not come to train: libcudnn.so.9: cannot open")
+    imported = FrameworkImported(False, error="libcudnn.so.9: cannot open")
+    assert judged(imported) == ("failed", "the process did not come to train: libcudnn.so.9: cannot open")
 
 
 def test_another_exception_is_not_what_programs_catch():
-    stages = changed(exhaust={"error": "InternalError", "words": "InternalError: out of memory"})
+    other = Exhausted(2 * GIB, 0.1, "InternalError", "InternalError: out of memory")
     reason = "asking for 2.0 GiB within gpucheck's own limit of 1.0 GiB does not raise ResourceExhaustedError, but InternalError: out of memory"
-    assert judged(stages) == ("failed", reason)
+    assert judged(LIMIT, other, Recovered(2.5)) == ("failed", reason)
 
 
-def test_a_gpu_whose_limit_does_not_hold():
-    given = changed(exhaust={"error": None, "words": None})
-    assert judged(given) == ("failed", "2.0 GiB were given within gpucheck's own limit of 1.0 GiB")
-
-
-def test_a_system_that_enforces_no_limit():
-    given = changed(exhaust={"error": None, "words": None})
-    reason = "2.0 GiB were given within gpucheck's own limit of 1.0 GiB: this system does not enforce it"
-    assert judged(given, [run("CPU:0")]) == ("skipped", reason)
-
-
-def test_a_system_without_limits():
-    stages = {**up_to("build"), "build": {"limit_bytes": None, "problem": "this system sets no limit", "loss": 2.5}}
-    assert judged(stages, [run("CPU:0")]) == ("skipped", "this system sets no limit")
+def test_a_limit_that_does_not_hold():
+    given = (LIMIT, Exhausted(2 * GIB, 0.1), Recovered(2.5))
+    words = "2.0 GiB were given within gpucheck's own limit of 1.0 GiB"
+    assert judged(*given) == ("failed", words)
+    assert judged(*given, runs=[run("CPU:0")]) == ("skipped", f"{words}: this system does not enforce it")
+    unlimited = LimitSet(2.5, problem="this system sets no limit")
+    assert judged(unlimited, runs=[run("CPU:0")]) == ("skipped", "this system sets no limit")
 
 
 @pytest.mark.parametrize("loss", [2.6, float("nan")])
 def test_another_loss_afterwards(loss):
-    status, reason = judged(changed(recover={"loss": loss}))
+    status, reason = judged(LIMIT, EXHAUSTED, Recovered(loss))
     assert status == "failed"
     assert reason.endswith("after an out-of-memory that was caught, and 2.5 before")
 
 
 @pytest.mark.parametrize(
     ("device", "split", "gpu"),
-    [("CPU:3", 0, "null"), ("GPU:3", 0, "3"), ("GPU:3", 1, "3"), ("GPU:3", 2, "1"), ("GPU:1,GPU:2", 0, "1")],
+    [("CPU:3", 0, None), ("GPU:3", 0, 3), ("GPU:3", 1, 3), ("GPU:3", 2, 1), ("GPU:1,GPU:2", 0, 1)],
 )
 def test_the_gpu_is_the_one_that_has_trained(device, split, gpu):
     runs = [run("GPU:0", "failed"), run(device)]
     _, asked = made(runs=runs, logical_devices=split)
-    assert asked == (f'{{"gpu": {gpu}}}',)
+    assert asked == [ExhaustionTask(gpu)]
 
 
 @pytest.mark.parametrize("runs", [[], [run(status="failed")], [run(backend="jax")], [run(workers=2)]])
@@ -154,12 +142,12 @@ def test_a_tpu_has_no_limit():
 
 @pytest.mark.parametrize(("level", "names"), [(Level.FULL, ["scaling", "out_of_memory"]), (Level.DEFAULT, ["scaling"])])
 def test_training_tells_of_it_after_the_other_experiments(level, names):
-    plan = planned("one_device", ("CPU:0",), "float32")
-    done = {"strategy": "one_device", "devices": ["CPU:0"], "replicas": 1, "precision": "float32", "status": "passed"}
-    scaling = {"name": "scaling", "status": "skipped", "reason": "one device"}
-    framework = FakeChild({"plan": [plan], plan["stage"]: done, "experiment scaling": scaling})
+    job = Job("one_device", ("CPU:0",))
+    result = JobResult("one_device", ("CPU:0",), "float32", replicas=1, status="passed")
+    scaling = ("scaling", ExperimentResult(skipped="one device"))
+    framework = FakeChild(Planned((job,)), (job.id, result), scaling)
     host = FakeHost(
-        children={"framework": framework, "exhaustion": FakeChild(STAGES)},
+        children={"framework": framework, "exhaustion": FakeChild(*MESSAGES)},
         request=Request(level=level, strategies=("one_device",)),
     )
     assert [made.name for made in training.read(host).experiments] == names

@@ -1,0 +1,60 @@
+"""Messages of the child that asks libcuda."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.drivers import Failure
+
+
+@dataclass
+class CudaTask(Task):
+    """Ask libcuda about the devices."""
+
+    child: ClassVar[str] = "cuda"
+
+
+@dataclass
+class CudaVersion(Message):
+    """The CUDA version that libcuda implements."""
+
+    stage: ClassVar[str] = "version"
+    number: int | None = None  # as NVIDIA numbers it: 13000
+
+
+@dataclass
+class CudaCount(Failure, Message):
+    """How many devices CUDA counts."""
+
+    stage: ClassVar[str] = "count"
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class CudaDevice:
+    """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
+
+    ordinal: int
+    name: str | None = None
+    pci_address: str | None = None  # "0000:00:06.0", as in gpus
+    compute_capability: tuple[int, int] | None = None
+    memory_total_bytes: int | None = None
+    multiprocessors: int | None = None
+
+
+@dataclass
+class CudaDevices(Message):
+    """What CUDA says about each device."""
+
+    stage: ClassVar[str] = "devices"
+    devices: tuple[CudaDevice, ...]
+
+
+@dataclass
+class CudaPeers(Message):
+    """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: the driver does not say."""
+
+    stage: ClassVar[str] = "peers"
+    missing: tuple[tuple[int, int], ...] | None = None

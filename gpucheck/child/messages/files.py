@@ -1,0 +1,40 @@
+"""Messages of the children that open device files and shared libraries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from gpucheck.child.messages import Message, Task
+
+
+@dataclass
+class DeviceNodesTask(Task):
+    """Open device files."""
+
+    child: ClassVar[str] = "device_nodes"
+    paths: tuple[str, ...]
+
+
+@dataclass
+class NodeOpened(Message):
+    """What opening a device file came to; the job is its path."""
+
+    stage: ClassVar[str] = "open"
+    error: str | None = None  # "EACCES"; None: it opened
+
+
+@dataclass
+class LibrariesTask(Task):
+    """Open shared libraries, in this order."""
+
+    child: ClassVar[str] = "libraries"
+    paths: tuple[tuple[str, str], ...]  # soname and path
+
+
+@dataclass
+class LibraryOpened(Message):
+    """What opening a library came to; the job is its soname."""
+
+    stage: ClassVar[str] = "dlopen"
+    error: str | None = None  # the loader's words; None: it opened

@@ -1,0 +1,24 @@
+"""The child that samples NVML while another one trains or measures: started, and what it has said so far."""
+
+from gpucheck.child.messages.nvml import Sampled, SamplerStarted, SamplerTask
+from gpucheck.host import Child, Host
+
+START_SECONDS = 15.0  # for NVML to come up once more: it has answered in this run already
+
+
+def start(host: Host) -> Child:
+    """A sampler at work. It ends with ``StopSampling``, or with the run.
+
+    Raises:
+        RuntimeError: NVML can't be asked, or does not answer.
+    """
+    sampler = host.child(SamplerTask(host.library_folder("pynvml") or ""), limit=host.remaining())
+    started = sampler.wait_for(SamplerStarted, within=START_SECONDS)
+    if started is None or started.problem:
+        raise RuntimeError(f"NVML: {'no answer' if started is None else started.problem}")
+    return sampler
+
+
+def samples(sampler: Child) -> list[Sampled]:
+    """Every moment until now."""
+    return list(sampler.messages(Sampled).values())

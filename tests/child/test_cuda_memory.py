@@ -1,0 +1,36 @@
+"""What a process that uses a device learns of its memory from libcuda."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from lab import fake_driver
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+MEMORY = """
+import ctypes, json, sys
+from gpucheck.child import cuda
+driver = ctypes.CDLL("libcuda.so.1")
+driver.cuInit(0)
+print(json.dumps(cuda.memory(driver, int(sys.argv[1]))))
+"""
+USED = {"gpu.0.memory_total_bytes": 1000, "gpu.0.memory_reserved_bytes": 100, "gpu.0.memory_used_bytes": 300}
+
+
+@pytest.mark.parametrize(
+    ("lines", "ordinal", "expected"),
+    [
+        (USED, 0, [600, 900]),
+        ({}, 1, None),
+        ({"cuDevicePrimaryCtxRetain": 2}, 0, None),
+        ({"cuCtxPushCurrent_v2": 2}, 0, None),
+        ({"cuMemGetInfo_v2": 2}, 0, None),
+    ],
+)
+def test_memory(driver_folder, tmp_path, lines, ordinal, expected):
+    scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", lines)
+    argv = [sys.executable, "-c", MEMORY, str(ordinal)]
+    env = {**os.environ, **fake_driver.environment(driver_folder, scenario)}
+    assert json.loads(subprocess.run(argv, env=env, capture_output=True, check=True, timeout=60).stdout) == expected
