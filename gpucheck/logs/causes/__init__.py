@@ -38,7 +38,6 @@ _INFERRED: dict[str, Judge] = {
     "cuda-version-mismatch": libraries.cuda_version_mismatch,
     "cudnn-init-failed": memory.cudnn_init_failed,
     "cudnn-missing": libraries.cudnn_missing,
-    "device-nodes-missing": devices.device_nodes_missing,
     "device-permission-denied": devices.device_permission_denied,
     "devices-hidden": devices.devices_hidden,
     "driver-library-mismatch": driver.driver_library_mismatch,

@@ -96,9 +96,8 @@ def devices_hidden(events: Events) -> Cause | None:
     hiding = events.of(Kind.DEVICES_HIDDEN)
     none = events.cuda_refusals(NO_DEVICE)
     idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU that is listed later withdraws the count
-    total = [event for event in hiding if event.fields.get("value", "") in HIDES_ALL] if none or idle else []
     failure = _startup_failure(events, "devices-hidden")
-    if variables := [*total, *(event for event in hiding if none and event not in total)]:
+    if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
         value = variables[0].fields.get("value", "")
         wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
         shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
@@ -133,21 +132,10 @@ def mig_misconfigured(events: Events) -> Cause | None:
     return Cause("The GPU is in MIG mode, and CUDA gets none of its instances.", lines, severity)
 
 
-def device_nodes_missing(events: Events) -> Cause | None:
-    """A program that was refused names the file."""
-    missing = [
-        event for event in events.without_later_gpu_use(Kind.DEVICE_NODE_MISSING) if not event.fields["path"].endswith("dxg")
-    ]
-    if not missing or events.infer(infer_startup_failure) is not None:
-        return None
-    paths = listing(values(missing, "path"))
-    return Cause(f"CUDA cannot start because a device file of the driver is missing: {paths}.", missing)
-
-
 def device_permission_denied(events: Events) -> Cause | None:
     """A refused device file, or NVML's word for it: "Unknown Error" at its start means a container that lost its devices."""
     denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
-    denied += [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals(*_NVML_DENIED)
+    denied += events.nvml_refusals(*_NVML_DENIED)
     if not reported(events, "gpu"):
         taken = taken_from_container(events)
         denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]

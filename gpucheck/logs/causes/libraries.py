@@ -220,9 +220,8 @@ def ptxas_missing(events: Events) -> Cause | None:
     """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
     missing = events.of(Kind.PTXAS_MISSING)
     old = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("needed")]
-    libdevice = any(event.fields.get("fatal") == "yes" for event in events.unresolved(Kind.LIBDEVICE_MISSING))
-    if libdevice or not (missing or old):
-        return None  # the same tools, and it is libdevice that ended the program
+    if not (missing or old):
+        return None
     lines = missing or old
     later = events.unresolved(Kind.TRACEBACK, Kind.AUTOTUNER_FAILED, Kind.KILLED)
     fatal = [event for event in later if event.line >= lines[0].line]

@@ -67,6 +67,12 @@ ROWS = (
         later=GPU_USE,
         beside=Kind.DRIVER_VERSION,
     ),
+    Row(
+        "device-nodes-missing",
+        "CUDA cannot start because a device file of the driver is missing: {path*}.",
+        Match(Kind.DEVICE_NODE_MISSING, path="(?!.*dxg$).*"),
+        later=GPU_USE,
+    ),
     Row("no-nvidia-gpu", "No NVIDIA GPU: the driver found none on the bus.", Match(Kind.GPU_ABSENT), later=GPU_USE),
     Row(
         "mig-misconfigured",
