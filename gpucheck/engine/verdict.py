@@ -14,6 +14,7 @@ from gpucheck.model import (
     Request,
     Severity,
     Status,
+    TrainingRun,
     Verdict,
 )
 from gpucheck.model.naming import devices
@@ -108,33 +109,42 @@ def _needless(facts: Facts) -> bool:
 
 
 def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
-    tensorflow, backend = facts.get(TensorFlow), facts.get(Backend)
+    tensorflow, backend, keras = facts.get(TensorFlow), facts.get(Backend), facts.get(Keras)
     if backend is not None and backend.other and backend.devices is None:
         yield f"The devices of Keras on {backend.name} were not reached: {backend.error or backend.ending or 'no answer'}"
     if tensorflow is not None and tensorflow.devices is None and not _needless(facts):
         yield f"TensorFlow's device list was not reached: {tensorflow.error or tensorflow.ending or 'no answer'}"
-    keras = facts.get(Keras)
     if keras is not None and keras.imported is False:
         yield f"Keras could not be imported: {keras.error or keras.error_type or 'no reason was given'}"
+    if request.smoke:
+        yield from _training_gaps(request, facts)
+
+
+def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:
     training = facts.get(Training)
-    if training is None and request.smoke and facts.reading("training") is None:
-        yield "nothing was trained: not observed"  # a report that names no training; a live run always has its reading
-    if training is None or not request.smoke:
+    if training is None:
+        if facts.reading("training") is None:  # a report that names no training; a live run always has its reading
+            yield "nothing was trained: not observed"
         return
-    behind: dict[str, list[str]] = {}  # what was not reached any more, by the reason: one sentence for all
-    for run in training.runs:
-        label = f"{run.strategy} on {devices(run.devices) or 'no device'}"
-        if run.status == "timed_out" and run.stage is None:
-            behind.setdefault(run.reason or "out of time", []).append(label)
-        elif run.status == "timed_out":
-            yield f"training {label}: {run.reason or 'out of time'}"
-        elif run.status == "skipped" and run.strategy in request.strategies:
-            yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
-    for reason, labels in behind.items():
-        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
-        yield f"training {labels[0]}{more}: {reason}"
+    yield from _unfinished(training.runs, request.strategies)
     for experiment in training.experiments:
         if experiment.status == "timed_out":
             yield f"experiment {experiment.name.replace('_', ' ')}, and what comes after it: {experiment.reason or 'out of time'}"
     if not any(run.status in ("passed", "failed", "timed_out") for run in training.runs):
         yield f"nothing was trained: {training.ending or 'no run was possible'}"
+
+
+def _unfinished(runs: Iterable[TrainingRun], asked: tuple[str, ...]) -> Iterable[str]:
+    """Runs cut short, and those asked for and skipped; of runs that never began, one sentence for each reason."""
+    never_begun: dict[str, list[str]] = {}
+    for run in runs:
+        label = f"{run.strategy} on {devices(run.devices) or 'no device'}"
+        if run.status == "timed_out" and run.stage is None:
+            never_begun.setdefault(run.reason or "out of time", []).append(label)
+        elif run.status == "timed_out":
+            yield f"training {label}: {run.reason or 'out of time'}"
+        elif run.status == "skipped" and run.strategy in asked:
+            yield f"training {label}, asked for with --strategy, was skipped: {run.reason}"
+    for reason, labels in never_begun.items():
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        yield f"training {labels[0]}{more}: {reason}"
