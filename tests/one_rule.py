@@ -6,7 +6,9 @@ from gpucheck.engine import manual
 from gpucheck.engine.explain import explain
 from gpucheck.engine.pipeline import fold, judge
 from gpucheck.engine.plugin import load_rows, load_rules
+from gpucheck.logs import causes
 from gpucheck.model import Status
+from gpucheck.probes.log import Log
 
 RULES = {rule.code: rule for rule in load_rules()}
 ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")
@@ -36,6 +38,11 @@ def log(*events):
 
 def only_log(*events):
     return {"log": log(*events)}
+
+
+def named(*events):
+    """The causes that a log of these events names, by their codes."""
+    return causes.judge(facts(only_log(*events)).get(Log))
 
 
 def outcome(code, plain):

@@ -38,6 +38,11 @@ def test_a_combiner_is_named_unlike_every_probe():
     assert all(combiner.fact.__module__ == f"gpucheck.combiners.{combiner.name}" for combiner in load_combiners())
 
 
+def test_every_combiner_is_needed():
+    plugins = (*load_rules(), *load_combiners())
+    assert {combiner.fact for combiner in load_combiners()} <= {need.fact for plugin in plugins for need in plugin.needs}
+
+
 def test_combiners_that_need_each_other_are_refused():
     class Egg(Fact):
         pass

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "processes": (("model", "host", "child.messages", "compat", "probes", "processes"), LOOKING),
     "cluster": (("model", "host", "child.messages", "cluster", "probes", "processes"), LOOKING - {"time"}),
     "logs": (("model", "engine.plugin", "logs", "probes", "processes.last_words", "compat", "advice"), LOOKING),
-    "combiners": (("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs"), LOOKING),
+    "combiners": (("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs", "expectations"), LOOKING),
     "advice": (("model", "logs.events", "compat", "probes", "advice"), LOOKING),
     "rules": (
         (
@@ -46,7 +46,6 @@ MAY_IMPORT = {
             "rules",
             "expectations",
             "logs.events",
-            "logs.unresolved",
         ),
         LOOKING,
     ),

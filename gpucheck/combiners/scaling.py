@@ -6,6 +6,7 @@ from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Evidence, Fact, TrainingRun, saw
+from gpucheck.probes.training import Training
 
 # TensorFlow's and NVIDIA's published results for one machine lie above 0.9 where each step has enough work; below 0.8 every
 # fifth GPU is bought for nothing.
@@ -74,11 +75,11 @@ class Scaling(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(outcomes: TrainingOutcomes, used: GpusInUse | None) -> Scaling:
+def combine(training: Training, outcomes: TrainingOutcomes, used: GpusInUse | None) -> Scaling:
     """Logical CPU devices share their cores: runs on these do not count."""
     together = [
         (place, run)
-        for place, run in enumerate(outcomes.runs)
+        for place, run in enumerate(training.runs)
         if run.status == "passed" and len(run.devices) > 1 and not any("CPU" in device for device in run.devices)
     ]
     measured = tuple(

@@ -2,7 +2,6 @@
 
 import re
 
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import combiner
 from gpucheck.logs.events import Kind
 from gpucheck.model import Fact
@@ -19,10 +18,9 @@ _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 class TpuState(Fact, frozen=True, kw_only=True):
     """The chip, the connection and the environment; what nobody looked at is None."""
 
-    tpu: Tpu | None
+    tpu: Tpu
     resolver: TpuResolver | None
     environment: Environment | None
-    outcomes: TrainingOutcomes
     in_log: bool  # the log is of a program on a TPU, for all that it names: its workers are the TPU's then
 
     @property
@@ -37,17 +35,23 @@ class TpuState(Fact, frozen=True, kw_only=True):
         return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
 
     @property
+    def title(self) -> str:
+        """'4 × v5e', or what else shows that one is here."""
+        kinds = sorted(set(self.tpu.generations))
+        if kinds:
+            return ", ".join(f"{self.tpu.generations.count(kind)} × {kind}" for kind in kinds)
+        return ", ".join(self.tpu.nodes[:1] or self.tpu.variables[:1])
+
+    @property
     def at_work(self) -> bool:
         """Whether the workers of a job are a TPU's."""
         return self.in_log or (self.resolver is not None and self.resolver.tried)
 
 
 @combiner
-def combine(
-    tpu: Tpu | None, resolver: TpuResolver | None, environment: Environment | None, outcomes: TrainingOutcomes
-) -> TpuState:
-    """Whatever there is."""
-    return TpuState(tpu=tpu, resolver=resolver, environment=environment, outcomes=outcomes, in_log=_of_a_tpu(outcomes.log))
+def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | None, log: Log | None) -> TpuState:
+    """Whatever there is beside the machine's own."""
+    return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=_of_a_tpu(log))
 
 
 def _of_a_tpu(log: Log | None) -> bool:

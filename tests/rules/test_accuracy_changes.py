@@ -1,7 +1,7 @@
 """Numbers that can't be trusted: memory errors, losses, replicas, precisions."""
 
 import pytest
-from one_rule import changed, found, only_log, roots, severity, status
+from one_rule import changed, found, named, only_log, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -203,7 +203,7 @@ def test_a_slower_precision_is_told_in_numbers():
 
 def test_keras_warning_in_a_log():
     event = ("precision-unsupported", "Your GPU may run slowly", {"dtype": "mixed_float16"})
-    assert severity(PRECISION, only_log(event)) is Severity.WARNING
+    assert named(event)[PRECISION].severity is Severity.WARNING
 
 
 def test_keras_warning_about_a_precision_that_was_tried_here():
@@ -215,7 +215,7 @@ def test_keras_warning_about_a_precision_that_was_tried_here():
 
 def test_nan_in_a_log_is_not_taken_back_by_further_steps():
     events = (("loss-not-finite", "loss: nan", {"value": "nan", "step": "12"}), ("training-progress", "step 13"))
-    assert found("loss-not-finite", only_log(*events)).summary == "The training loss became nan at step 12."
+    assert named(*events)["loss-not-finite"].summary == "The training loss became nan at step 12."
 
 
 def test_an_uncorrectable_error_in_a_log():

@@ -1,7 +1,7 @@
 """Slow hardware, starved GPUs, compiled kernels and work on the wrong device; and when none of it is a fault."""
 
 import pytest
-from one_rule import changed, found, log, only_log, outcome, roots, severity, status
+from one_rule import changed, found, log, named, only_log, outcome, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -157,7 +157,7 @@ def test_only_the_cpu_was_trained_on():
 def test_a_gpu_run_that_was_skipped_is_no_fallback():
     assert status(FALLBACK, changed({"training.runs[0].status": "skipped"})) is Status.CLEAR
     assert outcome(FALLBACK, changed(quick=True)).outcome.status is Status.SKIPPED
-    assert status(FALLBACK, only_log(("cpu-fallback", "There are non-GPU devices"))) is Status.FOUND
+    assert FALLBACK in named(("cpu-fallback", "There are non-GPU devices"))
 
 
 def test_a_replica_that_did_nothing():

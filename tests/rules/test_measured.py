@@ -1,7 +1,7 @@
 """Rules that judge measurements of training: scaling, peers, input, and the device against the CPU; and forks."""
 
 import pytest
-from one_rule import changed, found, only_log, roots, severity, status
+from one_rule import changed, found, named, only_log, roots, severity, status
 
 from gpucheck.model import Severity, Status
 
@@ -109,8 +109,7 @@ def test_waiting_for_input(fields, expected):
 
 def test_the_profilers_own_word():
     text = "* Your program is HIGHLY input-bound because 68.8% of the total step time sampled is waiting for input."
-    finding = found(INPUT, only_log(("input-bound", text, {"degree": "HIGHLY", "percent": "68.8"})))
-    assert "68.8%" in finding.summary
+    assert "68.8%" in named(("input-bound", text, {"degree": "HIGHLY", "percent": "68.8"}))[INPUT].summary
     assert status(INPUT, only_log(("training-progress", "step 1"))) is Status.CLEAR
 
 

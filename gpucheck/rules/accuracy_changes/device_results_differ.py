@@ -26,10 +26,11 @@ References:
     https://docs.nvidia.com/cuda/floating-point/index.html
 """
 
+from gpucheck.advice.fixes import TEST_GPU
+from gpucheck.combiners.training_outcomes import label, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import label, on_gpu
 
 # Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
 # (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
@@ -55,19 +56,18 @@ def check(training: Training) -> Finding | Skip | None:
         return Skip("no run's first loss was compared with the CPU's")
     for place, run, here, there in compared:
         tolerance = TOLERANCE.get(run.precision, max(TOLERANCE.values()))
-        if _apart(here, there) > tolerance:
-            shown_here, shown_there, apart = _words(here, there, tolerance)
-            test = (Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3"),) if on_gpu(run) else ()
+        if _relative_difference(here, there) > tolerance:
+            device_loss, cpu_loss, percent = _figures(here, there, tolerance)
             return Finding(
-                summary=f"The same first step gives a loss of {shown_here} in {label(run)} and of {shown_there} on the CPU,"
-                f" {apart} % apart; up to {100 * tolerance:.0f} % is rounding.",
-                evidence=saw(training, f"runs[{place}].loss.first", f"runs[{place}].cpu_first_loss", f"runs[{place}].precision"),
+                summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU,"
+                f" {percent} % apart; up to {100 * tolerance:.0f} % is rounding.",
+                evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),
                 fix=(
                     Fix(
                         text="Repeat it without options that trade exactness for speed",
                         command="env -u XLA_FLAGS gpucheck --full",
                     ),
-                    *test,
+                    *((TEST_GPU,) if on_gpu(run) else ()),
                     Fix(text="Install TensorFlow and its libraries in a fresh environment, and compare again"),
                 ),
                 affects=run.devices,
@@ -75,14 +75,15 @@ def check(training: Training) -> Finding | Skip | None:
     return None
 
 
-def _apart(here: float, there: float) -> float:
+def _relative_difference(here: float, there: float) -> float:
     return abs(here - there) / max(abs(there), SMALLEST)
 
 
-def _words(here: float, there: float, tolerance: float) -> tuple[str, str, str]:
-    """Both losses and their difference in percent, with as many digits as show that they are further apart than is tolerated."""
+def _figures(here: float, there: float, tolerance: float) -> tuple[str, str, str]:
+    """Both losses and their difference in percent, with as many digits as show that they differ by more than is tolerated."""
     losses = ((f"{here:.{digits}g}", f"{there:.{digits}g}") for digits in range(3, 17))
-    first, second = next((pair for pair in losses if _apart(*map(float, pair)) > tolerance), (f"{here}", f"{there}"))
-    percents = (f"{100 * _apart(here, there):.{digits}f}" for digits in range(15))
-    percent = next((text for text in percents if float(text) > 100 * tolerance), f"{100 * _apart(here, there)}")
-    return first, second, percent
+    enough = (pair for pair in losses if _relative_difference(*map(float, pair)) > tolerance)
+    first, second = next(enough, (f"{here}", f"{there}"))
+    difference = 100 * _relative_difference(here, there)
+    percents = (f"{difference:.{digits}f}" for digits in range(15))
+    return first, second, next((text for text in percents if float(text) > 100 * tolerance), f"{difference}")

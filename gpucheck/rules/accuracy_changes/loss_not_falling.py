@@ -28,19 +28,20 @@ References:
     https://docs.nvidia.com/datacenter/dcgm/latest/user-guide/dcgm-diagnostics.html
 """
 
+from gpucheck.advice.fixes import TEST_GPU
+from gpucheck.combiners.training_outcomes import label, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, TrainingRun, saw
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import label, on_gpu
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
 def check(training: Training) -> Finding | None:
     """The loss did not fall, or some weights never changed."""
-    bad = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]
-    if not bad:
+    stuck = [(place, run) for place, run in enumerate(training.runs) if _stuck(run)]
+    if not stuck:
         return None
-    place, run = bad[0]
+    place, run = stuck[0]
     if run.loss_fell is False:
         early, late = run.loss.first_third, run.loss.last_third
         how, fields = "its loss did not fall", ("loss", "loss_fell")
@@ -48,20 +49,16 @@ def check(training: Training) -> Finding | None:
             how = f"its mean loss was {early:.2f} in the first third of the steps, {late:.2f} in the last"
     else:
         how, fields = "not every weight changed", ("gradients_reach_weights", "status")
-    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    more = f" (and {len(stuck) - 1} more)" if len(stuck) > 1 else ""
     compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu")
-    test = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3")
+    fresh = Fix(
+        text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to see which part is wrong"
+    )
     return Finding(
         summary=f"The model did not learn in {label(run)}{more}: {how}.",
         evidence=saw(training, *(f"runs[{place}].{field}" for field in fields)),
-        fix=(
-            *((compare,) if on_gpu(run) else ()),
-            Fix(
-                text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to see which part is wrong"
-            ),
-            *((test,) if on_gpu(run) else ()),
-        ),
-        affects=tuple(dict.fromkeys(device for _, run in bad for device in run.devices)),
+        fix=(compare, fresh, TEST_GPU) if on_gpu(run) else (fresh,),
+        affects=tuple(dict.fromkeys(device for _, run in stuck for device in run.devices)),
     )
 
 

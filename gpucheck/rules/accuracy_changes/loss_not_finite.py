@@ -30,39 +30,36 @@ References:
     https://www.tensorflow.org/guide/mixed_precision
 """
 
-from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 
-FIX = (
+_FIX = (
     Fix(text="Find the operation that makes the first bad value: tf.debugging.enable_check_numerics()"),
     Fix(text="Look for bad values in the data, lower the learning rate, clip gradients (Adam(1e-4, clipnorm=1.0))"),
     Fix(text="Under mixed_float16, keep the last layer in float32 or use mixed_bfloat16"),
 )
-
 _NOT_FINITE = {"losses_finite": "loss", "weights_finite": "weights"}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "loss-not-falling"))
-def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
-    """A run saw such a loss or ended with such weights, or a log tells of such a loss."""
-    bad = [(place, run, lost) for place, run in enumerate(outcomes.runs) if (lost := _lost(run))]
-    if bad:
-        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-        fields = {lost for _, _, lost in bad}
-        what = " or the ".join(word for field, word in _NOT_FINITE.items() if field in fields)
-        though = ", although the loss was finite" if fields == {"weights_finite"} else ""
-        return Finding(
-            summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
-            evidence=tuple(item for place, _, lost in bad for item in outcomes.saw_run(place, lost)),
-            fix=FIX,
-            affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
-        )
-    cause = log_causes.named.get("loss-not-finite")
-    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
+def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """A run saw such a loss, or ended with such weights."""
+    bad = [(place, run, field) for place, run in enumerate(outcomes.runs) if (field := _not_finite(run))]
+    if not bad:
+        return outcomes.skip
+    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+    fields = {field for _, _, field in bad}
+    what = " or the ".join(name for field, name in _NOT_FINITE.items() if field in fields)
+    though = ", although the loss was finite" if fields == {"weights_finite"} else ""
+    return Finding(
+        summary=f"The {what} became NaN or infinite in {label(bad[0][1])}{more}{though}.",
+        evidence=tuple(item for place, _, field in bad for item in outcomes.saw_run(place, field)),
+        fix=_FIX,
+        affects=tuple(dict.fromkeys(device for _, run, _ in bad for device in run.devices)),
+    )
 
 
-def _lost(run: TrainingRun) -> str | None:
-    """The field that tells of it."""
+def _not_finite(run: TrainingRun) -> str | None:
+    """The field that says so."""
     return next((field for field in _NOT_FINITE if getattr(run, field) is False), None)

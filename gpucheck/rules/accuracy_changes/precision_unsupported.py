@@ -36,83 +36,78 @@ References:
 import re
 from typing import Literal
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.wording import version_text
+from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
-from gpucheck.compat import gpus as capabilities
+from gpucheck.compat import gpus as gpu_tables
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.model.naming import devices
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import device_name, gpus_in_use, title
+from gpucheck.probes.gpus import Gpu
 
 # Failures of a type, not of memory or a process: those have rules of their own.
 OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
-
-
-FIX = (Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),)
 SLOWER = 1.5  # times the samples per second: below that, steps as small as the smoke job's say nothing about a type
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(
-    gpus: Gpus | None, cuda: Cuda | None, training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses
-) -> Finding | Skip | None:
-    """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it; or a log says so."""
-    runs = training.runs if training is not None else ()
-    sound = {run.devices for run in runs if run.precision == "float32" and run.status == "passed"}
-    for place, run in enumerate(runs):
-        if training is None or run.precision == "float32" or run.status != "failed" or run.devices not in sound:
+def check(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it."""
+    return _failed(used, outcomes) or _slow(used, outcomes) or outcomes.skip
+
+
+def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
+    sound = {run.devices for run in outcomes.passed if run.precision == "float32"}
+    for place, run in enumerate(outcomes.runs):
+        if run.precision == "float32" or run.status != "failed" or run.devices not in sound:
             continue
-        gpu = _weak(run, gpus, cuda)
+        gpu = _weak(run, used)
         if gpu is None and not re.search(OF_THE_TYPE, run.reason or ""):
             continue
         where, better = f"on {devices(run.devices)}", "float32"
         if gpu is not None:
-            major, minor = gpu.compute_capability or (0, 0)
-            kind = _type(run.precision)
-            where = f"on {title(gpu)}, whose compute capability {major}.{minor} has no {kind} Tensor Cores,"
-            if kind == "bfloat16" and capabilities.supports((major, minor), "float16"):
+            kind, capability = _type(run.precision), gpu.compute_capability or (0, 0)
+            where = f"on {gpu.title}, whose compute capability {version_text(capability)} has no {kind} Tensor Cores,"
+            if kind == "bfloat16" and gpu_tables.supports(capability, "float16"):
                 better = "mixed_float16"
         return Finding(
             summary=f"Training in {run.precision} fails {where} and works in float32.",
-            evidence=saw(training, f"runs[{place}].precision", f"runs[{place}].reason"),
+            evidence=outcomes.saw_run(place, "precision", "reason"),
             fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
             affects=run.devices,
         )
-    if training is not None and (slow := _slow(training, gpus, cuda)) is not None:
-        return slow
-    if runs:
-        return None  # this run's own log: Keras 2 warns of every mixed policy on a CPU, and what was trained tells more
-    cause = log_causes.named.get("precision-unsupported")
-    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
+    return None
 
 
-def _slow(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding | None:
+def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
     """A mixed run that passed, much slower than the same run in float32, on a GPU without Tensor Cores for its type."""
     plain = {
-        (run.strategy, run.devices, run.compiled): place
-        for place, run in enumerate(training.runs)
+        _job(run): place
+        for place, run in enumerate(outcomes.runs)
         if run.precision == "float32" and run.status == "passed" and run.cross_device is None
     }
-    for place, run in enumerate(training.runs):
-        reference = plain.get((run.strategy, run.devices, run.compiled))
-        if reference is None or run.status != "passed" or (gpu := _weak(run, gpus, cuda)) is None:
+    for place, run in enumerate(outcomes.runs):
+        reference = plain.get(_job(run))
+        if reference is None or run.status != "passed" or (gpu := _weak(run, used)) is None:
             continue
-        rate, usual = run.samples_per_second, training.runs[reference].samples_per_second
+        rate, usual = run.samples_per_second, outcomes.runs[reference].samples_per_second
         if rate is None or usual is None or rate * SLOWER > usual:
             continue
-        major, minor = gpu.compute_capability or (0, 0)
         return Finding(
-            summary=f"Training in {run.precision} is slower than in float32 on {title(gpu)}: {rate:.0f} against {usual:.0f} samples"
-            f" per second; its compute capability {major}.{minor} has no {_type(run.precision)} Tensor Cores.",
-            evidence=saw(training, *(f"runs[{number}].samples_per_second" for number in (place, reference))),
-            fix=FIX,
+            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} against {usual:.0f} samples"
+            f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
+            " Tensor Cores.",
+            evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
+            fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
             affects=run.devices,
             severity=Severity.WARNING,
         )
     return None
+
+
+def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
+    """What a run trains, apart from its precision."""
+    return run.strategy, run.devices, run.compiled
 
 
 def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
@@ -121,13 +116,13 @@ def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
     return "bfloat16" if policy == "mixed_bfloat16" else None
 
 
-def _weak(run: TrainingRun, gpus: Gpus | None, cuda: Cuda | None) -> Gpu | None:
+def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
     """The run's GPU, if its capability lacks the type."""
     kind = _type(run.precision)
-    if gpus is None or not on_gpu(run) or kind is None:
+    if used is None or not on_gpu(run) or kind is None:
         return None
-    for _, gpu in gpus_in_use(gpus, cuda):
-        known = gpu.compute_capability
-        if device_name(gpu, cuda) in run.devices and known is not None and capabilities.supports(known, kind) is False:
+    for _, gpu in used.used:
+        capability = gpu.compute_capability
+        if used.device_name(gpu) in run.devices and capability is not None and not gpu_tables.supports(capability, kind):
             return gpu
     return None

@@ -32,10 +32,10 @@ References:
     https://www.tensorflow.org/guide/distributed_training#mirroredstrategy
 """
 
+from gpucheck.combiners.training_outcomes import label, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import label, on_gpu
 
 EXCHANGE = (
     Fix(

@@ -22,26 +22,19 @@ References:
     https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#cuda-environment-variables
 """
 
-from typing import TYPE_CHECKING
-
+from gpucheck.combiners.expected import Expected
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
-from gpucheck.rules._expectation import judge
-
-if TYPE_CHECKING:
-    from gpucheck.expectations.items import Item
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.rules.expectation._judge import judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
-def check(request: Request, cuda: Cuda | None, gpus: Gpus | None) -> Finding | Skip | None:
+def check(expected: Expected) -> Finding | Skip | None:
     """The number that CUDA counts, which is what training gets; NVML's where CUDA could not say."""
-    return judge(request, "gpu_count", (cuda, gpus), " is", _fix)
-
-
-def _fix(unmet: "list[Item]") -> tuple[Fix, ...]:
-    return (
+    return judge(
+        expected,
+        expected.gpu_count,
+        " is",
         Fix(text="Compare with what the driver counts, apart from CUDA_VISIBLE_DEVICES", command="nvidia-smi -L"),
         Fix(text="In a container or a job, ask for as many as are expected (docker run --gpus, --gres=gpu:N, nvidia.com/gpu)"),
     )

@@ -21,26 +21,19 @@ References:
     https://developer.nvidia.com/cuda-gpus
 """
 
-from typing import TYPE_CHECKING
-
+from gpucheck.combiners.expected import Expected
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
-from gpucheck.rules._expectation import judge
-
-if TYPE_CHECKING:
-    from gpucheck.expectations.items import Item
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.rules.expectation._judge import judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HARDWARE)
-def check(request: Request, gpus: Gpus | None, cuda: Cuda | None) -> Finding | Skip | None:
+def check(expected: Expected) -> Finding | Skip | None:
     """NVML's words about every GPU, or CUDA's; without any GPU there is nothing to compare."""
-    return judge(request, "gpu_models", (gpus, cuda), ":", _fix)
-
-
-def _fix(unmet: "list[Item]") -> tuple[Fix, ...]:
-    return (
+    return judge(
+        expected,
+        expected.gpu_models,
+        ":",
         Fix(text="Run on a machine with the expected GPUs: name the model where the job is submitted"),
         Fix(text="Look whether MIG divides the GPU", command="nvidia-smi -L"),
     )

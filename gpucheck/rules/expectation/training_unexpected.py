@@ -22,25 +22,19 @@ References:
     https://www.tensorflow.org/guide/gpu_performance_analysis
 """
 
-from typing import TYPE_CHECKING
-
+from gpucheck.combiners.expected import Expected
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.training import Training
-from gpucheck.rules._expectation import judge
-
-if TYPE_CHECKING:
-    from gpucheck.expectations.items import Item
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.rules.expectation._judge import judge
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
-def check(request: Request, training: Training | None) -> Finding | Skip | None:
+def check(expected: Expected) -> Finding | Skip | None:
     """Every job of a strategy must reach the speed that is expected of it; those compiled by XLA as a whole don't count."""
-    return judge(request, "training", (training,), ":", _fix)
-
-
-def _fix(unmet: "list[Item]") -> tuple[Fix, ...]:
-    return (
+    return judge(
+        expected,
+        expected.training,
+        ":",
         Fix(text="Run it again while nothing else uses the GPUs and the processors"),
         Fix(text="See what changed since it was good", command="gpucheck compare expected.toml"),
     )

@@ -24,48 +24,24 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-from typing import TYPE_CHECKING
-
+from gpucheck.advice.commands import pip
+from gpucheck.combiners.expected import Expected
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.keras import Keras
-from gpucheck.probes.libraries import Libraries
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._commands import pip
-from gpucheck.rules._expectation import judge
+from gpucheck.rules.expectation._judge import judge
 
-if TYPE_CHECKING:
-    from gpucheck.expectations.items import Item
-
-DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras"}
+_DISTRIBUTIONS = {"TensorFlow": "tensorflow", "Keras": "keras"}
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
-def check(
-    request: Request,
-    driver: Driver | None,
-    cuda: Cuda | None,
-    libraries: Libraries | None,
-    packages: Packages | None,
-    tensorflow: TensorFlow | None,
-    keras: Keras | None,
-    interpreter: Interpreter | None,
-) -> Finding | Skip | None:
+def check(expected: Expected, interpreter: Interpreter | None) -> Finding | Skip | None:
     """What was imported counts before what is installed."""
-
-    def fix(unmet: "list[Item]") -> tuple[Fix, ...]:
-        wanted = [f"{DISTRIBUTIONS[item.what]}{item.expected}" for item in unmet if item.what in DISTRIBUTIONS]
-        names = {item.what for item in unmet} - DISTRIBUTIONS.keys()
-        fixes = []
-        if wanted and interpreter is not None:
-            fixes.append(Fix(text="Install what is expected", command=pip(interpreter, *wanted)))
-        if names:
-            fixes.append(Fix(text="Run on a machine, or in an image, that has what is expected"))
-        return tuple(fixes)
-
-    seen = (driver, cuda, libraries, packages, tensorflow, keras, interpreter)
-    return judge(request, "version", seen, " is", fix)
+    unmet = {item.what: item.expected for item in expected.version if item.met is False}
+    wanted = [f"{_DISTRIBUTIONS[name]}{version}" for name, version in unmet.items() if name in _DISTRIBUTIONS]
+    fixes = []
+    if wanted and interpreter is not None:
+        fixes.append(Fix(text="Install what is expected", command=pip(interpreter, *wanted)))
+    if unmet.keys() - _DISTRIBUTIONS.keys():
+        fixes.append(Fix(text="Run on a machine, or in an image, that has what is expected"))
+    return judge(expected, expected.version, " is", *fixes)

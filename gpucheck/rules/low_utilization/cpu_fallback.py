@@ -25,51 +25,44 @@ References:
     https://www.tensorflow.org/guide/gpu#logging_device_placement
 """
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.wording import listing
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._tensorflow import lists_gpu
-from gpucheck.rules._words import listing
 
-FIX = (
+_FIX = (
     Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),
     Fix(text="Make a silent fallback an error: tf.config.set_soft_device_placement(False)"),
     Fix(text='Remove tf.device("/CPU:0") around the model, and build MirroredStrategy() without a device list'),
 )
-OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model'),)
+_OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model'),)
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
-def check(
-    tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
-    if outcomes.training is None:
-        cause = log_causes.named.get("cpu-fallback")
-        return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
     for place, run in enumerate(outcomes.runs):
         if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
-            astray = listing(list(run.misplaced_ops))
-            what = f"did part of its work elsewhere: {astray}" if astray else "did not use every one of its devices"
+            misplaced = listing(list(run.misplaced_ops))
+            what = f"did part of its work elsewhere: {misplaced}" if misplaced else "did not use every one of its devices"
             return Finding(
                 summary=f"Training on {listing(list(run.devices))} {what}.",
                 evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
-                fix=FIX if run.backend == "tensorflow" else OTHER_FIX,
+                fix=_FIX if run.backend == "tensorflow" else _OTHER_FIX,
                 affects=run.devices,
             )
     framework = backend if backend is not None and backend.other else tensorflow
-    if framework is not None and lists_gpu(framework) and outcomes.passed and not any(map(on_gpu, outcomes.runs)):
+    if framework is not None and framework.lists_gpu and outcomes.passed and not any(map(on_gpu, outcomes.runs)):
         return Finding(
             summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
-            evidence=saw(framework, "devices") + outcomes.saw_run(0, "devices"),
-            fix=FIX if framework is tensorflow else OTHER_FIX,
+            evidence=(*saw(framework, "devices"), *outcomes.saw_run(0, "devices")),
+            fix=_FIX if framework is tensorflow else _OTHER_FIX,
             severity=Severity.WARNING,
         )
-    return None
+    return outcomes.skip
 
 
 def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:

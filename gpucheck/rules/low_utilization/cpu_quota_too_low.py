@@ -23,16 +23,12 @@ References:
     https://docs.docker.com/engine/containers/resource_constraints/
 """
 
+from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._measured import figures
-from gpucheck.rules._training import passed
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
 ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
@@ -40,42 +36,37 @@ FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of 
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
-def check(
-    limits: Limits, gpus: Gpus, cuda: Cuda | None, container: Container | None, training: Training | None
-) -> Finding | Skip | None:
+def check(limits: Limits, used: GpusInUse, container: Container | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
 
     What they achieved, where that was measured, counts more than their number.
     """
-    count = len(gpus_in_use(gpus, cuda))
+    count = len(used.used)
     if not count:
         return None
     if limits.cpu_count is None and limits.cpu_affinity_count is None and limits.cpu_quota is None:
         return Skip("how many processors this process may use is not known")
-    granted = [
-        (value, name)
-        for value, name in ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
-        if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
-    ]
-    if not granted:
-        return None
-    few, field = min(granted)
-    if few >= PROCESSORS_PER_GPU * count:
+    granted, field = _granted(limits)
+    if granted is None or granted >= PROCESSORS_PER_GPU * count:
         return None
     of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processors"
     effect = f"reading and preparing the data needs at least {PROCESSORS_PER_GPU} per GPU"
-    evidence = saw(limits, field, "cpu_count")
-    place, found = figures(training, "input_pipeline", _first_gpu(training))
-    fed, able = (found.get(name) for name in ACHIEVED)
-    if training is not None and fed and able:
+    gpu = _first_gpu(outcomes)
+    place, figures = outcomes.figures("input_pipeline", gpu)
+    fed, able = (figures.get(name) for name in ACHIEVED)
+    if fed and able:
         if count == 1 and fed >= FED * able:
             return None
-        gpu = training.experiments[place].devices[0]
-        effect = f"decoding and augmenting on all of them, it fed {gpu} {fed:.0f} samples per second, of the {able:.0f} that the GPU can train"
-        evidence += saw(training, *(f"experiments[{place}].figures.{name}" for name in ACHIEVED))
+        effect = (
+            f"decoding and augmenting on all of them, it fed {gpu[0]} {fed:.0f} samples per second, of the {able:.0f} that the"
+            " GPU can train"
+        )
     return Finding(
-        summary=f"This container or job may use {few:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
-        evidence=evidence,
+        summary=f"This container or job may use {granted:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
+        evidence=(
+            *saw(limits, field, "cpu_count"),
+            *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
+        ),
         fix=(
             _more(container, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
             Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
@@ -83,9 +74,18 @@ def check(
     )
 
 
-def _first_gpu(training: Training | None) -> tuple[str, ...]:
+def _granted(limits: Limits) -> tuple[float | None, str]:
+    """The least number of processors that something grants, with its field; None where nothing takes any away."""
+    values = ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
+    lowered = [
+        (value, field) for value, field in values if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
+    ]
+    return min(lowered, default=(None, ""))
+
+
+def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
     """The GPU on which experiments on one device are made."""
-    alone = (run.devices for run in passed(training) if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
+    alone = (run.devices for run in outcomes.passed if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
     return next(alone, ())
 
 

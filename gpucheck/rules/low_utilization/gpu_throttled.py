@@ -28,21 +28,18 @@ References:
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
 """
 
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.compat import nvml
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.activity import Activity
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.rules._gpus import gpus_in_use, title
-from gpucheck.rules._words import listing
+from gpucheck.probes.gpus import Gpu
 
-GPU_IDLE = 0x1
-HW_SLOWDOWN = 0x8  # also set, alone, while some cards change their state at rest
 # Of the samples taken during training, a fifth of a second apart, those in which it was slowed down: less may be a change of its
 # state, or a moment of many minutes.
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
-FIX = (
+_FIX = (
     Fix(
         text="Watch it under load",
         command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
@@ -53,68 +50,54 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
-def check(gpus: Gpus, cuda: Cuda | None, activity: Activity | None) -> Finding | Skip | None:
+def check(used: GpusInUse, activity: Activity | None) -> Finding | Skip | None:
     """A harmful clock event reason is active, on an idle GPU only one that is harmful even there; or it was during training."""
-    used = gpus_in_use(gpus, cuda)
-    known = [(place, gpu) for place, gpu in used if gpu.clock_event_reasons is not None]
-    slowed = [(place, gpu, reasons) for place, gpu in known if (reasons := _reasons(gpu))]
-    if not slowed and activity is not None and (trained := _while_training(used, activity)) is not None:
-        return trained
-    if not slowed:
-        return None if known or not used else Skip("the GPUs do not tell why their clocks are low")
-    _, worst, reasons = slowed[0]
-    heat = f" at {worst.temperature_celsius} °C" if worst.temperature_celsius is not None else ""
-    clocks = (
-        f": its SM clock is {worst.sm_clock_mhz} of {worst.sm_clock_max_mhz} MHz"
-        if worst.sm_clock_mhz is not None and worst.sm_clock_max_mhz is not None
-        else ""
-    )
-    more = f"; {len(slowed)} of {len(used)} GPUs are slowed down" if len(slowed) > 1 else ""
-    return Finding(
-        summary=f"{title(worst)} is slowed down by {listing(reasons)}{heat}{clocks}{more}.",
-        evidence=tuple(
-            item
-            for place, _, _ in slowed
-            for item in saw(
-                gpus,
-                f"gpus[{place}].clock_event_reasons",
-                f"gpus[{place}].temperature_celsius",
-                f"gpus[{place}].sm_clock_mhz",
-            )
-        ),
-        fix=FIX,
-        affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in slowed),
-    )
-
-
-def _while_training(used: list[tuple[int, Gpu]], activity: Activity) -> Finding | None:
-    gpus = {gpu.index: gpu for _, gpu in used}
-    slowed = [
-        (place, one)
-        for place, one in enumerate(activity.gpus)
-        if one.index in gpus and (one.slowed_samples or 0) >= max(LEAST_SAMPLES, LEAST_SHARE * one.samples)
-    ]
-    if not slowed:
-        return None
-    worst = max((one for _, one in slowed), key=lambda one: one.slowed_samples or 0)
-    clock, most = worst.slowed_sm_clock_mhz, gpus[worst.index].sm_clock_max_mhz
-    clocks = f": its SM clock was {clock:.0f} of {most} MHz" if clock is not None and most is not None else ""
-    more = f"; {len(slowed)} of {len(used)} GPUs were slowed down" if len(slowed) > 1 else ""
-    return Finding(
-        summary=f"{title(gpus[worst.index])} was slowed down by {listing(list(worst.slowed_by))} in {worst.slowed_samples} of"
-        f" {worst.samples} samples during training{clocks}{more}.",
-        evidence=tuple(
-            item
-            for place, _ in slowed
-            for item in saw(
-                activity, *(f"gpus[{place}].{name}" for name in ("slowed_by", "slowed_samples", "samples", "slowed_sm_clock_mhz"))
-            )
-        ),
-        fix=FIX,
-        affects=tuple(f"GPU {one.index}" for _, one in slowed),
-    )
+    reporting = [(place, gpu) for place, gpu in used.used if gpu.clock_event_reasons is not None]
+    slowed = [(place, gpu) for place, gpu in reporting if _reasons(gpu)]
+    if slowed:
+        return _now(used, slowed)
+    if activity is not None and (finding := _while_training(used, activity)) is not None:
+        return finding
+    return None if reporting or not used.used else Skip("the GPUs do not tell why their clocks are low")
 
 
 def _reasons(gpu: Gpu) -> list[str]:
-    mask = gpu.clock_event_reasons or 0
-    return nvml.harmful_reasons(mask & ~HW_SLOWDOWN if mask & GPU_IDLE else mask)
+    return nvml.harmful_reasons(gpu.clock_event_reasons or 0)
+
+
+def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]]) -> Finding:
+    worst = slowed[0][1]
+    heat = f" at {worst.temperature_celsius} °C" if worst.temperature_celsius is not None else ""
+    clock, most = worst.sm_clock_mhz, worst.sm_clock_max_mhz
+    clocks = f": its SM clock is {clock} of {most} MHz" if clock is not None and most is not None else ""
+    more = f"; {len(slowed)} of {len(used.used)} GPUs are slowed down" if len(slowed) > 1 else ""
+    names = ("clock_event_reasons", "temperature_celsius", "sm_clock_mhz")
+    return Finding(
+        summary=f"{worst.title} is slowed down by {listing(_reasons(worst))}{heat}{clocks}{more}.",
+        evidence=saw(used.gpus, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
+        fix=_FIX,
+        affects=tuple(gpu.label for _, gpu in slowed),
+    )
+
+
+def _while_training(used: GpusInUse, activity: Activity) -> Finding | None:
+    gpus = {gpu.index: gpu for _, gpu in used.used}
+    slowed = [
+        (place, active)
+        for place, active in enumerate(activity.gpus)
+        if active.index in gpus and (active.slowed_samples or 0) >= max(LEAST_SAMPLES, LEAST_SHARE * active.samples)
+    ]
+    if not slowed:
+        return None
+    worst = max((active for _, active in slowed), key=lambda active: active.slowed_samples or 0)
+    clock, most = worst.slowed_sm_clock_mhz, gpus[worst.index].sm_clock_max_mhz
+    clocks = f": its SM clock was {clock:.0f} of {most} MHz" if clock is not None and most is not None else ""
+    more = f"; {len(slowed)} of {len(used.used)} GPUs were slowed down" if len(slowed) > 1 else ""
+    names = ("slowed_by", "slowed_samples", "samples", "slowed_sm_clock_mhz")
+    return Finding(
+        summary=f"{gpus[worst.index].title} was slowed down by {listing(list(worst.slowed_by))} in {worst.slowed_samples} of"
+        f" {worst.samples} samples during training{clocks}{more}.",
+        evidence=saw(activity, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
+        fix=_FIX,
+        affects=tuple(f"GPU {active.index}" for _, active in slowed),
+    )

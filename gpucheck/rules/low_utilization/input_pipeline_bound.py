@@ -28,14 +28,10 @@ References:
     https://www.tensorflow.org/guide/data_performance_analysis
 """
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.wording import listing
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
-from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.training import Training
-from gpucheck.rules._measured import figures
-from gpucheck.rules._words import listing
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 # TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
 # (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.
@@ -63,63 +59,64 @@ HELPS = 1.3
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
-def check(training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
-    """The share of its time that a run waited; else the profiler's own word for it in a log."""
-    cause = log_causes.named.get("input-pipeline-bound")
-    if cause is not None and (training is None or cause.events[0].kind == Kind.INPUT_BOUND):
-        return log_causes.finding(cause, FIX)
-    if training is None:
+def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """The share of its time that a run waited."""
+    if outcomes.training is None:
         return Skip("no training job to measure it in") if outcomes.log is None else None
-    known = [
+    measured = [
         (place, run, run.input_wait_share)
-        for place, run in enumerate(training.runs)
+        for place, run in enumerate(outcomes.runs)
         if run.status == "passed" and run.input_wait_share is not None
     ]
-    if not known:
+    if not measured:
         return Skip("how long training waits for its input was not measured") if outcomes.passed else None
-    place, run, share = max(known, key=lambda item: item[2])
+    place, run, share = max(measured, key=lambda item: item[2])
     if share < HIGH:
         return None
-    experiment, found = figures(training, "input_pipeline", run.devices)
-    fields = ("input_wait_share", "piped_samples_per_second", "device_samples_per_second")
-    evidence = saw(training, *(f"runs[{place}].{name}" for name in fields))
+    experiment, figures = outcomes.figures("input_pipeline", run.devices)
+    tried = [f"jpeg_{name}_samples_per_second" for name in ("plain", *REMEDIES)]
     piped, alone = run.piped_samples_per_second, run.device_samples_per_second
     rates = f": {piped:.0f} samples per second instead of {alone:.0f}" if piped and alone else ""
-    if found:
-        tried = [f"jpeg_{name}_samples_per_second" for name in ("plain", *REMEDIES)]
-        evidence += saw(training, *(f"experiments[{experiment}].figures.{name}" for name in tried if name in found))
     return Finding(
         summary=f"{label(run)} waits for its input pipeline in {100 * share:.0f} % of its time{rates}.",
-        evidence=evidence,
-        fix=_tried(found, run.devices[0]),
+        evidence=(
+            *outcomes.saw_run(place, "input_wait_share", "piped_samples_per_second", "device_samples_per_second"),
+            *outcomes.saw_figures(experiment, *(name for name in tried if name in figures)),
+        ),
+        fix=_fixes(figures, run.devices[0]),
         affects=run.devices,
     )
 
 
-def _tried(found: dict[str, float | None], device: str) -> tuple[Fix, ...]:
+def _fixes(figures: dict[str, float | None], device: str) -> tuple[Fix, ...]:
     """The remedies that helped on this machine, with what each gave; the general advice where none did, or none was tried."""
     *general, files = FIX if device.startswith("GPU") else (*FIX[:-1], Fix(text=FILES))
-    measured = [found.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
+    measured = [figures.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
     rates = [rate for rate in measured if rate]
-    cost = found.get("jpeg_decode_and_augment_seconds_per_sample")
+    cost = figures.get("jpeg_decode_and_augment_seconds_per_sample")
     if len(rates) < len(measured) or not cost:
         return (*general, files)
     helped: list[Fix] = []
     useless = []
     best = rates[0]
-    for rate, (words, advice) in zip(rates[1:], REMEDIES.values(), strict=True):
-        if rate >= HELPS * best:
-            where = (
-                "" if helped else f"tried on {device} with samples that take {1000 * cost:.2g} ms each to decode and augment, "
-            )
-            helped.append(Fix(text=f"{advice}; {where}that gave {rate:.0f} instead of {best:.0f} samples per second"))
-            best = rate
-        else:
-            useless.append(words)
-    names = listing(useless, len(REMEDIES))
-    if not helped:
-        text = f"Measure each of them with your own samples: tried on {device}, none of {names} gave {HELPS:g} times as much"
-        return (*general, files, Fix(text=text))
-    if not useless:
-        return (*helped, files)
-    return (*helped, files, Fix(text=f"Expect less of {names}: tried on {device}, too, without {HELPS:g} times as much"))
+    for rate, (name, advice) in zip(rates[1:], REMEDIES.values(), strict=True):
+        if rate < HELPS * best:
+            useless.append(name)
+            continue
+        tried = f"tried on {device} with samples that take {1000 * cost:.2g} ms each to decode and augment, "
+        gave = f"that gave {rate:.0f} instead of {best:.0f} samples per second"
+        helped.append(Fix(text=f"{advice}; {'' if helped else tried}{gave}"))
+        best = rate
+    return (*helped, files, *_useless(useless, device)) if helped else (*general, files, *_none_helped(useless, device))
+
+
+def _none_helped(names: list[str], device: str) -> tuple[Fix, ...]:
+    none = f"none of {listing(names, len(REMEDIES))} gave {HELPS:g} times as much"
+    return (Fix(text=f"Measure each of them with your own samples: tried on {device}, {none}"),)
+
+
+def _useless(names: list[str], device: str) -> tuple[Fix, ...]:
+    if not names:
+        return ()
+    text = f"Expect less of {listing(names, len(REMEDIES))}: tried on {device}, too, without {HELPS:g} times as much"
+    return (Fix(text=text),)

@@ -25,16 +25,12 @@ References:
 """
 
 from gpucheck.advice.shells import statement, word
+from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules._gpus import gpus_in_use, title
-from gpucheck.rules._tensorflow import kernels
 
 _ENABLE = Assignment(
     variable="CUDA_CACHE_DISABLE",
@@ -44,27 +40,19 @@ _ENABLE = Assignment(
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
-def check(
-    limits: Limits,
-    gpus: Gpus,
-    cuda: Cuda | None,
-    packages: Packages,
-    container: Container | None,
-    tensorflow: TensorFlow | None,
-) -> Finding | Skip | None:
+def check(limits: Limits, used: GpusInUse, build: TensorFlowBuild, container: Container | None) -> Finding | Skip | None:
     """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
-    known = [gpu for _, gpu in gpus_in_use(gpus, cuda) if gpu.compute_capability is not None]
-    if not gpus.gpus or (limits.kernel_cache_writable and not limits.kernel_cache_disabled):
+    disabled, writable, kernels = limits.kernel_cache_disabled, limits.kernel_cache_writable, build.kernels
+    if not used.gpus.gpus or (writable and not disabled):
         return None
-    if limits.kernel_cache_writable is None and not limits.kernel_cache_disabled:
+    if writable is None and not disabled:
         return Skip("whether CUDA's kernel cache can be written is not known")
-    carried = kernels(packages, tensorflow)
-    if carried is None or not known:
+    capable = [(gpu, gpu.compute_capability) for _, gpu in used.used if gpu.compute_capability is not None]
+    if kernels is None or not capable:
         return Skip("which kernels TensorFlow has for these GPUs is not known")
-    compiled = [gpu for gpu in known if gpu.compute_capability is not None and not carried.runs_natively(gpu.compute_capability)]
+    compiled = [gpu for gpu, capability in capable if not kernels.runs_natively(capability)]
     if not compiled:
         return None
-    disabled = limits.kernel_cache_disabled
     state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
     where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
     volume = " on a mounted volume" if container is not None and container.inside else ""
@@ -77,14 +65,14 @@ def check(
         else f"{statement(path)} && mkdir -p {word(path.value)}",
     )
     return Finding(
-        summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {title(compiled[0])} again.",
+        summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {compiled[0].title} again.",
         evidence=(
             *saw(limits, "kernel_cache", "kernel_cache_disabled" if disabled else "kernel_cache_writable"),
-            *carried.evidence,
+            *kernels.evidence,
         ),
         fix=(unset, name) if disabled else (name,),
-        affects=tuple(f"GPU {gpu.index}" for gpu in compiled),
         assignments=(*((_ENABLE,) if disabled else ()), *((path,) if path is not None else ())),
+        affects=tuple(gpu.label for gpu in compiled),
     )
 
 

@@ -26,19 +26,16 @@ References:
 
 import statistics
 
+from gpucheck.advice.commands import pip
+from gpucheck.advice.wording import version_text
+from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.tensorflow_build import Kernels, TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpu, Gpus
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.probes.gpus import Gpu
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._commands import install
-from gpucheck.rules._gpus import gpus_in_use, title
-from gpucheck.rules._tensorflow import kernels
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0
@@ -47,45 +44,30 @@ UNLIKE = 5.0  # times: the first job of a process also loads libraries, which ma
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True)
 def check(
-    gpus: Gpus | None,
-    cuda: Cuda | None,
-    packages: Packages | None,
-    interpreter: Interpreter | None,
-    tensorflow: TensorFlow | None,
-    outcomes: TrainingOutcomes,
-    log_causes: LogCauses,
+    used: GpusInUse | None, build: TensorFlowBuild | None, interpreter: Interpreter | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
-    cause, training = log_causes.named.get("kernels-jit-compiled"), outcomes.training
-    carried = kernels(packages, tensorflow) if packages is not None else None
-    foreign = [
-        gpu
-        for _, gpu in (gpus_in_use(gpus, cuda) if gpus is not None else [])
-        if carried is not None and gpu.compute_capability and not carried.runs_natively(gpu.compute_capability)
-    ]
-    evidence: tuple[Evidence, ...] = ()
-    if cause is not None:
-        evidence = log_causes.evidence(cause)
-    elif carried is not None:
-        if not foreign:
-            return None
-        evidence = carried.evidence
-    else:
-        return outcomes.skip
+    cause, outcomes = log_causes.named.get("kernels-jit-compiled"), log_causes.outcomes
+    kernels = build.kernels if build is not None else None
+    foreign = _foreign(used, kernels)
+    if cause is None and not (kernels and foreign):
+        return outcomes.skip if kernels is None else None
     seconds: float | None = None
     others = None
-    if training is not None:
-        slow = [(run.first_step_seconds or 0.0, place) for place, run in enumerate(training.runs) if _slow(training, run)]
+    evidence = log_causes.evidence(cause) if cause is not None or kernels is None else kernels.evidence
+    if outcomes.training is not None:
+        slow = [(run.first_step_seconds or 0.0, place) for place, run in enumerate(outcomes.runs) if _slow(outcomes, run)]
         if not slow:
             return None
         seconds, place = max(slow)
-        others = _elsewhere(training, training.runs[place])
-        evidence = (*evidence, *saw(training, f"runs[{place}].first_step_seconds", f"runs[{place}].status"))
+        others = _other_jobs(outcomes, outcomes.runs[place])
+        evidence = (*evidence, *outcomes.saw_run(place, "first_step_seconds", "status"))
     elif cause is None:
         return Skip("how long the first training step takes was not measured")
     capability = cause.events[0].fields.get("capability", "") if cause is not None else ""
     return Finding(
-        summary=_summary(seconds, others, carried.version if carried else "", foreign, capability),
+        summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
+        f" kernels for {_gpu(foreign, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
         evidence=evidence,
         fix=(
             Fix(
@@ -94,47 +76,49 @@ def check(
             ),
             Fix(
                 text="Or look for a newer TensorFlow with native code for this GPU",
-                command=install(interpreter, "--upgrade", "tensorflow[and-cuda]"),
+                command=pip(interpreter, "--upgrade", "tensorflow[and-cuda]"),
             ),
         ),
-        affects=tuple(f"GPU {gpu.index}" for gpu in foreign),
+        affects=tuple(gpu.label for gpu in foreign),
     )
 
 
-def _slow(training: Training, run: TrainingRun) -> bool:
+def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
+    """The GPUs that the build has no native code for."""
+    gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
+    return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
+
+
+def _slow(outcomes: TrainingOutcomes, run: TrainingRun) -> bool:
     """By itself, or measured by other jobs. What XLA compiles for a job is not the driver's doing, and takes as long each time."""
     if not on_gpu(run) or run.compiled:
         return False
-    seconds, others = run.first_step_seconds or 0.0, _elsewhere(training, run)
+    seconds, others = run.first_step_seconds or 0.0, _other_jobs(outcomes, run)
     unlike = others is not None and seconds >= max(NOTICED_SECONDS, UNLIKE * others)
     return seconds >= SLOW_SECONDS or unlike or (run.status == "timed_out" and run.stage == "first step")
 
 
-def _elsewhere(training: Training, run: TrainingRun) -> float | None:
+def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
     """The median first step, in seconds, of other jobs on as many GPUs: they found compiled what this one had to wait for."""
     others = [
         other.first_step_seconds
-        for other in training.runs
+        for other in outcomes.runs
         if other is not run and on_gpu(other) and not other.compiled and len(other.devices) == len(run.devices)
         if other.first_step_seconds is not None
     ]
     return statistics.median(others) if others else None
 
 
-def _summary(seconds: float | None, others: float | None, version: str, foreign: list[Gpu], capability: str) -> str:
+def _start(seconds: float | None, others: float | None) -> str:
     if seconds is None:
-        start = "The first training step will be slow"
-    elif seconds == 0.0:
-        start = "The first training step did not end in time"
-    else:
-        start = f"The first training step took {seconds:.0f} s"
-        if others is not None and seconds >= UNLIKE * others:
-            start += f", where it takes {others:.1f} s in other jobs"
-    name = f"TensorFlow {version}".strip()
+        return "The first training step will be slow"
+    if seconds == 0.0:
+        return "The first training step did not end in time"
+    unlike = others is not None and seconds >= UNLIKE * others
+    return f"The first training step took {seconds:.0f} s" + (f", where it takes {others:.1f} s in other jobs" if unlike else "")
+
+
+def _gpu(foreign: list[Gpu], capability: str) -> str:
     if foreign:
-        major, minor = foreign[0].compute_capability or (0, 0)
-        gpu = f"{title(foreign[0])}, compute capability {major}.{minor},"
-    else:
-        gpu = f"a GPU of compute capability {capability}" if capability else "this GPU"
-    verb = "compiles" if seconds is None else "compiled"
-    return f"{start}, because {name} has no native kernels for {gpu} and the driver {verb} them."
+        return f"{foreign[0].title}, compute capability {version_text(foreign[0].compute_capability or (0, 0))},"
+    return f"a GPU of compute capability {capability}" if capability else "this GPU"

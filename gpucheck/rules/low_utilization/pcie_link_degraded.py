@@ -25,7 +25,6 @@ References:
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.rules._gpus import title
 
 GPU_IDLE = 0x1
 BUSY_PERCENT = 50
@@ -33,34 +32,27 @@ _REPAIR = (
     Fix(text="Switch the machine off and reseat card and riser, or try another slot"),
     Fix(text="On a cloud, give this machine back and take another one"),
 )
+_FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
 def check(gpus: Gpus) -> Finding | Skip | None:
     """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
-    known = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
-    degraded = [(place, gpu, what) for place, gpu in known if (what := _degraded(gpu))]
+    reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
+    degraded = [(place, gpu, link) for place, gpu in reporting if (link := _degraded(gpu))]
     if not degraded:
-        return None if known or not gpus.gpus else Skip("the GPUs do not tell their PCIe link")
-    _, worst, what = degraded[0]
+        return None if reporting or not gpus.gpus else Skip("the GPUs do not tell their PCIe link")
+    _, worst, link = degraded[0]
     more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
-    address = worst.pci_address
-    look = f"sudo lspci -vv -s {address} | grep -E 'LnkCap|LnkSta'" if address else None
+    look = f"sudo lspci -vv -s {worst.pci_address} | grep -E 'LnkCap|LnkSta'" if worst.pci_address else None
     return Finding(
-        summary=f"{title(worst)} is connected {what}{more}.",
-        evidence=tuple(
-            item
-            for place, _, _ in degraded
-            for item in saw(
-                gpus,
-                *(f"gpus[{place}].{name}" for name in ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")),
-            )
-        ),
+        summary=f"{worst.title} is connected {link}{more}.",
+        evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
         fix=(
             Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=look),
             *_REPAIR,
         ),
-        affects=tuple(f"GPU {gpu.index}" for _, gpu, _ in degraded),
+        affects=tuple(gpu.label for _, gpu, _ in degraded),
     )
 
 

@@ -25,18 +25,18 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
 """
 
+from gpucheck.advice.wording import milliseconds
 from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.scaling import Scaling
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import lost, milliseconds, short_runs
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
-FIX = (
+_FIX = (
     Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r"),
     Fix(text="Tell NCCL to do without peer access, so that training goes on", command="export NCCL_P2P_DISABLE=1"),
     Fix(
@@ -46,57 +46,52 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
-def check(
-    cuda: Cuda | None, gpus: Gpus | None, training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses) -> Finding | Skip | None:
     """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
+    outcomes = log_causes.outcomes
     failed = outcomes.failed_run(REFUSED)
     if failed is not None and failed.run is not None:
         return Finding(
             summary=f"GPUs refuse each other peer access in {label(failed.run)}: {failed.text}.",
             evidence=failed.evidence,
-            fix=FIX,
+            fix=_FIX,
             affects=failed.affects,
             severity=Severity.ERROR,
         )
     cause = log_causes.alarm("peer-access-unavailable")
     if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA tells more than NCCL's word does
-        return log_causes.finding(cause, FIX)
+        return log_causes.finding(cause, _FIX)
     if cuda is None or cuda.peers_missing is None:
         if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
             return Skip("CUDA was not asked which GPUs can reach each other")
         return None
-    if not cuda.peers_missing:
-        return None
-    pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing))
+    return _missed(cuda, gpus, scaling, outcomes)
+
+
+def _missed(cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: TrainingOutcomes) -> Finding | None:
+    """Pairs without access that NVSwitches join, or that slow training down."""
+    pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing or ()))
     switched = _switched(cuda, gpus)
     promised = [pair for pair in pairs if set(pair) <= switched]
-    slow = [short for short in short_runs(training) if _blamed(training, short[1])] if training is not None else []
+    short = scaling.short if scaling is not None else []
+    slow = next((run for run in short if run.lost is None or run.lost.cause != "input"), None)
     evidence = saw(cuda, "peers_missing")
     if promised:
-        what, why = promised, ", although an NVSwitch joins them"
-    elif slow and training is not None:
-        place, run, efficiency = slow[0]
-        what, why = pairs, f", and {label(run)} uses {100 * efficiency:.0f} % of its devices"
-        evidence += saw(training, f"runs[{place}].scaling_efficiency")
-        where = lost(training, run)
-        if where is not None:
-            why += f": summing gradients takes {milliseconds(where.exchange)} of each step"
-            evidence += where.evidence
+        pairs, why = promised, ", although an NVSwitch joins them"
+    elif slow is not None and pairs:
+        why = f", and {label(slow.run)} uses {100 * slow.efficiency:.0f} % of its devices"
+        evidence += outcomes.saw_run(slow.place, "scaling_efficiency")
+        if slow.lost is not None:
+            why += f": summing gradients takes {milliseconds(slow.lost.exchange)} of each step"
+            evidence += slow.lost.evidence
     else:
         return None
     return Finding(
-        summary=f"CUDA offers no peer access between {_named(what)}{why}.",
+        summary=f"CUDA offers no peer access between {_pairs(pairs)}{why}.",
         evidence=evidence,
-        fix=FIX,
-        affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in what for ordinal in pair})),
+        fix=_FIX,
+        affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in pairs for ordinal in pair})),
     )
-
-
-def _blamed(training: Training, run: TrainingRun) -> bool:
-    """Whether the way between the GPUs can be what is slow: not where the input pipeline was measured to be."""
-    where = lost(training, run)
-    return where is None or where.cause != "input"
 
 
 def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
@@ -105,7 +100,7 @@ def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
     return {device.ordinal for device in cuda.devices if device.pci_address is not None and device.pci_address in joined}
 
 
-def _named(pairs: list[tuple[int, ...]]) -> str:
+def _pairs(pairs: list[tuple[int, ...]]) -> str:
     first, second = pairs[0]
     more = len(pairs) - 1
     return f"GPU:{first} and GPU:{second}" + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")

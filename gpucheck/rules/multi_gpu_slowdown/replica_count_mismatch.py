@@ -30,12 +30,12 @@ References:
     https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
 """
 
+from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.model.naming import devices
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
-from gpucheck.rules._training import on_gpu
 
 FIX = (
     Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),

@@ -31,79 +31,73 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.advice.wording import milliseconds
+from gpucheck.combiners.scaling import ScaledRun, Scaling
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import GAIN, Lost, Paths, lost, measured, milliseconds, paths, several, short_runs
-from gpucheck.rules._training import label
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
-FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
+_FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
 _LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
-def check(training: Training, gpus: Gpus | None, cuda: Cuda | None) -> Finding | Skip | None:
+def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """A measured run falls short: where its time goes; the pages that know a fault behind it explain this one."""
-    if not several(training):
+    if not scaling.several:
         return None
-    if not measured(training):
+    if not scaling.measured:
         return Skip("scaling over several GPUs was not measured")
-    bad = short_runs(training)
-    if not bad:
+    if not scaling.short:
         return None
-    place, run, efficiency = min(bad, key=lambda item: item[2])
+    worst = min(scaling.short, key=lambda scaled: scaled.efficiency)
+    run, lost = worst.run, worst.lost
     kind = run.devices[0].partition(":")[0]
-    where, way = lost(training, run), paths(run, gpus, cuda)
-    short = f"{label(run)} reaches {100 * efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone"
-    evidence = saw(training, f"runs[{place}].scaling_efficiency", f"runs[{place}].per_replica_batch_size")
-    if where is not None:
-        evidence += where.evidence
-    if way is not None:
-        evidence += way.evidence
-    doubled = run.doubled_batch_scaling_efficiency
+    reaches = f"{label(run)} reaches {100 * worst.efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone"
     return Finding(
-        summary=short + _words(where, way, len(run.devices), found=doubled is not None and doubled >= efficiency + GAIN),
-        evidence=evidence,
-        fix=_fix(run, where, way),
+        summary=reaches + _explanation(worst),
+        evidence=(
+            *outcomes.saw_run(worst.place, "scaling_efficiency", "per_replica_batch_size"),
+            *(lost.evidence if lost is not None else ()),
+            *(worst.links.evidence if worst.links is not None else ()),
+        ),
+        fix=_fix(worst),
         affects=run.devices,
-        apart_from=FEEDING if where is not None and where.cause == "exchange" else (),
+        apart_from=_FEEDING if lost is not None and lost.cause == "exchange" else (),
     )
 
 
-def _words(where: Lost | None, way: Paths | None, count: int, *, found: bool) -> str:
-    """Where the time goes; ``found``: the small batch is the cause, which has a page of its own."""
-    if where is None:
-        return "." if found else ", and no cause for it was found."
-    longer = f": of the {milliseconds(where.seconds)} that a step takes longer"
-    if where.cause == "input":
-        fed = f"which has {count} to feed"
-        return f"{longer}, waiting for the input pipeline, {fed}, takes {milliseconds(where.waiting)}."
-    over = f" over {way.words}" if way is not None else ""
-    if where.cause == "exchange":
-        return f"{longer}, summing gradients{over} takes {milliseconds(where.exchange)}."
-    return (
-        f"{'' if found else ', and no single cause for it was found'}{longer}, summing gradients takes {milliseconds(where.exchange)} and the input"
-        f" pipeline {milliseconds(where.waiting)}."
-    )
+def _explanation(scaled: ScaledRun) -> str:
+    """Where the time goes; a batch that is too small has a page of its own."""
+    lost, small_batch = scaled.lost, scaled.larger_batch_helps
+    if lost is None:
+        return "." if small_batch else ", and no cause for it was found."
+    longer = f": of the {milliseconds(lost.seconds)} that a step takes longer"
+    exchange, waiting = milliseconds(lost.exchange), milliseconds(lost.waiting)
+    if lost.cause == "input":
+        return f"{longer}, waiting for the input pipeline, which has {len(scaled.run.devices)} to feed, takes {waiting}."
+    over = f" over {scaled.links.name}" if scaled.links is not None else ""
+    if lost.cause == "exchange":
+        return f"{longer}, summing gradients{over} takes {exchange}."
+    unknown = "" if small_batch else ", and no single cause for it was found"
+    return f"{unknown}{longer}, summing gradients takes {exchange} and the input pipeline {waiting}."
 
 
-def _fix(run: TrainingRun, where: Lost | None, way: Paths | None) -> tuple[Fix, ...]:
-    twice = run.doubled_batch_scaling_efficiency
+def _fix(scaled: ScaledRun) -> tuple[Fix, ...]:
+    lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
     reached = f" (twice the batch reached {100 * twice:.0f} %)" if twice is not None else ""
     larger = Fix(text=f"Take a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
     pipeline = Fix(
         text="Prepare batches ahead, on several cores:"
         " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
     )
-    if where is None or where.cause is None:
+    if lost is None or lost.cause is None:
         return (_LOOK, larger, pipeline)
-    if where.cause == "input":
+    if lost.cause == "input":
         return (pipeline, Fix(text="Keep what was read: dataset.cache() before the random augmentation"), larger)
-    bandwidth = f"; alone, summing a large tensor moves {where.bandwidth / 1e9:.3g} GB/s" if where.bandwidth else ""
+    bandwidth = f"; alone, summing a large tensor moves {lost.bandwidth / 1e9:.3g} GB/s" if lost.bandwidth else ""
     look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command)
-    if way is None or way.nvlink:
+    if scaled.links is None or scaled.links.nvlink:
         return (larger, look)
     nearest = Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
     return (look, nearest, larger)

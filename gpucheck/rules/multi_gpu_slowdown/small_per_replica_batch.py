@@ -23,40 +23,35 @@ References:
     https://www.tensorflow.org/guide/keras/distributed_training
 """
 
+from gpucheck.combiners.scaling import Scaling
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.training import Training
-from gpucheck.rules._scaling import GAIN, measured, several, short_runs
-from gpucheck.rules._training import label
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 
 @rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
-def check(training: Training) -> Finding | Skip | None:
+def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """A run falls short, and the same run with twice the batch does clearly better."""
-    if not several(training):
+    if not scaling.several:
         return None
-    tried = [run for _, run in measured(training) if run.doubled_batch_scaling_efficiency is not None]
-    for place, run, efficiency in short_runs(training):
-        doubled = run.doubled_batch_scaling_efficiency
-        if doubled is None or doubled < efficiency + GAIN:
-            continue
-        batch = run.per_replica_batch_size
-        first = f"With {batch} samples per replica" if batch else "With this batch"
-        second = f"with {2 * batch}" if batch else "with twice as many"
-        return Finding(
-            summary=f"{first} {label(run)} uses {100 * efficiency:.0f} % of its devices; {second} it uses {100 * doubled:.0f} %.",
-            evidence=saw(
-                training,
-                *(f"runs[{place}].{name}" for name in ("scaling_efficiency", "doubled_batch_scaling_efficiency")),
-                f"runs[{place}].per_replica_batch_size",
+    small = next((scaled for scaled in scaling.short if scaled.larger_batch_helps), None)
+    if small is None:
+        tried = any(scaled.run.doubled_batch_scaling_efficiency is not None for scaled in scaling.measured)
+        return None if tried else Skip("scaling over several GPUs was not measured with two batch sizes")
+    run, batch = small.run, small.run.per_replica_batch_size
+    doubled = run.doubled_batch_scaling_efficiency or 0.0
+    first = f"With {batch} samples per replica" if batch else "With this batch"
+    second = f"with {2 * batch}" if batch else "with twice as many"
+    names = ("scaling_efficiency", "doubled_batch_scaling_efficiency", "per_replica_batch_size")
+    return Finding(
+        summary=f"{first} {label(run)} uses {100 * small.efficiency:.0f} % of its devices; {second} it uses {100 * doubled:.0f} %.",
+        evidence=outcomes.saw_run(small.place, *names),
+        fix=(
+            Fix(
+                text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica"
             ),
-            fix=(
-                Fix(
-                    text="Scale the global batch: batch_size = per_replica * strategy.num_replicas_in_sync, with a larger per_replica"
-                ),
-                Fix(text="Scale the learning rate with it, and compare the accuracy"),
-                Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)"),
-            ),
-            affects=run.devices,
-        )
-    return None if tried else Skip("scaling over several GPUs was not measured with two batch sizes")
+            Fix(text="Scale the learning rate with it, and compare the accuracy"),
+            Fix(text="Run several steps per call: model.compile(..., steps_per_execution=10)"),
+        ),
+        affects=run.devices,
+    )

@@ -27,51 +27,45 @@ References:
     https://keras.io/guides/distribution/
 """
 
+from gpucheck.advice.commands import pip
+from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 from gpucheck.probes.cluster import Cluster
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
-from gpucheck.probes.packages import Packages
-from gpucheck.rules._commands import install
 
 REFUSED = r"PerReplica"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
 def check(
-    cluster: Cluster | None,
-    keras: Keras | None,
-    packages: Packages | None,
-    interpreter: Interpreter | None,
-    outcomes: TrainingOutcomes,
-    log_causes: LogCauses,
+    cluster: Cluster | None, keras: Keras | None, installation: Installation | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
-    tensorflow = packages.tensorflow if packages is not None else None
-    minor = ".".join(tensorflow.version.split(".")[:2]) if tensorflow is not None else None
-    fix = (
+    failed = log_causes.outcomes.failed_run(REFUSED, lambda run: run.strategy == "multi_worker_mirrored")
+    if failed is not None:
+        summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {failed.text}."
+        return Finding(summary=summary, evidence=failed.evidence, fix=_fix(installation), affects=failed.affects)
+    cause = log_causes.alarm("multi-worker-fit-unsupported")
+    if cause is not None:
+        return log_causes.finding(cause, _fix(installation))
+    several = cluster is not None and cluster.worker_count > 1
+    if several and keras is not None and keras.backend == "tensorflow" and not keras.legacy:
+        return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
+    return log_causes.outcomes.skip
+
+
+def _fix(installation: Installation | None) -> tuple[Fix, ...]:
+    tensorflow = installation.packages.tensorflow if installation is not None else None
+    tf_keras = f"tf_keras=={versions.minor(tensorflow.version)}.*" if tensorflow is not None else "tf_keras"
+    install = pip(installation.interpreter if installation is not None else None, tf_keras)
+    return (
         Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
         Fix(
             text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
-            command=f"{install(interpreter, f'tf_keras=={minor}.*' if minor else 'tf_keras')} && export TF_USE_LEGACY_KERAS=1",
+            command=f"{install} && export TF_USE_LEGACY_KERAS=1",
         ),
         Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
     )
-    failed = outcomes.failed_run(REFUSED, lambda run: run.strategy == "multi_worker_mirrored")
-    if failed is not None:
-        summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=fix, affects=failed.affects)
-    if (cause := log_causes.alarm("multi-worker-fit-unsupported")) is not None:
-        return log_causes.finding(cause, fix)
-    if (
-        cluster is not None
-        and cluster.worker_count > 1
-        and keras is not None
-        and keras.backend == "tensorflow"
-        and not keras.legacy
-    ):
-        return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
-    return outcomes.skip

@@ -37,15 +37,14 @@ References:
 
 import re
 
+from gpucheck.advice.wording import listing, short
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.tpu_state import TpuState
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, WorkerFault, saw
 from gpucheck.probes.cluster import Cluster
-from gpucheck.probes.training import Training
-from gpucheck.rules._words import listing, short
 
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 FIX = (
@@ -101,79 +100,91 @@ TAKEN = (
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
 def check(
-    cluster: Cluster | None, training: Training | None, outcomes: TrainingOutcomes, tpu: TpuState, log_causes: LogCauses
+    cluster: Cluster | None, tpu: TpuState | None, outcomes: TrainingOutcomes, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
     if cluster is not None and cluster.unreachable:
-        missing = cluster.unreachable
-        return Finding(
-            summary=f"{listing([one.task for one in missing])}, which TF_CONFIG names, can't be reached from here:"
-            f" {listing(list(dict.fromkeys(one.reason for one in missing)))}.",
-            evidence=saw(cluster, "unreachable", "tested"),
-            fix=FIX,
-            affects=tuple(one.task for one in missing),
-        )
-    if (silent := _silent(training)) is not None:
-        return silent
+        return _not_reached(cluster)
+    faulty = _faulty_run(outcomes)
+    if faulty is not None:
+        return faulty
     failed = outcomes.failed_run(GONE, lambda run: run.strategy == "multi_worker_mirrored")
-    if failed is not None and failed.run is not None:
-        apart = _elsewhere(failed.run.stage, failed.run.reason)
-        summary = "Another worker came, and then one could not be connected to at its address."
-        return Finding(
-            summary=summary if apart else f"A worker does not answer: {failed.text}.",
-            evidence=failed.evidence,
-            fix=APART if apart else FIX,
-            affects=failed.affects,
-        )
+    if failed is not None:
+        return _failed(failed)
     cause = log_causes.alarm("worker-unreachable")
     taken = cause is not None and cause.events[0].kind == Kind.WORKER_ADDRESS_IN_USE
-    if cause is not None and (taken or not tpu.at_work):  # a TPU's workers are tpu-unreachable
+    on_tpu = tpu is not None and tpu.at_work  # a TPU's workers are tpu-unreachable
+    if cause is not None and (taken or not on_tpu):
         return log_causes.finding(cause, TAKEN if taken else FIX)
     if cluster is not None and cluster.tested is None and cluster.worker_count > 1:
         return Skip("the other workers of TF_CONFIG are only connected to with --full")
     return None if cluster is not None else outcomes.skip
 
 
-def _silent(training: Training | None) -> Finding | None:
+def _not_reached(cluster: Cluster) -> Finding:
+    missing = cluster.unreachable
+    return Finding(
+        summary=f"{listing([task.task for task in missing])}, which TF_CONFIG names, can't be reached from here:"
+        f" {listing(list(dict.fromkeys(task.reason for task in missing)))}.",
+        evidence=saw(cluster, "unreachable", "tested"),
+        fix=FIX,
+        affects=tuple(task.task for task in missing),
+    )
+
+
+def _failed(failure: Failure) -> Finding:
+    mismatch = failure.run is not None and _address_mismatch(failure.run.stage, failure.run.reason)
+    summary = "Another worker came, and then one could not be connected to at its address."
+    return Finding(
+        summary=summary if mismatch else f"A worker does not answer: {failure.text}.",
+        evidence=failure.evidence,
+        fix=APART if mismatch else FIX,
+        affects=failure.affects,
+    )
+
+
+def _faulty_run(outcomes: TrainingOutcomes) -> Finding | None:
     """Workers that a run waited for in vain, or that could not listen."""
-    for place, run in enumerate(training.runs if training is not None else ()):
-        faults = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
-        taken = [fault for fault in run.worker_faults if fault.how == "port taken"]
-        if training is None or not (faults or taken):
-            continue
-        first, *others = faults or taken
-        where = f" in stage {first.stage}" if first.how == "stood still" and first.stage else ""
-        alike = [fault.worker for fault in (first, *others) if fault.how == first.how]
-        who, many = f"{listing(alike)} of {run.strategy}", len(alike) > 1
-        if not faults:
-            summary = f"{who} can't listen on its address, so no other reaches it: {short(first.reason)}."
-        elif first.how == "other program":
-            summary = (
-                f"{who} {'are' if many else 'is'} not there: another program answers on {'each' if many else 'its'} address."
+    for place, run in enumerate(outcomes.runs):
+        silent = [fault for how in SILENT for fault in run.worker_faults if fault.how == how]
+        faults = silent or [fault for fault in run.worker_faults if fault.how == "port taken"]
+        if faults:
+            alike = [fault.worker for fault in faults if fault.how == faults[0].how]
+            return Finding(
+                summary=f"{listing(alike)} of {run.strategy} {_state(faults[0], many=len(alike) > 1)}.",
+                evidence=outcomes.saw_run(place, "worker_faults", "cluster"),
+                fix=_fix(faults[0]),
+                affects=tuple(fault.worker for fault in faults),
             )
-        elif first.how == "apart":
-            summary = f"{who} {'are' if many else 'is'} there, and yet the cluster did not form."
-        elif first.how == "lost" and _elsewhere(first.stage, first.reason):
-            summary = f"{who} came, and then could not be connected to at the address that this worker has for it."
-        elif first.how == "lost" and first.stage not in (None, "connect"):
-            summary = f'{who} ended or stopped answering when all had come together, at the stage "{first.stage}".'
-        else:
-            summary = f"{who} {'do' if many else 'does'} not answer: {short(first.reason)}{where}."
-        return Finding(
-            summary=summary,
-            evidence=saw(training, f"runs[{place}].worker_faults", f"runs[{place}].cluster"),
-            fix=_ways(first) if faults else TAKEN,
-            affects=tuple(fault.worker for fault in (first, *others)),
-        )
     return None
 
 
-def _ways(fault: WorkerFault) -> tuple[Fix, ...]:
+def _state(fault: WorkerFault, *, many: bool) -> str:
+    """What is wrong with the worker, or several that are alike in that."""
+    are, each = ("are", "each") if many else ("is", "its")
+    lost_later = fault.how == "lost" and fault.stage not in (None, "connect")
+    if fault.how == "port taken":
+        return f"can't listen on its address, so no other reaches it: {short(fault.reason)}"
+    if fault.how == "other program":
+        return f"{are} not there: another program answers on {each} address"
+    if fault.how == "apart":
+        return f"{are} there, and yet the cluster did not form"
+    if fault.how == "lost" and _address_mismatch(fault.stage, fault.reason):
+        return "came, and then could not be connected to at the address that this worker has for it"
+    if lost_later:
+        return f'ended or stopped answering when all had come together, at the stage "{fault.stage}"'
+    where = f" in stage {fault.stage}" if fault.how == "stood still" and fault.stage else ""
+    return f"{'do' if many else 'does'} not answer: {short(fault.reason)}{where}"
+
+
+def _fix(fault: WorkerFault) -> tuple[Fix, ...]:
+    if fault.how == "port taken":
+        return TAKEN
     if fault.how != "lost" or fault.stage in (None, "connect"):
         return WAYS.get(fault.how, FIX)
-    return APART if _elsewhere(fault.stage, fault.reason) else LEFT
+    return APART if _address_mismatch(fault.stage, fault.reason) else LEFT
 
 
-def _elsewhere(stage: str | None, reason: str | None) -> bool:
+def _address_mismatch(stage: str | None, reason: str | None) -> bool:
     """Whether all came, over the one address that everybody asks first, and then one was not where another looked for it."""
     return stage == "meet" and re.search(GONE, reason or "") is not None

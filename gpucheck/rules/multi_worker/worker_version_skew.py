@@ -25,15 +25,14 @@ References:
     https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
 """
 
+from gpucheck.advice.wording import listing
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
-from gpucheck.probes.training import Training
-from gpucheck.rules._words import listing
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
 
 TOLERATED = {"driver", "python"}  # they speak to no other worker
-FIX = (
+_FIX = (
     Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
     Fix(
         text="Without containers, install the same list everywhere: python -m pip freeze > lock.txt, then"
@@ -51,42 +50,43 @@ FIX = (
     scope=Scope.ENVIRONMENT,
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
-def check(training: Training | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """What each worker of a run said of itself; else a log that complains of it."""
-    asked = [(place, run) for place, run in enumerate(training.runs) if len(run.worker_versions) > 1] if training else []
+    asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
     for place, run in asked:
         differing = _differing(run)
-        if differing and training is not None:
-            name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
-            versions = differing[name]
-            places = listing([f"{version} on {_name(run, index)}" for version, index in versions.items()])
-            more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
-            usual = max(versions, key=lambda version: sum(one.get(name) == version for one in run.worker_versions))
-            return Finding(
-                summary=f"The workers of one job differ: {name} is {places}{more}.",
-                evidence=saw(training, f"runs[{place}].worker_versions"),
-                fix=FIX,
-                affects=tuple(
-                    _name(run, index) for index, one in enumerate(run.worker_versions) if one.get(name, usual) != usual
-                ),
-                severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
-            )
+        if differing:
+            return _skew(run, differing, outcomes.saw_run(place, "worker_versions"))
     cause = log_causes.named.get("worker-version-skew")
     if cause is not None:
-        return log_causes.finding(cause, FIX)
-    if outcomes.log is None and not asked:
-        return Skip("no job with several workers told its versions")
-    return None
+        return log_causes.finding(cause, _FIX)
+    return Skip("no job with several workers told its versions") if outcomes.log is None and not asked else None
 
 
-def _name(run: TrainingRun, index: int) -> str:
+def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...]) -> Finding:
+    name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
+    versions = differing[name]
+    places = listing([f"{version} on {_worker(run, index)}" for version, index in versions.items()])
+    more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
+    usual = max(versions, key=lambda version: sum(worker.get(name) == version for worker in run.worker_versions))
+    unusual = [index for index, worker in enumerate(run.worker_versions) if worker.get(name, usual) != usual]
+    return Finding(
+        summary=f"The workers of one job differ: {name} is {places}{more}.",
+        evidence=evidence,
+        fix=_FIX,
+        affects=tuple(_worker(run, index) for index in unusual),
+        severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
+    )
+
+
+def _worker(run: TrainingRun, index: int) -> str:
     return run.worker_names[index] if index < len(run.worker_names) else f"worker {index}"
 
 
 def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
-    """What differs: name -> version -> the first worker that has it. What a worker did not tell differs from nothing."""
-    found: dict[str, dict[str, int]] = {}
+    """What differs: name -> version -> the first worker that has it. What a worker did not say differs from nothing."""
+    first: dict[str, dict[str, int]] = {}
     for index, versions in enumerate(run.worker_versions):
         for name, version in versions.items():
-            found.setdefault(name, {}).setdefault(version, index)
-    return {name: versions for name, versions in found.items() if len(versions) > 1}
+            first.setdefault(name, {}).setdefault(version, index)
+    return {name: versions for name, versions in first.items() if len(versions) > 1}

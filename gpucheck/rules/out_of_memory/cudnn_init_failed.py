@@ -28,15 +28,14 @@ References:
 """
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip
-from gpucheck.rules._handles import did_not_start
+from gpucheck.rules.out_of_memory._library_start import library_start_failure
 
 FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses) -> Finding | Skip | None:
     """A run failed in cuDNN, or the log of a run that did not pass says so."""
-    return did_not_start(outcomes, log_causes, "cudnn-init-failed", "cuDNN", FAILED)
+    return library_start_failure(log_causes, "cudnn-init-failed", "cuDNN", FAILED)

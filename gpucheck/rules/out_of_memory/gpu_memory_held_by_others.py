@@ -38,27 +38,37 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.advice.wording import gib
+from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.training import Training
-from gpucheck.rules._gpus import device_name, gpus_in_use, title
-from gpucheck.rules._training import passed
-from gpucheck.rules._words import gib
+from gpucheck.probes.gpus import Gpu, GpuProcess, Gpus
 
 # A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
 ENOUGH_BYTES = 3 << 29
 
 
 class Held(NamedTuple):
-    """A GPU of which others hold a large part."""
+    """A GPU of which others hold a part."""
 
     gpu: Gpu
     place: int
+    total_bytes: int
     free_bytes: int
     others_bytes: int
     starved: bool
+
+    @property
+    def crowded(self) -> bool:
+        """Whether too little is free to start, or others hold more than half."""
+        return self.starved or 2 * self.others_bytes > self.total_bytes
+
+    @property
+    def others(self) -> list[GpuProcess]:
+        """Other processes on it, the largest first."""
+        others = [process for process in self.gpu.processes if not process.own]
+        return sorted(others, key=lambda process: process.memory_bytes or 0, reverse=True)
 
 
 @rule(
@@ -66,22 +76,21 @@ class Held(NamedTuple):
     scope=Scope.HOST,
     explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
 )
-def check(gpus: Gpus, cuda: Cuda | None, training: Training | None) -> Finding | Skip | None:
+def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Too little is free to start, or others hold more than half. What gpucheck itself holds does not count."""
-    used = gpus_in_use(gpus, cuda)
-    known = [held for place, gpu in used if (held := _held(place, gpu)) is not None]
-    crowded = [held for held in known if held.starved or 2 * held.others_bytes > (held.gpu.memory_total_bytes or 0)]
+    measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
+    crowded = [held for held in measured if held.crowded]
     if not crowded:
-        return None if known or not used else Skip("the driver does not tell how much GPU memory is in use")
+        return None if measured or not used.used else Skip("the driver does not tell how much GPU memory is in use")
     worst = min(crowded, key=lambda held: (not held.starved, held.free_bytes))
-    trained = {device for run in passed(training) for device in run.devices}
-    blocked = any(held.starved and device_name(held.gpu, cuda) not in trained for held in crowded)
-    idle = [held for held in known if held not in crowded and held.gpu.uuid]
+    trained = {device for run in outcomes.passed for device in run.devices}
+    blocked = any(held.starved and used.device_name(held.gpu) not in trained for held in crowded)
+    idle = [held for held in measured if held not in crowded and held.gpu.uuid]
     return Finding(
-        summary=_summary(worst, len(crowded), len(used), blocked),
-        evidence=tuple(item for held in crowded for item in _evidence(gpus, held)),
+        summary=_summary(worst, len(crowded), len(used.used), blocked),
+        evidence=tuple(item for held in crowded for item in _evidence(used.gpus, held)),
         fix=_fix(worst, max(idle, key=lambda held: held.free_bytes, default=None)),
-        affects=tuple(f"GPU {held.gpu.index}" for held in crowded),
+        affects=tuple(held.gpu.label for held in crowded),
         severity=Severity.ERROR if blocked else Severity.WARNING,
     )
 
@@ -93,28 +102,22 @@ def _held(place: int, gpu: Gpu) -> Held | None:
     used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
     own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
     others = max(0, used - own)
-    return Held(gpu, place, free, others, starved=free + own < ENOUGH_BYTES and 4 * others > total)
+    return Held(gpu, place, total, free, others, starved=free + own < ENOUGH_BYTES and 4 * others > total)
 
 
 def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
-    size = f"{held.others_bytes / (1 << 30):.1f} of the {gib(held.gpu.memory_total_bytes or 0)} of {title(held.gpu)}"
-    rest = (
-        f"and the {gib(held.free_bytes)} that are free are too little to train"
-        if blocked
-        else f"which leaves {gib(held.free_bytes)} to train with"
-    )
+    size = f"{held.others_bytes / (1 << 30):.1f} of the {gib(held.total_bytes)} of {held.gpu.title}"
+    free = gib(held.free_bytes)
+    rest = f"and the {free} that are free are too little to train" if blocked else f"which leaves {free} to train with"
     more = f"; {crowded} of {used} GPUs are held like this" if crowded > 1 else ""
     return f"{_holder(held)} {size}, {rest}{more}."
 
 
 def _holder(held: Held) -> str:
-    others = sorted(
-        (process for process in held.gpu.processes if not process.own),
-        key=lambda process: process.memory_bytes or 0,
-        reverse=True,
-    )
-    told = sum(process.memory_bytes or 0 for process in others)
-    if not others or (all(process.memory_bytes is not None for process in others) and 2 * told < held.others_bytes):
+    others = held.others
+    accounted = sum(process.memory_bytes or 0 for process in others)
+    complete = all(process.memory_bytes is not None for process in others)
+    if not others or (complete and 2 * accounted < held.others_bytes):
         return "A process that can't be seen from here holds"
     first = f"{others[0].name} (pid {others[0].pid})" if others[0].name else f"Process {others[0].pid}"
     if len(others) == 1:
@@ -123,9 +126,8 @@ def _holder(held: Held) -> str:
 
 
 def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
-    here = f"gpus[{held.place}]"
-    fields = [f"{here}.memory_total_bytes", f"{here}.memory_free_bytes"]
-    return saw(gpus, *fields, *([f"{here}.processes"] if held.gpu.processes else []))
+    names = ("memory_total_bytes", "memory_free_bytes", *(("processes",) if held.gpu.processes else ()))
+    return saw(gpus, *(f"gpus[{held.place}].{name}" for name in names))
 
 
 def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
@@ -143,7 +145,7 @@ def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
     )
     move: tuple[Fix, ...] = ()
     if idle is not None:
-        text = f"Train on GPU {idle.gpu.index}, of which {gib(idle.free_bytes)} are free"
+        text = f"Train on {idle.gpu.label}, of which {gib(idle.free_bytes)} are free"
         move = (Fix(text=text, command=f"export CUDA_VISIBLE_DEVICES={idle.gpu.uuid}"),)
     share = Fix(
         text="Where TensorFlow processes share a GPU on purpose, let each of them take only what it needs",

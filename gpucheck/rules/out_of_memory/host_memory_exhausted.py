@@ -31,15 +31,13 @@ References:
     https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 """
 
+from gpucheck.advice.wording import gib, short
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.main_memory import REFUSED, MainMemory
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
-from gpucheck.rules._words import gib, short
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
 UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel's count of its own kills is put down to memory
@@ -51,53 +49,49 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
 )
 def check(
-    container: Container | None,
-    tensorflow: TensorFlow | None,
-    outcomes: TrainingOutcomes,
-    memory: MainMemory,
-    log_causes: LogCauses,
+    memory: MainMemory, container: Container | None, tensorflow: TensorFlow | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
-    left, limits = memory.free_bytes, memory.limits
-    seen = _killed(tensorflow, outcomes.training, left) or _failed(outcomes, memory, log_causes)
-    if seen is not None:
+    free, limits = memory.free_bytes, memory.limits
+    ran_out = _killed(tensorflow, memory) or _failed(memory, log_causes)
+    if ran_out is not None:
+        what, evidence = ran_out
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
-        return _finding(f"{seen[0].rstrip('.')}{has}.", (*seen[1], *memory.evidence), container)
-    if outcomes.passed or (tensorflow is not None and tensorflow.imported):
+        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *memory.evidence), container)
+    if memory.outcomes.passed or (tensorflow is not None and tensorflow.imported):
         return None
-    if left is None:
+    if free is None:
         return Skip("how much main memory is available is not known")
-    if left >= NEEDED_BYTES:
+    if free >= NEEDED_BYTES:
         return None
-    summary = f"Only {gib(left)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
+    summary = f"Only {gib(free)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
     return _finding(summary, memory.evidence, container)
 
 
-def _killed(
-    tensorflow: TensorFlow | None, training: Training | None, left: int | None
-) -> tuple[str, tuple[Evidence, ...]] | None:
+def _killed(tensorflow: TensorFlow | None, memory: MainMemory) -> tuple[str, tuple[Evidence, ...]] | None:
     """A SIGKILL that the kernel counts as its own, or that found little memory. Of any other nobody knows who sent it."""
-    if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, left):
+    training, free = memory.outcomes.training, memory.free_bytes
+    if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, free):
         where = f' at the stage "{training.stage}"' if training.stage else ""
-        return f"Main memory ran out: the system killed the process{where} (SIGKILL)", saw(
-            training, "ending", "stage", "oom_kills"
-        )
-    if tensorflow is not None and tensorflow.ending == "killed by SIGKILL" and _by_memory(tensorflow.oom_kills, left):
+        what = f"Main memory ran out: the system killed the process{where} (SIGKILL)"
+        return what, saw(training, "ending", "stage", "oom_kills")
+    if tensorflow is not None and tensorflow.ending == "killed by SIGKILL" and _by_memory(tensorflow.oom_kills, free):
         what = "Main memory ran out: the system killed the process that imported TensorFlow (SIGKILL)"
         return what, saw(tensorflow, "ending", "oom_kills")
     return None
 
 
-def _by_memory(oom_kills: int | None, left: int | None) -> bool:
+def _by_memory(oom_kills: int | None, free: int | None) -> bool:
     # A daemon (earlyoom, systemd-oomd) kills too, and is not counted.
-    return bool(oom_kills) or (left is not None and left < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
+    return bool(oom_kills) or (free is not None and free < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
 
 
-def _failed(outcomes: TrainingOutcomes, memory: MainMemory, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
+def _failed(memory: MainMemory, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
     if memory.refused_by_limit() is not None:
         return None  # by the limit on the address space: process-limit-too-low
-    if (failed := outcomes.failed_run(REFUSED)) is not None:
+    failed = memory.outcomes.failed_run(REFUSED)
+    if failed is not None:
         return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
     cause = log_causes.alarm("host-memory-exhausted")
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None

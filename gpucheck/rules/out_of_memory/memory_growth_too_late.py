@@ -39,7 +39,9 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
     """TensorFlow refused memory growth for that reason, to us or to the program whose log this is."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     if tensorflow is not None and growth is not None and growth.settable is False:
-        evidence = saw(tensorflow, "memory_growth.problem") if re.search(TOO_LATE, growth.problem or "") else ()
+        if not re.search(TOO_LATE, growth.problem or ""):
+            return None
+        evidence = saw(tensorflow, "memory_growth.problem")
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
     else:
@@ -47,8 +49,6 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
         if failed is None and cause is None:
             return outcomes.skip
         evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
-    if not evidence:
-        return None
     return Finding(
         summary="Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
         " modified after being initialized).",

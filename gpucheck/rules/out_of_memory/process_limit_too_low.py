@@ -34,19 +34,17 @@ References:
 
 from typing import NamedTuple
 
+from gpucheck.advice.wording import gib
+from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.main_memory import MainMemory
-from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
 from gpucheck.probes.system import System
-from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._words import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
 SPACE_WITHOUT_GPU_BYTES = 4 << 30
@@ -93,83 +91,78 @@ class Shortage(NamedTuple):
     explains=("cuda-init-failed", "tensorflow-import-failed", "training-failed", "training-crashed"),
 )
 def check(
-    limits: Limits | None,
-    container: Container | None,
-    gpus: Gpus | None,
-    cuda: Cuda | None,
-    system: System | None,
-    outcomes: TrainingOutcomes,
     memory: MainMemory,
+    used: GpusInUse | None,
+    system: System | None,
+    container: Container | None,
     log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The first limit that was reached or does not suffice, unless training has shown that it does."""
-    refusal = _refused(memory, gpus, cuda, system)
-    if refusal is not None:
-        return _finding(refusal, None)
-    cause = log_causes.alarm("process-limit-too-low")
-    if cause is not None:
-        command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
-        return _finding(Shortage(cause.summary, log_causes.evidence(cause), command, fatal), None)
-    training = outcomes.training
-    if training is not None and (reached := _ENDED_BY.get(training.ending or "")):
-        field, summary, command = reached
-        limit = saw(limits, field) if limits is not None else ()
-        return _finding(Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True), None)
+    reached = _refused(memory, used, system) or _reached(memory, log_causes)
+    if reached is not None:
+        return _finding(reached, None)
+    limits, passed = memory.limits, memory.outcomes.passed
     if limits is None:
         return Skip("the limits of this process are not known")
-    trained = outcomes.passed
-    if any(on_gpu(run) for run in trained) or (trained and (gpus is None or not gpus.gpus)):
+    if any(on_gpu(run) for run in passed) or (passed and (used is None or not used.gpus.gpus)):
         few = _few_files(limits)
         return None if few is None else _finding(few, None)
     shortages = (
-        *(_address_space(limits, gpus, cuda), _threads(limits, system), _processor_time(limits)),
+        *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
         *(_file_size(limits), _files(limits)),
     )
-    found = sorted((one for one in shortages if one is not None), key=lambda one: not one.fatal)
-    return _finding(found[0], container) if found else None
+    short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
+    return _finding(short[0], container) if short else None
 
 
-def _address_space(limits: Limits, gpus: Gpus | None, cuda: Cuda | None) -> Shortage | None:
+def _reached(memory: MainMemory, log_causes: LogCauses) -> Shortage | None:
+    """A limit that a log or a signal names."""
+    cause = log_causes.alarm("process-limit-too-low")
+    if cause is not None:
+        command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
+        return Shortage(cause.summary, log_causes.evidence(cause), command, fatal)
+    training, limits = memory.outcomes.training, memory.limits
+    if training is None or training.ending not in _ENDED_BY:
+        return None
+    field, summary, command = _ENDED_BY[training.ending]
+    limit = saw(limits, field) if limits is not None else ()
+    return Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True)
+
+
+def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
     space = limits.address_space_bytes
     if space is None:
         return None
-    used = gpus_in_use(gpus, cuda) if gpus is not None else []
-    memory = sum(gpu.memory_total_bytes or 0 for _, gpu in used)
+    gpus = used.used if used is not None else ()
+    memory = sum(gpu.memory_total_bytes or 0 for _, gpu in gpus)
     if space >= (memory + SPACE_BESIDE_GPUS_BYTES if memory else SPACE_WITHOUT_GPU_BYTES):
         return None
-    why = (
-        f"CUDA reserves addresses for all {gib(memory)} of GPU memory"
-        if memory
-        else f"TensorFlow maps about {gib(SPACE_WITHOUT_GPU_BYTES)}"
-    )
+    why = f"TensorFlow maps about {gib(SPACE_WITHOUT_GPU_BYTES)}"
     evidence = saw(limits, "address_space_bytes")
-    if gpus is not None and memory:
-        evidence = (*evidence, *saw(gpus, *(f"gpus[{place}].memory_total_bytes" for place, _ in used[:1])))
-    return Shortage(
-        f"The limit on this process' address space (ulimit -v) is {gib(space)}, and {why}.",
-        evidence,
-        "ulimit -v unlimited",
-        True,
-    )
+    if used is not None and memory:
+        why = f"CUDA reserves addresses for all {gib(memory)} of GPU memory"
+        evidence = (*evidence, *saw(used.gpus, f"gpus[{gpus[0][0]}].memory_total_bytes"))
+    summary = f"The limit on this process' address space (ulimit -v) is {gib(space)}, and {why}."
+    return Shortage(summary, evidence, "ulimit -v unlimited", True)
 
 
-def _refused(memory: MainMemory, gpus: Gpus | None, cuda: Cuda | None, system: System | None) -> Shortage | None:
+def _refused(memory: MainMemory, used: GpusInUse | None, system: System | None) -> Shortage | None:
     """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
     limits = memory.limits
     if limits is None or limits.address_space_bytes is None:
         return None
     threads = () if _threads(limits, system) else (Kind.THREAD_LIMIT,)
-    seen = memory.refused_by_limit(*threads)
-    if seen is None:
+    refusal = memory.refused_by_limit(*threads)
+    if refusal is None:
         return None
-    short = _address_space(limits, gpus, cuda)
+    short = _address_space(limits, used)
     if short is not None:
-        return short._replace(evidence=(*short.evidence, *seen.evidence))
-    what = "another thread" if seen.event is not None and seen.event.kind == Kind.THREAD_LIMIT else "an allocation"
+        return short._replace(evidence=(*short.evidence, *refusal.evidence))
+    what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
         f" while {gib(memory.free_bytes or 0)} of main memory were free.",
-        (*saw(limits, "address_space_bytes"), *seen.evidence, *memory.evidence),
+        (*saw(limits, "address_space_bytes"), *refusal.evidence, *memory.evidence),
         "ulimit -v unlimited",
         True,
     )

@@ -26,16 +26,14 @@ References:
     https://docs.docker.com/reference/cli/docker/container/run/
 """
 
+from gpucheck.advice.wording import gib
+from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.limits import Limits
-from gpucheck.rules._gpus import gpus_in_use
-from gpucheck.rules._words import gib
 
 ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default
@@ -43,49 +41,35 @@ TINY_BYTES = 64 << 20  # Docker's default
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",))
 def check(
-    limits: Limits | None,
-    container: Container | None,
-    gpus: Gpus | None,
-    cuda: Cuda | None,
-    outcomes: TrainingOutcomes,
-    log_causes: LogCauses,
+    limits: Limits | None, container: Container | None, used: GpusInUse | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """Small in a container with a GPU; tiny with several that have not trained together; or already run over."""
     total = limits.shared_memory_total_bytes if limits is not None else None
+    size = saw(limits, "shared_memory_total_bytes") if limits is not None and total is not None else ()
     cause = log_causes.alarm("shared-memory-too-small")
     if cause is not None:
-        evidence = log_causes.evidence(cause)
-        if limits is not None and total is not None:
-            evidence = (*evidence, *saw(limits, "shared_memory_total_bytes"))
-        size = f" ({gib(total)})" if total is not None else ""
-        return _finding(f"Shared memory (/dev/shm) ran out{size}.", evidence, container, Severity.ERROR)
-    if limits is None or container is None or gpus is None:
+        summary = f"Shared memory (/dev/shm) ran out{f' ({gib(total)})' if total is not None else ''}."
+        return _finding(summary, (*log_causes.evidence(cause), *size), container, Severity.ERROR)
+    if limits is None or container is None or used is None:
         return Skip("the size of /dev/shm, the container or the GPUs are not known")
-    several = len(gpus_in_use(gpus, cuda))
-    if not container.inside or not several:
+    if not container.inside or not used.used:
         return None
     if total is None:
         return Skip("the size of /dev/shm is not known")
     if total >= ENOUGH_BYTES:
         return None
-    together = any(on_gpu(run) and len(run.devices) > 1 for run in outcomes.passed)
-    if several > 1:
-        summary = (
-            f"This container has {gib(total)} of shared memory (/dev/shm), through which its {several} GPUs exchange"
-            f" gradients; NCCL needs {gib(ENOUGH_BYTES)} and more."
-        )
-    else:
-        summary = (
-            f"This container has {gib(total)} of shared memory (/dev/shm); data workers and training on several GPUs need"
-            f" {gib(ENOUGH_BYTES)} and more."
-        )
-    severe = total <= TINY_BYTES and several > 1 and not together
-    return _finding(
-        summary,
-        saw(limits, "shared_memory_total_bytes") + saw(container, "kind"),
-        container,
-        Severity.ERROR if severe else Severity.WARNING,
+    count = len(used.used)
+    purpose = f"through which its {count} GPUs exchange gradients; NCCL needs"
+    if count == 1:
+        purpose = "data workers and training on several GPUs need"
+    summary = (
+        f"This container has {gib(total)} of shared memory (/dev/shm){',' if count > 1 else ';'} {purpose} {gib(ENOUGH_BYTES)} and"
+        " more."
     )
+    together = any(on_gpu(run) and len(run.devices) > 1 for run in log_causes.outcomes.passed)
+    severe = total <= TINY_BYTES and count > 1 and not together
+    severity = Severity.ERROR if severe else Severity.WARNING
+    return _finding(summary, (*size, *saw(container, "kind")), container, severity)
 
 
 def _finding(summary: str, evidence: tuple[Evidence, ...], container: Container | None, severity: Severity) -> Finding:

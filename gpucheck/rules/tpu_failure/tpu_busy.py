@@ -28,12 +28,9 @@ References:
 
 import re
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._tpu import connected, from_log
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 
 IN_USE = r"already in use(?: by process with pid (\d+))?"
 
@@ -43,11 +40,10 @@ IN_USE = r"already in use(?: by process with pid (\d+))?"
     scope=Scope.HOST,
     explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
 )
-def check(tpu: Tpu | None, resolver: TpuResolver | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(state: TpuState) -> Finding | None:
     """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
-    if tpu is None:
-        return from_log(log_causes, "tpu-busy", _fix(None))
-    if not tpu.expected or connected(resolver):
+    tpu, resolver = state.tpu, state.resolver
+    if not tpu.expected or state.connected:
         return None
     refused = re.search(IN_USE, resolver.error or "") if resolver is not None else None
     pid = tpu.holder_pid or (int(refused[1]) if refused and refused[1] else None)
@@ -59,10 +55,14 @@ def check(tpu: Tpu | None, resolver: TpuResolver | None, log_causes: LogCauses) 
         summary = "The TPU is in use by a process that can't be seen from here, and only one at a time can have it."
     else:
         return None
-    evidence = saw(tpu, "holder_pid", "lock_file", "lock_owner")
-    if refused and resolver is not None:
-        evidence = (*evidence, *saw(resolver, "error"))
-    return Finding(summary=summary, evidence=evidence, fix=_fix(pid))
+    return Finding(
+        summary=summary,
+        evidence=(
+            *saw(tpu, "holder_pid", "lock_file", "lock_owner"),
+            *(saw(resolver, "error") if refused and resolver is not None else ()),
+        ),
+        fix=_fix(pid),
+    )
 
 
 def _fix(pid: int | None) -> tuple[Fix, ...]:

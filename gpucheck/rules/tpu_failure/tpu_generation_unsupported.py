@@ -26,15 +26,12 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.commands import pip
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.compat import tpu as tpus
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._commands import install
-from gpucheck.rules._tpu import connected, from_log
 
 UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensorflow == "no")
 
@@ -45,24 +42,19 @@ UNSUPPORTED = frozenset(known.name for known in tpus.GENERATIONS if known.tensor
     explains=("tpu-unreachable", "tpu-runtime-missing", "tpu-version-mismatch", "training-failed", "training-crashed"),
     tensorflow=True,
 )
-def check(
-    tpu: Tpu | None, interpreter: Interpreter | None, resolver: TpuResolver | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(state: TpuState, interpreter: Interpreter | None) -> Finding | None:
     """A chip on the bus is of a generation for which the vendor rules TensorFlow out."""
-    fix = (
-        Fix(
-            text="Train with Keras on JAX",
-            command=f"{install(interpreter, 'jax[tpu]')} && export KERAS_BACKEND=jax",
-        ),
-        Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p"),
-    )
-    if tpu is None:
-        return from_log(log_causes, "tpu-generation-unsupported", fix)
-    unsupported = next((name for name in tpu.generations if name in UNSUPPORTED), None)
-    if unsupported is None or connected(resolver):
+    unsupported = next((name for name in state.tpu.generations if name in UNSUPPORTED), None)
+    if unsupported is None or state.connected:
         return None
     return Finding(
         summary=f"This TPU ({unsupported}) can't be used by TensorFlow: Google supports other frameworks on that generation.",
-        evidence=saw(tpu, "generations"),
-        fix=fix,
+        evidence=saw(state.tpu, "generations"),
+        fix=(
+            Fix(
+                text="Train with Keras on JAX",
+                command=f"{pip(interpreter, 'jax[tpu]')} && export KERAS_BACKEND=jax",
+            ),
+            Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p"),
+        ),
     )

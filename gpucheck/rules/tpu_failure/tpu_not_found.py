@@ -34,15 +34,12 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.wording import listing
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
 from gpucheck.probes.container import Container
-from gpucheck.probes.environment import Environment
 from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._tpu import connected, from_log, remote
-from gpucheck.rules._words import listing
 
 USE = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU runtime type in Colab")
 
@@ -52,22 +49,13 @@ USE = Fix(text="Use a machine with a TPU: a TPU VM on Google Cloud, or the TPU r
     scope=Scope.HARDWARE,
     explains=("tpu-unreachable", "tpu-runtime-missing", "training-failed", "training-crashed"),
 )
-def check(
-    request: Request | None,
-    tpu: Tpu | None,
-    environment: Environment | None,
-    resolver: TpuResolver | None,
-    container: Container | None,
-    log_causes: LogCauses,
-) -> Finding | Skip | None:
+def check(request: Request | None, state: TpuState, container: Container | None) -> Finding | None:
     """A TPU is announced or asked for, and neither chip nor node is there; or a chip is there without its node."""
-    if tpu is None:
-        return from_log(log_causes, "tpu-not-found", _fix(container))
+    tpu = state.tpu
     if not tpu.expected and request is not None and "tpu" in request.strategies:
         return _asked_for(request, tpu, container)
-    if not tpu.expected or tpu.nodes or connected(resolver) or remote(environment):
+    if not tpu.expected or tpu.nodes or state.connected or state.remote:
         return None
-    evidence = saw(tpu, "generations", "nodes", "variables")
     if tpu.generations:
         count, kind = len(tpu.generations), tpu.generations[0]
         chips = f"{count} TPU {kind} chips are" if count > 1 else f"a TPU {kind} chip is"
@@ -76,7 +64,7 @@ def check(
         names = listing(list(tpu.variables)) or "the environment"
         announce = "announce" if len(tpu.variables) > 1 else "announces"
         summary = f"No TPU found: {names} {announce} one, but no TPU chip is on the PCI bus and there is no device node."
-    return Finding(summary=summary, evidence=evidence, fix=_fix(container))
+    return Finding(summary=summary, evidence=saw(tpu, "generations", "nodes", "variables"), fix=_fix(container))
 
 
 def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Finding:

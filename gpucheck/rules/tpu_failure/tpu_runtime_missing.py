@@ -32,18 +32,15 @@ References:
     https://cloud.google.com/tpu/docs/run-calculation-tensorflow
 """
 
+from gpucheck.advice.commands import pip
 from gpucheck.advice.shells import word
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.environment import Environment
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._commands import install
-from gpucheck.rules._tpu import connected, from_log, named, remote, runtime
+from gpucheck.rules.tpu_failure._packages import tpu_packages
 
 LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
 
@@ -54,44 +51,33 @@ LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorF
     explains=("tpu-unreachable", "training-failed", "training-crashed", "tensorflow-import-failed"),
     tensorflow=True,
 )
-def check(
-    tpu: Tpu | None,
-    packages: Packages | None,
-    interpreter: Interpreter | None,
-    environment: Environment | None,
-    resolver: TpuResolver | None,
-    log_causes: LogCauses,
-) -> Finding | Skip | None:
+def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) -> Finding | Skip | None:
     """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
-    fix = (Fix(text="Install TensorFlow for TPUs with the libtpu that fits it", command=install(interpreter, *runtime())),)
-    if tpu is None or packages is None:
-        return from_log(log_causes, "tpu-runtime-missing", fix)
-    if not (tpu.generations or tpu.nodes) or connected(resolver) or remote(environment) or packages.tensorflow is None:
+    tpu, installed = state.tpu, packages.tensorflow
+    if not (tpu.generations or tpu.nodes) or state.connected or state.remote or installed is None:
         return None  # a variable alone drives nothing: tpu-not-found
-    installed = packages.tensorflow
     name = f"{installed.name} {installed.version}"
-    evidence = (*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow"))
     if tpu.tensorflow_tpu is None:
         if installed.name != "tensorflow":
             return Skip(f"whether {name} can drive a TPU is not known")
-        if resolver is None and not versions.at_least(installed.version, "2.19"):
+        if state.resolver is None and not versions.at_least(installed.version, "2.19"):
             return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
-        python = interpreter.executable if interpreter is not None else "python"
-        command = f"{word(python)} -m pip uninstall -y tensorflow && {install(interpreter, *runtime())}"
-        return Finding(
-            summary=f"A TPU ({named(tpu)}) is here, and {name} can't drive it: tensorflow-tpu is not installed.",
-            evidence=evidence,
-            fix=(Fix(text="Replace it with TensorFlow for TPUs and the libtpu that fits it", command=command),),
+        what = f"{name} can't drive it: tensorflow-tpu is not installed"
+        python = word(interpreter.executable if interpreter is not None else "python")
+        fix = Fix(
+            text="Replace it with TensorFlow for TPUs and the libtpu that fits it",
+            command=f"{python} -m pip uninstall -y tensorflow && {pip(interpreter, *tpu_packages())}",
         )
-    if tpu.libtpu is None and tpu.libtpu_path is None:
-        return Finding(
-            summary=f"A TPU ({named(tpu)}) is here, and libtpu, the library that drives it, is not installed.",
-            evidence=evidence,
-            fix=(
-                Fix(
-                    text=f"Install the libtpu that fits tensorflow-tpu {tpu.tensorflow_tpu}",
-                    command=install(interpreter, *runtime(tpu.tensorflow_tpu)[1:]),
-                ),
-            ),
+    elif tpu.libtpu is None and tpu.libtpu_path is None:
+        what = "libtpu, the library that drives it, is not installed"
+        fix = Fix(
+            text=f"Install the libtpu that fits tensorflow-tpu {tpu.tensorflow_tpu}",
+            command=pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:]),
         )
-    return None
+    else:
+        return None
+    return Finding(
+        summary=f"A TPU ({state.title}) is here, and {what}.",
+        evidence=(*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow")),
+        fix=(fix,),
+    )

@@ -27,34 +27,26 @@ References:
     https://www.tensorflow.org/guide/tpu
 """
 
-from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.advice.wording import short
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._tpu import from_log
-from gpucheck.rules._words import short
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed",))
-def check(
-    tpu: Tpu | None, resolver: TpuResolver | None, environment: Environment | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(state: TpuState) -> Finding | Skip | None:
     """The attempt to connect failed."""
-    if tpu is None:
-        return from_log(log_causes, "tpu-unreachable", _fix(environment))
-    if not tpu.expected:
+    resolver = state.resolver
+    if not state.tpu.expected or state.connected:
         return None
     if resolver is None or not resolver.tried or resolver.connected is None:
         why = (resolver.reason or resolver.error) if resolver is not None else None
         return Skip(f"a connection to the TPU was not tried{f': {why}' if why else ''}")
-    if resolver.connected:
-        return None
     return Finding(
         summary=f"TensorFlow could not connect to the TPU{f': {short(resolver.error)}' if resolver.error else ''}.",
-        evidence=saw(resolver, "connected", "error") + saw(tpu, "generations", "nodes", "variables"),
-        fix=_fix(environment),
+        evidence=(*saw(resolver, "connected", "error"), *saw(state.tpu, "generations", "nodes", "variables")),
+        fix=_fix(state.environment),
     )
 
 

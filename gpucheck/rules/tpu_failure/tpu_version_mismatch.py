@@ -31,16 +31,15 @@ References:
     https://pypi.org/project/libtpu/
 """
 
+from gpucheck.advice.commands import pip
 from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.tpu_state import TpuState
 from gpucheck.compat import tpu as tpus
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.rules._commands import install
-from gpucheck.rules._tpu import connected, from_log, runtime
+from gpucheck.rules.tpu_failure._packages import tpu_packages
 
 
 @rule(
@@ -50,34 +49,24 @@ from gpucheck.rules._tpu import connected, from_log, runtime
     tensorflow=True,
 )
 def check(
-    tpu: Tpu | None,
-    interpreter: Interpreter | None,
-    tensorflow: TensorFlow | None,
-    resolver: TpuResolver | None,
-    log_causes: LogCauses,
+    state: TpuState, interpreter: Interpreter | None, tensorflow: TensorFlow | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """The pair is known not to work, and nothing shows that it does."""
-    if tpu is None:
-        fix = (Fix(text="Install a pair that fits", command=install(interpreter, *runtime())),)
-        return from_log(log_causes, "tpu-version-mismatch", fix)
-    if tpu.tensorflow_tpu is None or connected(resolver):
-        return None
+    tpu = state.tpu
+    if tpu.tensorflow_tpu is None or tpu.libtpu is None or state.connected:
+        return None  # what is absent is tpu-runtime-missing
     if not tpu.expected and tensorflow is not None and tensorflow.imported:
         return None  # no TPU is meant, and the import survived
-    if tpu.libtpu is None:
-        return None  # tpu-runtime-missing
     fits = tpus.libtpu_matches(tpu.tensorflow_tpu, tpu.libtpu)
-    if fits is None:
-        seen = from_log(log_causes, "tpu-version-mismatch", _fix(interpreter, tpu.tensorflow_tpu))
-        return seen if isinstance(seen, Finding) else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
     if fits:
         return None
+    install = pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:])
+    fix = (Fix(text="Install the libtpu that fits", command=install),)
+    if fits is None:
+        cause = log_causes.named.get("tpu-version-mismatch")
+        return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
     return Finding(
         summary=f"libtpu {tpu.libtpu} does not fit tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",
         evidence=saw(tpu, "tensorflow_tpu", "libtpu"),
-        fix=_fix(interpreter, tpu.tensorflow_tpu),
+        fix=fix,
     )
-
-
-def _fix(interpreter: Interpreter | None, tensorflow_tpu: str) -> tuple[Fix, ...]:
-    return (Fix(text="Install the libtpu that fits", command=install(interpreter, *runtime(tensorflow_tpu)[1:])),)

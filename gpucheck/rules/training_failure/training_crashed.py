@@ -28,6 +28,10 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
+from typing import NamedTuple
+
+from gpucheck.advice.wording import listing, short
+from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.environment import Environment
@@ -35,8 +39,6 @@ from gpucheck.probes.limits import Limits
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 from gpucheck.processes.last_words import fatal, is_call
-from gpucheck.rules._training import NOT_WATCHED
-from gpucheck.rules._words import listing, short
 
 CALL = Fix(text="Run your own program with PYTHONFAULTHANDLER=1 set, which prints the call in which it dies")
 FIX = (
@@ -51,97 +53,100 @@ THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow takes a negative number as it i
 ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
 
 
+class Crash(NamedTuple):
+    """A process that ended by a signal or with a status of its own instead of finishing."""
+
+    subject: str  # "The training process"
+    where: str  # ' at the stage "build"', or nothing
+    ending: str  # "killed by SIGSEGV"
+    evidence: tuple[Evidence, ...]
+    last_words: tuple[str, ...]
+    affects: tuple[str, ...] = ()
+
+
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-unexpected"))
 def check(
-    tensorflow: TensorFlow | None, training: Training | None, limits: Limits | None, environment: Environment | None
+    tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, limits: Limits | None, environment: Environment | None
 ) -> Finding | Skip | None:
     """The child ended by a signal or with a status of its own instead of finishing."""
+    training = outcomes.training
     if tensorflow is None and training is None:
-        return NOT_WATCHED
-    if training is not None and _crash(training.ending):
-        where = f' at the stage "{training.stage}"' if training.stage else ""
-        if training.ending == KILLED:
-            return _killed(f"The training process was killed{where} by SIGKILL", saw(training, "ending", "stage"), limits)
-        told = saw(training, "ending", "stage", *_last(training.last_words))
-        return _crashed(f"The training process crashed{where}: {training.ending}", told, training.last_words, environment)
-    if training is not None and (died := _worker(training, environment)) is not None:
-        return died
-    if tensorflow is not None and _crash(tensorflow.ending):
-        if tensorflow.ending == KILLED:
-            seen = saw(tensorflow, "ending", "imported")
-            return _killed("The process that imported TensorFlow was killed by SIGKILL", seen, limits)
-        told = saw(tensorflow, "ending", "imported", *_last(tensorflow.last_words))
-        what = f"The process that imported TensorFlow crashed: {tensorflow.ending}"
-        return _crashed(what, told, tensorflow.last_words, environment)
+        return Skip("no training job and no log to see it in")
+    crash = _of_training(training) or _of_worker(outcomes) or _of_import(tensorflow)
+    if crash is not None:
+        killed = crash.ending == KILLED and not crash.affects
+        return _killed(crash, limits) if killed else _crashed(crash, environment)
     ending = (training.ending if training is not None else None) or (tensorflow.ending if tensorflow is not None else None)
     return Skip(f"the training process was {ending}") if ending else None
 
 
-def _last(words: tuple[str, ...]) -> list[str]:
-    """The fields of what the process wrote last, line by line."""
-    return [f"last_words[{place}]" for place in range(len(words))]
+def _of_training(training: Training | None) -> Crash | None:
+    if training is None or training.ending is None or not _is_crash(training.ending):
+        return None
+    evidence = saw(training, "ending", "stage", *_fields(training.ending, training.last_words))
+    return Crash("The training process", _at(training.stage), training.ending, evidence, training.last_words)
 
 
-def _crashed(
-    what: str,
-    told: tuple[Evidence, ...],
-    words: tuple[str, ...],
-    environment: Environment | None,
-    affects: tuple[str, ...] = (),
-) -> Finding:
-    """A crash, with why the process says that it ends, if it says so."""
-    why = next(filter(None, map(fatal, words)), None)
+def _of_worker(outcomes: TrainingOutcomes) -> Crash | None:
+    """A worker of a job of several; the others only lost it."""
+    for place, run in enumerate(outcomes.runs):
+        died = [fault for fault in run.worker_faults if fault.how == "ended" and _is_crash(fault.reason)]
+        if died:
+            names = tuple(fault.worker for fault in died)
+            subject, evidence = f"{listing(list(names))} of {run.strategy}", outcomes.saw_run(place, "worker_faults")
+            return Crash(subject, _at(died[0].stage), died[0].reason, evidence, died[0].last_words, names)
+    return None
+
+
+def _of_import(tensorflow: TensorFlow | None) -> Crash | None:
+    if tensorflow is None or tensorflow.ending is None or not _is_crash(tensorflow.ending):
+        return None
+    evidence = saw(tensorflow, "ending", "imported", *_fields(tensorflow.ending, tensorflow.last_words))
+    return Crash("The process that imported TensorFlow", "", tensorflow.ending, evidence, tensorflow.last_words)
+
+
+def _is_crash(ending: str) -> bool:
+    return ending.startswith(("killed by", "exited with status")) and not any(name in ending for name in ASKED_TO_GO)
+
+
+def _at(stage: str | None) -> str:
+    return f' at the stage "{stage}"' if stage else ""
+
+
+def _fields(ending: str, last_words: tuple[str, ...]) -> list[str]:
+    """The fields of what the process wrote last, line by line; who is killed writes nothing about it."""
+    return [] if ending == KILLED else [f"last_words[{place}]" for place in range(len(last_words))]
+
+
+def _crashed(crash: Crash, environment: Environment | None) -> Finding:
+    """With why the process says that it ends, if it says so."""
+    why = next(filter(None, map(fatal, crash.last_words)), None)
     negative: tuple[Evidence, ...] = ()
     if why and "num_threads" in why and environment and environment.variables.get(THREADS, "").strip().startswith("-"):
         negative = saw(environment, f"variables.{THREADS}")
     threads = Fix(text=f"Let TensorFlow choose its number of threads: {THREADS} must not be negative", command=f"unset {THREADS}")
+    after = f' after "{short(why)}"' if why else ""
     return Finding(
-        summary=f'{what} after "{short(why)}".' if why else f"{what}.",
-        evidence=(*negative, *told),
-        fix=(*([threads] if negative else []), *([] if any(map(is_call, words)) else [CALL]), *FIX),
-        affects=affects,
+        summary=f"{crash.subject} crashed{crash.where}: {crash.ending}{after}.",
+        evidence=(*negative, *crash.evidence),
+        fix=(*([threads] if negative else []), *([] if any(map(is_call, crash.last_words)) else [CALL]), *FIX),
+        affects=crash.affects,
     )
 
 
-def _killed(what: str, evidence: tuple[Evidence, ...], limits: Limits | None) -> Finding:
+def _killed(crash: Crash, limits: Limits | None) -> Finding:
     """No crash, but somebody's decision: the kernel's, a batch system's, a person's. SIGKILL does not say whose."""
-    seconds = limits.cpu_seconds if limits is not None else None
-    limited = f"; this process may use {seconds} s of processor time (ulimit -t)" if seconds is not None else ""
-    raised = (
-        Fix(text="Raise the limit on processor time, at whose end the kernel sends SIGKILL", command="ulimit -t unlimited"),
+    look = Fix(
+        text="See whether the kernel names it (it writes a line for what it kills for want of memory)", command=FIX[-1].command
     )
+    ask = Fix(text="Ask the batch system, the container runtime or the cluster why it ended the job (time limit, preemption)")
+    limited, evidence = "", crash.evidence
+    fixes: tuple[Fix, ...] = (look, ask)
+    if limits is not None and limits.cpu_seconds is not None:
+        limited = f"; this process may use {limits.cpu_seconds} s of processor time (ulimit -t)"
+        text = "Raise the limit on processor time, at whose end the kernel sends SIGKILL"
+        fixes = (Fix(text=text, command="ulimit -t unlimited"), *fixes)
+        evidence = (*evidence, *saw(limits, "cpu_seconds"))
     return Finding(
-        summary=f"{what}, by whom is unknown{limited}.",
-        evidence=(*evidence, *(saw(limits, "cpu_seconds") if limits is not None and limited else ())),
-        fix=(
-            *(raised if limited else ()),
-            Fix(
-                text="See whether the kernel names it (it writes a line for what it kills for want of memory)",
-                command=FIX[-1].command,
-            ),
-            Fix(text="Ask the batch system, the container runtime or the cluster why it ended the job (time limit, preemption)"),
-        ),
+        summary=f"{crash.subject} was killed{crash.where} by SIGKILL, by whom is unknown{limited}.", evidence=evidence, fix=fixes
     )
-
-
-def _worker(training: Training, environment: Environment | None) -> Finding | None:
-    """A worker of a job of several; the others only lost it."""
-    for place, run in enumerate(training.runs):
-        died = [fault for fault in run.worker_faults if fault.how == "ended" and _crash(fault.reason)]
-        if died:
-            where = f' at the stage "{died[0].stage}"' if died[0].stage else ""
-            names = [fault.worker for fault in died]
-            return _crashed(
-                f"{listing(names)} of {run.strategy} crashed{where}: {died[0].reason}",
-                saw(training, f"runs[{place}].worker_faults"),
-                died[0].last_words,
-                environment,
-                tuple(names),
-            )
-    return None
-
-
-def _crash(ending: str | None) -> bool:
-    if ending is None or any(name in ending for name in ASKED_TO_GO):
-        return False
-    return ending.startswith(("killed by", "exited with status"))

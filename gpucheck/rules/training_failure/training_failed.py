@@ -40,14 +40,14 @@ References:
 
 import re
 
+from gpucheck.advice.wording import short
+from gpucheck.combiners.nccl_trial import NcclTrial
+from gpucheck.combiners.training_outcomes import label
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Experiment, Finding, Fix, Scope, Severity, Skip, TrainingRun, saw
 from gpucheck.probes.training import Training
-from gpucheck.rules._exchange import cured, instead, sentence
-from gpucheck.rules._training import label
-from gpucheck.rules._words import short
 
-FIX = (
+_FIX = (
     Fix(text="See the log of the job", command="gpucheck -v"),
     Fix(text="Look the message up among the known installation errors: https://www.tensorflow.org/install/errors"),
 )
@@ -67,26 +67,34 @@ EXPERIMENT_FIX = {
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-unexpected",))
-def check(training: Training) -> Finding | Skip | None:
+def check(training: Training, trial: NcclTrial) -> Finding | Skip | None:
     """Any run failed, its XLA-compiled step did, or an experiment. The causes that have a page explain it."""
-    bad = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
-    if not bad and (stuck := cured(training)) is not None:
-        summary, evidence = sentence(training, *stuck, "the usual exchange of gradients")
-        devices = training.runs[stuck[0]].devices
-        return Finding(summary=summary, evidence=evidence, fix=(instead(training.runs[stuck[1]]), *FIX), affects=devices)
-    if not bad:
-        if training.runs:
-            return _xla(training) or _experiment(training)
-        return Skip(f"nothing was trained{f': {training.ending}' if training.ending else ''}")
-    place, run = bad[0]
+    failed = [(place, run) for place, run in enumerate(training.runs) if run.status == "failed"]
+    if failed:
+        return _failed(training, failed)
+    if trial.stuck is not None:
+        return Finding(
+            summary=trial.sentence("the usual exchange of gradients"),
+            evidence=trial.evidence,
+            fix=(trial.fix, *_FIX),
+            affects=trial.stuck.devices,
+        )
+    if training.runs:
+        return _xla(training) or _experiment(training)
+    return Skip(f"nothing was trained{f': {training.ending}' if training.ending else ''}")
+
+
+def _failed(training: Training, failed: list[tuple[int, TrainingRun]]) -> Finding:
+    place, run = failed[0]
     stage = f' at the stage "{run.stage}"' if run.stage else ""
     reason = f": {short(run.reason, 200)}" if run.reason else ""
-    more = f" ({len(bad)} of {len(training.runs)} runs failed)" if len(bad) > 1 else ""
+    more = f" ({len(failed)} of {len(training.runs)} runs failed)" if len(failed) > 1 else ""
+    experiments = (f"experiments[{place}].reason" for place in _failed_experiments(training))
     return Finding(
         summary=f"Training with {label(run)} failed{stage}{reason}{more}.",
-        evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason", *_failed_experiments(training)),
-        fix=FIX,
-        affects=tuple(dict.fromkeys(name for _, run in bad for name in _affected(run))),
+        evidence=saw(training, f"runs[{place}].stage", f"runs[{place}].reason", *experiments),
+        fix=_FIX,
+        affects=tuple(dict.fromkeys(name for _, run in failed for name in _affected(run))),
     )
 
 
@@ -104,38 +112,42 @@ def _xla(training: Training) -> Finding | None:
                 evidence=saw(training, f"runs[{place}].xla_verified", f"runs[{place}].xla_problem"),
                 fix=(
                     Fix(text="Until it is repaired, compile without XLA: model.compile(..., jit_compile=False)"),
-                    *FIX,
+                    *_FIX,
                 ),
                 affects=run.devices,
             )
     return None
 
 
-def _failed_experiments(training: Training) -> list[str]:
-    """Paths of their reasons."""
-    return [f"experiments[{place}].reason" for place, made in enumerate(training.experiments) if made.status == "failed"]
+def _failed_experiments(training: Training) -> list[int]:
+    """Their places."""
+    return [place for place, experiment in enumerate(training.experiments) if experiment.status == "failed"]
 
 
 def _experiment(training: Training) -> Finding | None:
-    order = list(EXPERIMENT_FIX)
-    bad = [place for place, made in enumerate(training.experiments) if made.status == "failed"]
-    bad.sort(key=lambda place: order.index(name) if (name := training.experiments[place].name) in order else len(order))
-    if not bad:
+    places = sorted(_failed_experiments(training), key=lambda place: _rank(training.experiments[place]))
+    if not places:
         return None
-    failed = [training.experiments[place] for place in bad]
+    failed = [training.experiments[place] for place in places]
     first, *others = failed
     repeat = Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v")
-    more = f" ({', '.join(made.name for made in others)} failed, too)" if others else ""
+    more = f" ({', '.join(experiment.name for experiment in others)} failed, too)" if others else ""
     return Finding(
         summary=f"All jobs train, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",
-        evidence=saw(training, *(f"experiments[{place}].reason" for place in bad)),
+        evidence=saw(training, *(f"experiments[{place}].reason" for place in places)),
         fix=(*dict.fromkeys(map(_experiment_fix, failed)), repeat),
         affects=first.devices,
         severity=Severity.WARNING,
     )
 
 
-def _experiment_fix(made: Experiment) -> Fix:
+def _rank(experiment: Experiment) -> int:
+    order = list(EXPERIMENT_FIX)
+    return order.index(experiment.name) if experiment.name in order else len(order)
+
+
+def _experiment_fix(experiment: Experiment) -> Fix:
     """What was measured has a remedy by its experiment; what was raised ("TypeError: ...") is looked up."""
-    raised = re.match(r"\w+: ", made.reason or "")
-    return FIX[-1] if raised or made.name not in EXPERIMENT_FIX else Fix(text=EXPERIMENT_FIX[made.name])
+    raised = re.match(r"\w+: ", experiment.reason or "")
+    text = EXPERIMENT_FIX.get(experiment.name)
+    return _FIX[-1] if raised or text is None else Fix(text=text)

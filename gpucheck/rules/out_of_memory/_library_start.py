@@ -3,21 +3,17 @@
 import re
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.model import Finding, Fix, Skip
 
 
-def did_not_start(
-    outcomes: TrainingOutcomes, log_causes: LogCauses, code: str, library: str, failed: str
-) -> Finding | Skip | None:
+def library_start_failure(log_causes: LogCauses, code: str, library: str, pattern: str) -> Finding | Skip | None:
     """A run failed in the library, or the log of a run that did not pass says so.
 
     Args:
-        outcomes: what was trained.
-        log_causes: what the log says.
+        log_causes: what the log says, and what was trained.
         code: of the rule.
         library: what it is called.
-        failed: a pattern for the reason of a run that failed in it.
+        pattern: found in the reason of a run that failed in it.
     """
     fix = (
         Fix(text=f"Let TensorFlow leave memory to {library}", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
@@ -26,11 +22,11 @@ def did_not_start(
             command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
         ),
     )
-    cause, run = log_causes.alarm(code), outcomes.failed_run(failed)
+    cause, run = log_causes.alarm(code), log_causes.outcomes.failed_run(pattern)
     if cause is None and log_causes.kernel_failed:
         return None  # whatever is asked of the GPU fails then, and nothing is said of a start
     if run is None:
-        return log_causes.finding(cause, fix) if cause is not None else outcomes.skip
+        return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
     status = re.search(rf"{library.upper()}_STATUS_\w+", f"{run.text} {cause.summary if cause is not None else ''}")
     named = f" ({status[0]})" if status else ""
     summary = f"{library} could not start{named}, mostly because too little GPU memory is left for it."
