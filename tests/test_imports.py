@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "child": (("child", "strategies", "experiments"), {"psutil", "msgspec", "click", "rich"}),
     "api.py": (("model", "host.local", "engine.pipeline", "probes.cuda", "reports"), LOOKING - {"time"}),
     "redact": (("model", "probes.environment", "probes.limits", "redact"), LOOKING),
-    "files": (("files",), {"subprocess", "socket"}),
+    "files": (("files", "advice.shells"), {"subprocess", "socket"}),
     "lint": (("model", "engine.plugin", "engine.manual", "lint", "reports"), LOOKING - {"os", "io"}),
     "ulimits.py": ((), {"subprocess", "socket"}),
     "launch": (("model", "probes.environment", "files"), {"socket"}),

@@ -63,20 +63,20 @@ def run(
     is not mentioned. As in a shell, 127 is a command that is not there, 126 one that can't be executed. What --backend names is
     handed to the command as KERAS_BACKEND.
     """
-    from gpucheck.launch import exec_command as handover
+    from gpucheck.launch import exec_command
 
     if request.strategies or (not request.smoke and request.level is Level.QUICK and not typed(*DEPTHS)):
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = _locate(command[0])
         env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
-        handover.reap()
+        exec_command.reap()
         signals.release()
         ulimits.restore()
         if sys.platform == "win32":  # elsewhere the command takes the watchdog's place, too
             watchdog.end_at(math.inf)
-        handover.become(path, command, env)
-    except handover.CannotStart as error:
+        exec_command.replace_process(path, command, env)
+    except exec_command.CannotStart as error:
         say(f"gpucheck: {error}")
         raise SystemExit(error.exit_code) from None
 
@@ -90,16 +90,16 @@ def _checked(
         env["KERAS_BACKEND"] = request.backend  # what was checked is what is started
     name = None
     if cache_seconds is not None:
-        from gpucheck.launch import pass_cache as passes
+        from gpucheck.launch import pass_cache
 
         name = _name(request, repair)
-        changes = None if name is None else _bounded(CACHE_SECONDS, passes.recall, name, cache_seconds, env)
+        changes = None if name is None else _bounded(CACHE_SECONDS, pass_cache.recall, name, cache_seconds, env)
         if changes is not None:
             return _changed(env, changes)
     report, repaired = _repaired(request, started, env) if repair else (diagnose_here(request, started), env)
     if report.exit_code == 0 and name is not None:
         changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
-        _bounded(CACHE_SECONDS, passes.remember, name, env, changes)
+        _bounded(CACHE_SECONDS, pass_cache.remember, name, env, changes)
     if report.verdict is not Verdict.PASS:
         _tell(report, on_fail, color, verbose)
     if report.exit_code != 0 and on_fail == "stop":
@@ -138,10 +138,10 @@ def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Resul
 
 def _name(request: Request, repair: bool) -> str | None:
     from gpucheck.host.local import LocalHost
-    from gpucheck.launch import pass_cache as passes
+    from gpucheck.launch import pass_cache
 
     with LocalHost(request) as host:
-        return _bounded(FILE_SECONDS, lambda: passes.key(request, os.environ, _described(host), f"repair {repair}"))
+        return _bounded(FILE_SECONDS, lambda: pass_cache.key(request, os.environ, _described(host), f"repair {repair}"))
 
 
 def _described(host: Host) -> dict[str, Any]:

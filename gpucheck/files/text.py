@@ -2,11 +2,11 @@
 
 import io
 import os
-import shlex
 import stat
 from collections.abc import Iterator
 from typing import IO
 
+from gpucheck.advice.shells import word
 from gpucheck.files.read import MARKS, STDIN, Refused
 
 LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can hold any number of them
@@ -112,7 +112,7 @@ def _piped(command: str) -> str:
 
 
 def _file(name: str) -> str:
-    return "FILE" if name == STDIN else shlex.quote(name)
+    return "FILE" if name == STDIN else word(name)
 
 
 class _Behind(io.RawIOBase):

@@ -1,4 +1,4 @@
-"""Becoming another program: the last thing a gate does. Afterwards nothing of us is left in the process but its number."""
+"""Replacing this process by another program: the last thing a gate does, after which nothing of us is left in it."""
 
 import contextlib
 import os
@@ -55,7 +55,7 @@ def locate(program: str, env: Mapping[str, str]) -> str:
     raise CannotStart(NOT_FOUND, f"{program}: {'no such file' if '/' in program else 'command not found'}")
 
 
-def become(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
+def replace_process(path: str, argv: Sequence[str], env: Mapping[str, str]) -> NoReturn:
     """Replace this process by the program. On Windows, which can't, run it and exit as it did.
 
     Process number, working folder, standard streams and inherited file descriptors stay; our own descriptors close

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gpucheck.launch import pass_cache as passes
+from gpucheck.launch import pass_cache
 from gpucheck.model import Level, Request
 
 REQUEST = Request(level=Level.QUICK)
@@ -20,79 +20,79 @@ def interpreter(tmp_path):
 
 
 def test_the_same_again_is_the_same(interpreter):
-    assert passes.key(REQUEST, {"PATH": "/bin"}, interpreter) == passes.key(REQUEST, {"PATH": "/bin"}, dict(interpreter))
+    assert pass_cache.key(REQUEST, {"PATH": "/bin"}, interpreter) == pass_cache.key(REQUEST, {"PATH": "/bin"}, dict(interpreter))
 
 
 @pytest.mark.parametrize("name", ["CUDA_VISIBLE_DEVICES", "TF_SOMETHING_NEW", "LD_LIBRARY_PATH", "XLA_FLAGS", "PATH", "HOME"])
 def test_variables_that_matter(interpreter, name):
-    assert passes.key(REQUEST, {name: "1"}, interpreter) != passes.key(REQUEST, {name: "2"}, interpreter)
-    assert passes.key(REQUEST, {name: ""}, interpreter) != passes.key(REQUEST, {}, interpreter)
+    assert pass_cache.key(REQUEST, {name: "1"}, interpreter) != pass_cache.key(REQUEST, {name: "2"}, interpreter)
+    assert pass_cache.key(REQUEST, {name: ""}, interpreter) != pass_cache.key(REQUEST, {}, interpreter)
 
 
 def test_variables_that_do_not_matter(interpreter):
-    assert passes.key(REQUEST, {"SHLVL": "1", "OLDPWD": "/"}, interpreter) == passes.key(REQUEST, {}, interpreter)
+    assert pass_cache.key(REQUEST, {"SHLVL": "1", "OLDPWD": "/"}, interpreter) == pass_cache.key(REQUEST, {}, interpreter)
 
 
 def test_a_package_an_interpreter_or_a_question_more_is_another(interpreter, tmp_path):
-    keys = [passes.key(REQUEST, {}, interpreter)]
-    keys.append(passes.key(Request(level=Level.FULL), {}, interpreter))
-    keys.append(passes.key(Request(level=Level.QUICK, allow_cpu=True), {}, interpreter))
-    keys.append(passes.key(REQUEST, {}, {**interpreter, "executable": "/usr/bin/env"}))
-    keys.append(passes.key(REQUEST, {}, interpreter, "repair"))
+    keys = [pass_cache.key(REQUEST, {}, interpreter)]
+    keys.append(pass_cache.key(Request(level=Level.FULL), {}, interpreter))
+    keys.append(pass_cache.key(Request(level=Level.QUICK, allow_cpu=True), {}, interpreter))
+    keys.append(pass_cache.key(REQUEST, {}, {**interpreter, "executable": "/usr/bin/env"}))
+    keys.append(pass_cache.key(REQUEST, {}, interpreter, "repair"))
     (tmp_path / "site/nvidia_cudnn_cu12-9.3.0.dist-info").mkdir()
-    keys.append(passes.key(REQUEST, {}, interpreter))
+    keys.append(pass_cache.key(REQUEST, {}, interpreter))
     os.utime(tmp_path / "site/keras-3.15.0.dist-info", (1, 1))  # installed anew
-    keys.append(passes.key(REQUEST, {}, interpreter))
+    keys.append(pass_cache.key(REQUEST, {}, interpreter))
     (tmp_path / "site/tensorflow").mkdir()
-    keys.append(passes.key(REQUEST, {}, interpreter))
+    keys.append(pass_cache.key(REQUEST, {}, interpreter))
     assert len(set(keys)) == len(keys)
     (tmp_path / "site/notes.txt").write_text("")
-    assert passes.key(REQUEST, {}, interpreter) == keys[-1]
+    assert pass_cache.key(REQUEST, {}, interpreter) == keys[-1]
 
 
 def test_changes_are_kept_with_the_pass(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path / "a cache")}
     changes = [("LD_LIBRARY_PATH", "/a b"), ("CUDA_VISIBLE_DEVICES", None)]
-    assert passes.recall("x", 60, env) is None
-    passes.remember("x", env, changes)
-    assert passes.recall("x", 60, env) == changes
-    assert passes.recall("y", 60, env) is None
-    assert passes.recall("x", 0.0, env) is None
+    assert pass_cache.recall("x", 60, env) is None
+    pass_cache.remember("x", env, changes)
+    assert pass_cache.recall("x", 60, env) == changes
+    assert pass_cache.recall("y", 60, env) is None
+    assert pass_cache.recall("x", 0.0, env) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folders of Linux")
 def test_a_broken_one_is_not_believed(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
-    passes.remember("key", env, [])
+    pass_cache.remember("key", env, [])
     (file,) = (tmp_path / "gpucheck").iterdir()
     good = file.read_bytes()
-    assert passes.recall("key", 60, env) == []
+    assert pass_cache.recall("key", 60, env) == []
     for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at": ', b'"at": 9'), good[:-3]):
         file.write_bytes(bad)
-        assert passes.recall("key", 60, env) is None, bad
+        assert pass_cache.recall("key", 60, env) is None, bad
 
 
 def test_where_it_is_kept(tmp_path):
     home = {"HOME": str(tmp_path)}
     for env in (home, {**home, "XDG_CACHE_HOME": "relative"}):
-        passes.remember("x", env, [])
-        assert passes.recall("x", 60, env) == []
+        pass_cache.remember("x", env, [])
+        assert pass_cache.recall("x", 60, env) == []
     assert os.listdir(tmp_path / ".cache/gpucheck") == ["passed-x"]
-    passes.remember("x", {}, [])
-    assert passes.recall("x", 60, {}) is None
+    pass_cache.remember("x", {}, [])
+    assert pass_cache.recall("x", 60, {}) is None
 
 
 def test_what_nobody_asked_for_in_a_month_is_removed(tmp_path):
     env = {"XDG_CACHE_HOME": str(tmp_path)}
-    passes.remember("old", env, [])
+    pass_cache.remember("old", env, [])
     os.utime(tmp_path / "gpucheck/passed-old", (1, 1))
-    passes.remember("new", env, [])
+    pass_cache.remember("new", env, [])
     assert os.listdir(tmp_path / "gpucheck") == ["passed-new"]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
 def test_a_pipe_is_not_waited_for(tmp_path):
-    passes.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
+    pass_cache.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
     os.unlink(tmp_path / "gpucheck/passed-x")
     os.mkfifo(tmp_path / "gpucheck/passed-x", 0o600)
     code = (
