@@ -2,12 +2,12 @@
 
 import sys
 
-from gpucheck.child import shadows
+from gpucheck.shadowing import report_shadowing_file
 
 try:
     from gpucheck.cli import main
 except Exception as error:
-    if shadows.tell(error):
+    if report_shadowing_file(error):
         sys.exit(3)
     raise
 

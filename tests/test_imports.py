@@ -22,7 +22,7 @@ MAY_IMPORT = {
     ),
     "compat": (("compat",), LOOKING),
     "host": (
-        ("model", "ulimits", "host", "files.bounded", "child.interpreter", "child.messages", "child.runtime", "child.shadows"),
+        ("model", "ulimits", "host", "files.bounded", "child.interpreter", "child.messages", "child.runtime", "shadowing"),
         set(),
     ),
     "probes": (
@@ -55,11 +55,12 @@ MAY_IMPORT = {
     ),
     "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
     "experiments": (("child", "experiments", "strategies"), {"subprocess", "socket", "psutil", "msgspec"}),
-    "child": (("child", "strategies", "experiments"), {"psutil", "msgspec", "click", "rich"}),
+    "child": (("child", "strategies", "experiments", "shadowing"), {"psutil", "msgspec", "click", "rich"}),
     "api.py": (("model", "host.local", "engine.pipeline", "probes.cuda", "reports"), LOOKING - {"time"}),
     "redact": (("model", "probes.environment", "probes.limits", "redact"), LOOKING),
     "files": (("files", "advice.shells"), {"subprocess", "socket"}),
     "lint": (("model", "engine.plugin", "engine.manual", "lint", "reports"), LOOKING - {"os", "io"}),
+    "shadowing.py": ((), {"subprocess", "socket"}),
     "ulimits.py": ((), {"subprocess", "socket"}),
     "launch": (("model", "probes.environment", "files"), {"socket"}),
     "repair": (
@@ -88,7 +89,7 @@ MAY_IMPORT = {
             "engine",
             "cli",
             "ulimits",
-            "child.shadows",
+            "shadowing",
             "host",
             "processes.frameworks",
             "strategies",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gpucheck.child import shadows
+from gpucheck.shadowing import shadowing_files
 
 
 def main(files: tuple[int, int] | None = None) -> None:
@@ -26,7 +26,7 @@ def main(files: tuple[int, int] | None = None) -> None:
 
         start()
     except Exception as error:
-        hidden = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadows.found(error).items())
+        hidden = ", ".join(f"{_quoted(name)}: {_quoted(file)}" for name, file in shadowing_files(error).items())
         os.write(report, f'\n{{"end": "Shadowed", "job": "", "value": {{"files": {{{hidden}}}}}}}\n'.encode("utf-8", "replace"))
         raise
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from gpucheck.child import shadows
 from gpucheck.child.messages.frameworks import (
     BackendChosen,
     Device,
@@ -26,6 +25,7 @@ from gpucheck.child.messages.frameworks import (
     LibrariesMapped,
 )
 from gpucheck.child.runtime import Reporter
+from gpucheck.shadowing import shadowing_files
 
 AnyImport = TypeVar("AnyImport", bound=ImportOutcome)
 OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
@@ -253,7 +253,7 @@ def failed(kind: type[AnyImport], error: BaseException) -> AnyImport:
         imported=False,
         error_type=type(error).__name__,
         error=" ".join(lines)[:1000] or type(error).__name__,
-        shadows=shadows.found(error),
+        shadows=shadowing_files(error),
         keras_settings=unusable_settings() if _through_keras(error) else None,
     )
 

@@ -11,8 +11,8 @@ import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
 from gpucheck import ulimits  # noqa: E402
-from gpucheck.child.shadows import tell  # noqa: E402
 from gpucheck.cli import signals, watchdog  # noqa: E402
+from gpucheck.shadowing import report_shadowing_file  # noqa: E402
 
 UNKNOWN = 3  # the exit code where no verdict could be reached
 
@@ -43,11 +43,11 @@ def main() -> NoReturn:
         if short is not None:
             with contextlib.suppress(OSError, ValueError, AttributeError):
                 sys.stderr.write(f"gpucheck: {short}\n")
-        elif not tell(error):
+        elif not report_shadowing_file(error):
             raise
         code = UNKNOWN
     if code == UNKNOWN:
-        tell(SystemExit())  # a probe that failed over a user's file kept the exception to itself
+        report_shadowing_file(SystemExit())  # a probe that failed over a user's file kept the exception to itself
     if "gpucheck.files.write" in sys.modules:
         sys.modules["gpucheck.files.write"].sweep()
     for stream in (sys.stdout, sys.stderr):

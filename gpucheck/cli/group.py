@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import click
 
 from gpucheck import __version__, ulimits
-from gpucheck.child.shadows import tell
 from gpucheck.cli import STARTED
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
+from gpucheck.shadowing import report_shadowing_file
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
@@ -72,7 +72,7 @@ class Commands(Command, click.Group):
             short = ulimits.shortage(error)
             if short is not None:
                 say(f"gpucheck: {short}")
-            if short is not None or tell(error):
+            if short is not None or report_shadowing_file(error):
                 raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
             import traceback
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 
 from gpucheck import ulimits
 from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task, fields_of
-from gpucheck.child.shadows import ADVICE
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.host.inbox import Inbox
 from gpucheck.host.process import Process
 from gpucheck.model import Request
+from gpucheck.shadowing import ADVICE
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

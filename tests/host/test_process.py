@@ -144,7 +144,7 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     (package / "__init__.py").touch()
     real = pathlib.Path(runtime.__file__).parent
     shutil.copytree(real / "messages", package / "messages")
-    for name in ("boot.py", "runtime.py", "shadows.py"):
+    for name in ("boot.py", "runtime.py", "../shadowing.py"):
         (package / name).write_text((real / name).read_text())
     (package / "sleeper.py").write_text(
         "import time\nfrom gpucheck.child.messages import Done\nTASK = dict\n"

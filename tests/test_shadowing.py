@@ -13,11 +13,11 @@ import gpucheck
 FOUND = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from gpucheck.child import shadows
+from gpucheck import shadowing
 try:
     {program}
 except BaseException as error:
-    print(json.dumps(shadows.found(error)))
+    print(json.dumps(shadowing.shadowing_files(error)))
 """
 HOME = str(pathlib.Path(gpucheck.__file__).parent.parent)
 

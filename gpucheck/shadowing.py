@@ -1,7 +1,7 @@
 """Files that stand in the place of a module of the same name: a user's ``random.py``, ``tensorflow.py`` or ``logging.py``.
 
 Python looks into the program's own folder and PYTHONPATH first. Only what Python has loaded before either is on its path may be
-imported here: anything else may be the very module that is shadowed.
+imported here: anything else may be the very module that is shadowed. Parent and children use this module.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ ADVICE = "rename it and delete its __pycache__, or start from another folder"
 _INSTALLED = ("site-packages", "dist-packages")
 _OFTEN = ("__main__", "sitecustomize", "usercustomize")  # of which several on one path are usual
 _SEVERAL = 5
-_told: list[str] = []
+_reported: list[str] = []
 
 
-def found(error: BaseException) -> dict[str, str]:
+def shadowing_files(error: BaseException) -> dict[str, str]:
     """Modules that a failed import has loaded from a file which hides the installed one, and that file.
 
-    A module of Python's own is told whenever it is hidden. A package may be hidden on purpose, by a checkout of its source:
-    it is told if the exception passes through it or names it.
+    A module of Python's own counts whenever it is hidden. A package may be hidden on purpose, by a checkout of its source:
+    it counts if the exception passes through it or names it.
 
     Args:
         error: what was raised.
@@ -29,25 +29,25 @@ def found(error: BaseException) -> dict[str, str]:
         module -> absolute path of its file; first what the exception came from. At most five. Never raises.
     """
     try:
-        return _found(error)
+        return _find(error)
     except Exception:  # what is asked may itself be shadowed
         return {}
 
 
-def tell(error: BaseException) -> bool:
+def report_shadowing_file(error: BaseException) -> bool:
     """Write the line that names the first such file to standard error, once; whether there is one."""
-    for name, file in [] if _told else found(error).items():
+    for name, file in [] if _reported else shadowing_files(error).items():
         line = f"gpucheck: {file} hides the installed module {name}: {ADVICE}\n"
-        _told.append(line)
+        _reported.append(line)
         try:  # noqa: SIM105 - contextlib may be what is hidden
             os.write(2, line.encode("utf-8", "backslashreplace"))
         except OSError:  # it was closed
             pass
         break
-    return bool(_told)
+    return bool(_reported)
 
 
-def _found(error: BaseException) -> dict[str, str]:
+def _find(error: BaseException) -> dict[str, str]:
     passed = _passed(error)
     loaded = [(name, getattr(module, "__file__", None)) for name, module in list(sys.modules.items()) if "." not in name]
     text = str(error)
