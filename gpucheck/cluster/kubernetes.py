@@ -80,7 +80,7 @@ def pods(host: Host) -> Pods:
         group = _group(own)
         wanted = api.wanted(own)
         while True:
-            ours = [one for one in _listed(api, group) if not group.one_owner or one.owner.uid == own.owner.uid]
+            ours = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
             order = _order(ours, group)
             lacking = _lacking(group, order, ours, wanted)
             if not lacking:
@@ -111,28 +111,28 @@ def _listed(api: Api, group: _Group) -> list[Pod]:
 
 def _order(ours: list[Pod], group: _Group) -> list[Pod]:
     """Those that have not ended, in their order. A pod that replaces another one has its index: the newest counts."""
-    live = [one for one in ours if one.live]
-    newest = {one.index(group.numbers): one for one in sorted(live, key=lambda one: one.metadata.creation_timestamp)}
-    indexed = {index: one for index, one in newest.items() if index is not None}
+    live = [pod for pod in ours if pod.live]
+    newest = {pod.index(group.numbers): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
+    indexed = {index: pod for index, pod in newest.items() if index is not None}
     if len(indexed) < len(newest):  # not all have one
-        return sorted(live, key=lambda one: one.name)
+        return sorted(live, key=lambda pod: pod.name)
     return [indexed[index] for index in sorted(indexed)]
 
 
 def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
     """Who is missing or does not run yet, in words."""
-    indexes = [one.index(group.numbers) for one in order]
+    indexes = [pod.index(group.numbers) for pod in order]
     places = [index[0] for index in indexes if index is not None and len(index) == 1]
     total = len(order)
     if places and len(places) == total and group.maker != "StatefulSet":  # which may begin at any number
-        ended = {index[0]: one.status.phase for one in ours if not one.live and (index := one.index(group.numbers)) is not None}
+        ended = {index[0]: pod.status.phase for pod in ours if not pod.live and (index := pod.index(group.numbers)) is not None}
         total = max(places[-1] + 1, wanted or 0)
         gone = itertools.islice((place for place in range(total) if place not in places), MENTIONED)
         missing = [f"worker {place}: {ended.get(place, 'has no pod')}" for place in gone]
     else:
         places = list(range(total))
         missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods are there{_one_by_one(group)}"]
-    still = [f"worker {place}: {one.state}" for place, one in zip(places, order, strict=True) if not one.ready]
+    still = [f"worker {place}: {pod.state}" for place, pod in zip(places, order, strict=True) if not pod.ready]
     said = (still + missing)[:MENTIONED]
     if not said:
         return None
@@ -144,19 +144,19 @@ def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | Non
 
 
 def _together(group: _Group, order: list[Pod], own: str) -> Pods:
-    names = [one.name for one in order]
+    names = [pod.name for pod in order]
     if own not in names:
         raise Unusable(f"this pod is being ended or replaced: the {group.maker} has {len(names)} others")
     if len(names) < 2:
         raise Alone(f"this pod is the only one of its {group.maker}{_one_by_one(group)}")
     seen: dict[str, int] = {}
-    for place, one in enumerate(order):
-        if one.listens in seen:
+    for place, pod in enumerate(order):
+        if pod.listens in seen:
             raise Unusable(
-                f"worker {seen[one.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
+                f"worker {seen[pod.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
                 " leave out hostNetwork, or place them on different nodes (podAntiAffinity)"
             )
-        seen[one.listens] = place
+        seen[pod.listens] = place
     return Pods(tuple(seen), names.index(own))
 
 

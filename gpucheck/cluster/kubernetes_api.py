@@ -95,7 +95,7 @@ class Pod(_Struct, frozen=True):
     @property
     def owner(self) -> _Owner:
         """Who made it; nobody: empty."""
-        return next((one for one in self.metadata.owner_references if one.controller), _Owner())
+        return next((owner for owner in self.metadata.owner_references if owner.controller), _Owner())
 
     @property
     def live(self) -> bool:
@@ -116,10 +116,10 @@ class Pod(_Struct, frozen=True):
     @property
     def state(self) -> str:
         """Its phase, and why: "Pending (Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu)"."""
-        for one in self.status.conditions:
-            if one.type == "PodScheduled" and one.status == "False":
-                message = re.split(r"\.?\s+preemption:", one.message)[0].rstrip(".")
-                return f"{self.status.phase} ({one.reason}: {message[:MESSAGE_LENGTH]})"
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.status == "False":
+                message = re.split(r"\.?\s+preemption:", condition.message)[0].rstrip(".")
+                return f"{self.status.phase} ({condition.reason}: {message[:MESSAGE_LENGTH]})"
         for container in (*self.status.init_container_statuses, *self.status.container_statuses):
             if container.state.waiting is not None and container.state.waiting.reason:
                 return f"{self.status.phase} ({container.state.waiting.reason})"
@@ -128,8 +128,8 @@ class Pod(_Struct, frozen=True):
     def index(self, numbers: tuple[str, ...]) -> tuple[int, ...] | None:
         """Its place by these labels; None: it has not all of them."""
         marks = self.marks
-        told = [marks[name] for name in numbers if marks.get(name, "").isdecimal()]
-        return tuple(map(int, told)) if told and len(told) == len(numbers) else None
+        values = [marks[name] for name in numbers if marks.get(name, "").isdecimal()]
+        return tuple(map(int, values)) if values and len(values) == len(numbers) else None
 
 
 class _Size(_Struct, frozen=True):
@@ -182,7 +182,7 @@ class Api:
         return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
 
     def wanted(self, own: Pod) -> int | None:
-        """How many pods there shall be at a time, by who made them; None where that is not told, or not to this account."""
+        """How many pods there shall be at a time, by who made them; None where that is not said, or not to this account."""
         if own.marks.get(SIZE, "").isdecimal():
             return int(own.marks[SIZE])
         kinds = {"Job": ("apis/batch/v1", "jobs"), "StatefulSet": ("apis/apps/v1", "statefulsets")}

@@ -1,6 +1,6 @@
 """The cluster this process was told about: TF_CONFIG's tasks, Slurm's and Kubernetes' counts. Counts and places, no host names.
 
-Sources: ``_tf_config.py`` for TF_CONFIG; sbatch(1) and Kubernetes' page on Jobs for the variables.
+Sources: ``gpucheck/cluster/tf_config.py`` for TF_CONFIG; sbatch(1) and Kubernetes' page on Jobs for the variables.
 """
 
 from typing import Any

@@ -18,7 +18,7 @@ _CALL = re.compile(r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<cal
 
 
 def last_words(child: Child) -> tuple[str, ...]:
-    """The last fatal line, then the calls; empty where the child did not crash, or told nothing."""
+    """The last fatal line, then the calls; empty where the child did not crash, or wrote nothing."""
     if not child.end().how.startswith(("killed by", "exited with status")):
         return ()
     lines = child.log().splitlines()

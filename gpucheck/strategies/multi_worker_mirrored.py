@@ -2,7 +2,7 @@
 
 Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/cluster/members.py`` says which). Keras 3's
 ``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop (``gpucheck/child/worker.py``) and
-tell what ``fit`` said.
+report what ``fit`` said.
 """
 
 from __future__ import annotations
