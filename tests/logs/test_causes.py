@@ -9,7 +9,6 @@ from gpucheck.logs.causes.events import Events, Later
 from gpucheck.logs.causes.startup import infer_startup_failure
 from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading import parse
-from gpucheck.model import Severity
 from gpucheck.probes.log import Log
 
 NO_DEVICE = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
@@ -95,12 +94,6 @@ def test_of_several_rows_of_a_cause_an_error_counts_and_then_the_first_event():
 def test_a_cause_cites_each_line_once_and_four_at_most():
     events = [event("replicas-diverged", line) for line in (1, 1, 2, 3, 4, 5)]
     assert [cited.line for cited in causes.judge(log(*events))["replicas-diverged"].events] == [1, 2, 3, 4]
-
-
-def test_what_a_text_only_states_is_a_warning_and_needs_a_text_without_messages():
-    stated = event("stated", 2, cause="driver-missing")
-    assert causes.judge(log(stated))["driver-missing"].severity is Severity.WARNING
-    assert "driver-missing" not in causes.judge(log(event("driver-hung"), stated))
 
 
 def test_a_crash_is_a_cause_where_nothing_else_is():

@@ -2,7 +2,6 @@
 
 import html
 import json
-import textwrap
 
 import pytest
 from log_cases import log_cases
@@ -21,14 +20,6 @@ def _numbered(form):
 
 def _within(before, after):
     return lambda text: f"{before}{text}{after}"
-
-
-def _mail(width, quote=""):
-    def wrapped(text):
-        lines = [part for line in text.split("\n") for part in textwrap.wrap(line, width, break_long_words=False) or [""]]
-        return "\n".join(quote + line for line in lines)
-
-    return wrapped
 
 
 # name -> the log that notices best when the wrapping is not taken away, and what wraps a text
@@ -132,10 +123,6 @@ WRAPPINGS = {
     "hard blanks": ("driver-missing", lambda text: text.replace("  ", "\u00a0 ").replace(": ", ":\u00a0")),
     "curly quotes": ("tensorflow-not-installed", lambda text: text.replace("'", "\u2019").replace('"', "\u201d")),
     "line of a diff": ("no-nvidia-gpu", _each("+")),
-    # mails
-    "mail of 80 columns": ("worker-unreachable", _mail(80)),
-    "mail of 72 columns, quoted": ("worker-unreachable", _mail(72, "> ")),
-    "mail of 66 columns, indented": ("worker-unreachable", _mail(66, "    ")),
 }
 AS_A_WARNING = {"comment of code"}  # what a comment says need not have happened
 

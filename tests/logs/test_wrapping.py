@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpucheck.logs.reading import parse
-from gpucheck.logs.reading.wrapping import decoded, is_encoded, rejoined
+from gpucheck.logs.reading.wrapping import decoded, is_encoded
 
 
 @pytest.mark.parametrize(
@@ -34,34 +33,3 @@ def test_decoded(line, lines):
 )
 def test_what_needs_no_decoding(line):
     assert not is_encoded(line)
-
-
-MAIL = [
-    "> We train on two machines, and the first one of them says for hours",
-    "> 2026-11-20 17:29:11: I master.cc:267] CreateSession still waiting for",
-    "> response from worker: /job:worker/replica:0/task:1",
-    "",
-    "What is that?",
-]
-
-
-def test_a_line_that_a_mail_broke_is_whole_again():
-    assert [(first, last) for first, last, _ in rejoined(MAIL)] == [(1, 2)]
-    assert next(rejoined(MAIL))[2].endswith("still waiting for response from worker: /job:worker/replica:0/task:1")
-    (event,) = (event for event in parse(MAIL, "test").events if event.kind == "worker-unreachable")
-    assert (event.line, event.fields["address"]) == (2, "/job:worker/replica:0/task:1")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        ["short", "lines"],
-        ["x" * 60 + " y", "- a list's next item is one of its own"],
-        ["a b " + "x" * 60, "RuntimeError: of its own"],
-        ["a b " + "x" * 60, "[ 10.735323] kernel"],
-        ["> quoted " + "x" * 60, "the answer"],
-        ["a log has longer lines " + "x" * 90, "than a mail"],
-    ],
-)
-def test_what_stays_apart(text):
-    assert list(rejoined(text)) == []

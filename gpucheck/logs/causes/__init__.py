@@ -1,6 +1,6 @@
 """What the events of a log follow from: causes by the code of the rule whose page says what to do, with the lines they rest on.
 
-A cause that single lines name is a row of a table; what a text states in words is in ``prose.py``. What must be inferred
+A cause that single lines name is a row of a table. What must be inferred
 from several lines is code, by topic. Which of several causes is the root is said by the rules.
 """
 
@@ -20,8 +20,6 @@ from gpucheck.logs.causes import (
 )
 from gpucheck.logs.causes.cause import Cause, Judge
 from gpucheck.logs.causes.events import Events
-from gpucheck.logs.causes.prose import SENTENCES, cause_in_prose
-from gpucheck.logs.events import Kind
 from gpucheck.model import Severity
 from gpucheck.probes.log import Log
 
@@ -79,7 +77,7 @@ _INFERRED: dict[str, Judge] = {
     "wrong-environment": packages.wrong_environment,
     "wsl-misconfigured": driver.wsl_misconfigured,
 }
-CODES = frozenset({*(row.code for row in ROWS), *_INFERRED, *SENTENCES, _CRASH})  # of all causes that a log can name
+CODES = frozenset({*(row.code for row in ROWS), *_INFERRED, _CRASH})  # of all causes that a log can name
 
 
 def judge(log: Log) -> dict[str, Cause]:
@@ -95,13 +93,12 @@ def _cause(code: str, events: Events) -> Cause | None:
     judges: list[Judge] = [*(row for row in ROWS if row.code == code), *([_INFERRED[code]] if code in _INFERRED else [])]
     named = [cause for judge in judges if (cause := judge(events)) is not None]
     if not named:
-        return cause_in_prose(events, code)
+        return None
     # what is an error, and of these what was said first
     return min(named, key=lambda cause: (cause.severity is Severity.WARNING, cause.events[0].line))
 
 
 def _bounded(cause: Cause) -> Cause:
-    """With each line once and the first few of them; a warning where a text only states it in words."""
+    """With each line once and the first few of them."""
     lines = list({event.line: event for event in cause.events}.values())
-    stated = all(event.kind == Kind.STATED for event in lines)
-    return cause._replace(events=tuple(lines[:_CITED]), severity=Severity.WARNING if stated else cause.severity)
+    return cause._replace(events=tuple(lines[:_CITED]))

@@ -10,31 +10,6 @@ from gpucheck.probes.log import Log
 
 Inferred = TypeVar("Inferred")
 
-# What a note may hold beside its words without a program having failed in it.
-_BESIDE_PROSE = {
-    *(
-        Kind.STATED,
-        Kind.ARCHITECTURE,
-        Kind.CUDA_TOOLKIT,
-        Kind.CUDNN_FAILED,
-        Kind.DRIVER_VERSION,
-        Kind.OS_NAMED,
-        Kind.PYTHON_NAMED,
-        Kind.TENSORFLOW_NAMED,
-    ),
-    *(
-        Kind.GPU_NAMED,
-        Kind.GPU_ON_BUS,
-        Kind.GPU_UNSEEN,
-        Kind.GPUS_LISTED,
-        Kind.MACOS,
-        Kind.PROGRAM_STARTED,
-        Kind.KERAS_BACKEND_OTHER,
-        Kind.MIG_SHOWN,
-    ),
-    *(Kind.NCCL_READY, Kind.OWN_FILE, Kind.TRACEBACK, Kind.USES_TPU, Kind.WINDOWS, Kind.WSL_INSIDE),
-}
-
 
 class Later(Enum):
     """What may come later in a log and show that an event means nothing."""
@@ -74,17 +49,6 @@ class Events:
             lasting = [event for _, event in unresolved(self.log)]
             self._standing[later] = lasting if later is Later.TRAINING else _without_later_gpu_use(self.log.events)
         return self._standing[later]
-
-    def in_prose(self, *codes: str) -> list[Event]:
-        """Where a text states one of these causes in words, before any other; nothing where a program's own message is left."""
-        stated = self.of(Kind.STATED)
-        if (
-            not stated
-            or stated[0].fields["cause"] not in codes
-            or any(event.kind not in _BESIDE_PROSE for event in self.log.events)
-        ):
-            return []
-        return [event for event in stated if event.fields["cause"] in codes]
 
     def infer(self, inference: "Callable[[Events], Inferred]") -> Inferred:
         """What follows from several of these events; inferred once."""

@@ -43,12 +43,6 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     worded = all("worded" in event.fields for event in bare)  # by a person
     lines = in_order(*bare, *rejected, *outdated)
     if not lines:
-        prose = events.in_prose("gpu-too-old", "gpu-too-new", "gpu-unfit")
-        sure = [event for event in prose if event.fields["cause"] != "gpu-unfit"]
-        if sure:
-            return UnsupportedGpu(sure[0].fields["cause"] == "gpu-too-old", prose, name, capability)
-        lines = prose if capability is not None else []
-    if not lines:
         return None
     supported = [capability_in(entry) for event in bare for entry in event.fields.get("supported", "").split()]
     floor = min((entry for entry in supported if entry), default=None)

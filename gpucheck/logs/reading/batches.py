@@ -11,14 +11,14 @@ _CHARACTERS = 1 << 18  # of a batch
 
 
 class Batch:
-    """Consecutive lines; those from ``end`` on are only looked ahead at. Or one line, put together from broken ones."""
+    """Consecutive lines; those from ``end`` on are only looked ahead at."""
 
-    def __init__(self, texts: list[str], numbers: list[int], end: int, broken: range = range(0)) -> None:
-        self.texts, self.numbers, self.end, self.broken = texts, numbers, end, broken
+    def __init__(self, texts: list[str], numbers: list[int], end: int) -> None:
+        self.texts, self.numbers, self.end = texts, numbers, end
 
 
 def batches(lines: Iterable[str]) -> Iterator[Batch]:
-    """The lines in batches; behind them, one for each line that a mail program may have broken."""
+    """The lines in batches."""
     texts: list[str] = []
     numbers: list[int] = []
     fresh: list[str] = []
@@ -34,9 +34,6 @@ def batches(lines: Iterable[str]) -> Iterator[Batch]:
             texts, numbers, fresh, size = texts[end:], numbers[end:], [], 0
     _take(fresh, number, texts, numbers)
     yield Batch(texts, numbers, len(texts))
-    if len(fresh) == number:  # the whole text
-        for first, last, whole in wrapping.rejoined(texts):
-            yield Batch([whole], [numbers[first]], 1, broken=range(numbers[first], numbers[last] + 1))
 
 
 def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> None:

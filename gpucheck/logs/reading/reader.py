@@ -104,9 +104,7 @@ class Reader:
         window = _Window(batch, index)
         kinds: set[Kind] = set()
         for pattern in self._literals.candidates(lowered):
-            if pattern.kind in kinds or (batch.broken and self._has_event(pattern.kind, batch.broken)):
-                continue
-            if pattern.kind == unknown_errors.KIND and harmless.KIND in kinds:
+            if pattern.kind in kinds or (pattern.kind == unknown_errors.KIND and harmless.KIND in kinds):
                 continue
             match = window.search(pattern)
             fields = pattern.fields(match) if match is not None else None
@@ -130,13 +128,6 @@ class Reader:
             self._unknown.add(event, message.translate(_IDENTIFIERS))
         else:
             self._kinds.setdefault(event.kind, _Kept()).add(event)
-
-    def _has_event(self, kind: Kind, lines: range) -> bool:
-        """Whether one of these lines said so by itself. Together they are a guess, of which no more is made."""
-        if kind in (harmless.KIND, unknown_errors.KIND):
-            return True
-        kept = self._kinds.get(kind)
-        return kept is not None and any(event.line in lines for event in (*kept.first, kept.last) if event is not None)
 
 
 class _Window:

@@ -1,17 +1,12 @@
-"""Lines as they were before somebody put them into a string, a page of HTML or a mail.
+"""Lines as they were before somebody put them into a string or a page of HTML.
 
-``clean`` in ``lines`` takes away what stands around a line; here is what a line has to be taken apart for, or put together.
+``clean`` in ``lines`` takes away what stands around a line; here is what a line has to be taken apart for.
 """
 
 import re
-from collections.abc import Iterator
 
 from gpucheck.logs.reading import lines as raw
 from gpucheck.logs.reading.mentions import is_only_mentioned
-
-_WIDTHS = range(48, 101)  # columns at which mail programs and forums wrap
-_LINES = 6  # of a wrapped one
-_MOST = 4000  # lines of a text that may be a mail
 
 _ESCAPED = re.compile(r"\\n(?!\\{0,4}[\"'])")  # a line's end within a string, not at its end
 # A line's end, and no path of Windows that goes on with an n
@@ -29,12 +24,6 @@ _ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
 _BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
 _TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
-
-_QUOTED = re.compile(r"[>\s|]*")
-# What begins a line of its own, wherever the one before it ends.
-_OWN = re.compile(
-    r"[-*+|\u2022] |\d+[.)] |```|~~~|[$#%>] |>>> |[^\s@]+@\S|File \"|(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): "
-)
 
 
 def is_encoded(blob: str) -> bool:
@@ -87,39 +76,3 @@ def _unescaped(line: str) -> list[str]:
     if openings:
         parts[:1] = [parts[0][: openings[-1].start()], parts[0][openings[-1].end() :]]
     return [_ESCAPE.sub(lambda found: _UNESCAPED.get(found[1], found[1]), part) for part in parts]
-
-
-def rejoined(texts: list[str]) -> Iterator[tuple[int, int, str]]:
-    """Index of the first line and of the last, and the whole, of what a mail program broke into several lines.
-
-    Args:
-        texts: all lines of a text. They are left as they are: whether a line was broken, or ends there, is a guess.
-    """
-    if len(texts) > _MOST:
-        return
-    width = max((len(text) for text in texts if " " in text.strip(" >|")), default=0)
-    if width not in _WIDTHS:
-        return
-    index = 0
-    while index < len(texts):
-        last = index
-        while last + 1 < len(texts) and last - index < _LINES and _goes_on(texts[last], texts[last + 1], width):
-            last += 1
-        if last > index:
-            rest = (_QUOTED.sub("", text, count=1) for text in texts[index + 1 : last + 1])
-            yield index, last, " ".join([texts[index], *rest])
-        index = last + 1
-
-
-def _goes_on(line: str, following: str, width: int) -> bool:
-    """Whether the following line's first word had no room on this one, and begins nothing of its own."""
-    mark, rest = _quotation(following)
-    if not rest or not line.strip(" >|") or _quotation(line)[0] != mark or _OWN.match(rest):
-        return False
-    return len(line) + 1 + len(rest.split(None, 1)[0]) > width and not raw.clean(rest).headed
-
-
-def _quotation(line: str) -> tuple[str, str]:
-    found = _QUOTED.match(line)
-    end = found.end() if found else 0
-    return line[:end], line[end:]

@@ -174,12 +174,6 @@ PATTERNS = (
         continuation_lines=3,
     ),
     Pattern(
-        Kind.DRIVER_OLDER_THAN_PTXAS,
-        ("which is older than the",),
-        r"driver's CUDA version is (?P<version>[\d.]+\d),? which is older than the .{0,30}?version \(?(?P<needed>[\d.]+\d)",
-        continuation_lines=3,
-    ),
-    Pattern(
         Kind.DRIVER_ABSENT,
         ("found no nvidia driver", "nvidia-smi: command not found", "nvidia-smi: not found"),
         r"Found no NVIDIA driver on your system|nvidia-smi: (?:command )?not found",

@@ -51,7 +51,6 @@ PATTERNS = (
         continuation_lines=3,
     ),
     Pattern(Kind.CUDA_TOOLKIT, ("cuda compilation tools",), r"Cuda compilation tools, release (?P<version>[\d.]+\d)"),
-    Pattern(Kind.CUDNN_LOADED, ("loaded cudnn version",), r"Loaded cuDNN version (?P<version>\d+)"),
     Pattern(Kind.CUDNN_FAILED, ("cudnn_status_",), r"(?P<status>CUDNN_STATUS_[A-Z0-9_]+)", _failed),
     # what XLA and TensorFlow say of a cuDNN that they could not set up at all
     Pattern(Kind.CUDNN_ABSENT, ("dnn library is not found",), r"\bDNN library is not found", fixed()),
@@ -74,9 +73,4 @@ PATTERNS = (
         fixed(),
     ),
     Pattern(Kind.CUBLAS_FAILED, ("without blas support",), r"BLAS operation using StreamExecutor without BLAS support", fixed()),
-    Pattern(
-        Kind.CUSOLVER_FAILED,
-        ("cusolver",),
-        r"(?P<status>CUSOLVER_STATUS_(?!SUCCESS)[A-Z_]+)|[Ff]ailed to create cuSolverDN instance",
-    ),
 )

@@ -124,7 +124,6 @@ PATTERNS = (
         r"(?i:(?:GPU|clock)s?\b[^\n]{0,40}?throttl\w+[^\n]{0,30}?(?P<reason>thermal|temperature|power))",
     ),
     # -- dcgmi diag: its own row, whatever failed --
-    Pattern(Kind.DCGM_FAILED, ("fail",), r"^(?P<test>[A-Z][\w /-]{2,24}?) *\| *Fail(?: - (?P<device>GPUs?: [\d, ]+))?"),
     # -- DCGM's own error codes --
     Pattern(
         Kind.ECC_UNCORRECTABLE,

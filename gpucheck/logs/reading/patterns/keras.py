@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.logs.events import Kind
-from gpucheck.logs.reading.patterns import Pattern, fixed, named
+from gpucheck.logs.reading.patterns import Pattern, named
 
 _BACKENDS = {"pytorch": "torch"}
 
@@ -134,10 +134,4 @@ PATTERNS = (
     ),
     Pattern(Kind.LEGACY_API, ("multi_gpu_utils",), r"No module named '[\w.]*(multi_gpu_utils)'", _legacy),
     Pattern(Kind.LEGACY_API, ("mxnet",), r"(?i:backend\W{1,4}(mxnet))", _legacy),
-    Pattern(
-        Kind.HOROVOD_FAILED,
-        ("horovod has not been built", "horovod.tensorflow", "hvd.init"),
-        r"(?P<message>Horovod has not been built with [\w ]+|Extension horovod\.\w+ has not been built)",
-    ),
-    Pattern(Kind.HOROVOD_FAILED, ("extension horovod",), r"(?P<message>Extension horovod\.[\w.]+ has not been built)", fixed()),
 )

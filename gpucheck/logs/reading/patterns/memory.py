@@ -206,11 +206,6 @@ PATTERNS = (
         fixed(),
     ),
     Pattern(Kind.HOST_OUT_OF_MEMORY, ("out of host memory",), r"(?i:out of host memory)", fixed()),
-    Pattern(
-        Kind.HOST_MEMORY_PRESSURE,
-        ("of free system memory",),
-        r"Allocation of (?P<bytes>\d+) exceeds (?P<percent>\d+)% of free system memory",
-    ),
     # -- /dev/shm --
     Pattern(
         Kind.SHARED_MEMORY_EXHAUSTED,

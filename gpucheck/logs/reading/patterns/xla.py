@@ -119,11 +119,4 @@ PATTERNS = (
         r"(?:us|runn?)(?:ing|es?) (?:on )?(?:the )?CPU)\b",
         fixed(op="all"),
     ),
-    Pattern(
-        Kind.JAX_VERSION_CONFLICT,
-        ("jaxlib version",),
-        r"jaxlib version (?P<jaxlib>[\w.]+) is (?P<how>newer than and incompatible with|older than"
-        r"|not compatible with)[^\n]*?jax",
-        continuation_lines=3,
-    ),
 )
