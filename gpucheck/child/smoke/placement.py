@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Tuple  # noqa: UP035 - Python 3.8
 
 from gpucheck.child.messages.training import JobResult
 
-Placed = tuple[str, str]  # an op, and the device that it ran on
+Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
 HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must not land elsewhere, fused and vendor variants included
 
 

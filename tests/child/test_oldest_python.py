@@ -1,0 +1,33 @@
+"""What runs in children can be imported by the oldest Python that gpucheck examines."""
+
+import glob
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import gpucheck
+from gpucheck.host.child import OLDEST
+
+ROOT = pathlib.Path(gpucheck.__file__).parent
+VERSION = ".".join(map(str, OLDEST))
+IMPORTS = """
+import importlib, sys
+package = type(sys)("gpucheck")
+package.__path__ = [sys.argv[1]]
+sys.modules["gpucheck"] = package
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+"""
+
+
+def test_every_module_of_the_children_is_imported():
+    pythons = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{VERSION}.*/bin/python")) + [f"/usr/bin/python{VERSION}"]
+    python = next(filter(os.path.exists, pythons), None)
+    if python is None:
+        pytest.skip(f"no Python {VERSION} here")
+    files = [path for folder in ("child", "experiments", "strategies") for path in (ROOT / folder).rglob("*.py")]
+    names = [".".join(("gpucheck", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__") for path in files]
+    done = subprocess.run([python, "-c", IMPORTS, ROOT, *sorted(names)], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
