@@ -23,7 +23,7 @@ for name in sys.argv[2:]:
 
 
 def test_every_module_of_the_children_is_imported():
-    pythons = glob.glob(os.path.expanduser(f"~/.pyenv/versions/{VERSION}.*/bin/python")) + [f"/usr/bin/python{VERSION}"]
+    pythons = [*glob.glob(os.path.expanduser(f"~/.pyenv/versions/{VERSION}.*/bin/python")), f"/usr/bin/python{VERSION}"]
     python = next(filter(os.path.exists, pythons), None)
     if python is None:
         pytest.skip(f"no Python {VERSION} here")
