@@ -74,6 +74,7 @@ def test_an_ending_names_the_stage(child, code, limit, how, stage):
     assert time.monotonic() - began < 4
     ending = one.end()
     assert (ending.ok, ending.how, str(ending.stage)) == (False, how, stage)
+    assert list(map(str, ending.open)) == ([] if stage == "None" else [stage])  # a step stands for its stage
     assert one.message(DevicesListed) == DevicesListed(())
 
 
