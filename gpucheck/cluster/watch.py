@@ -86,6 +86,11 @@ class Worker:
         return result is not None and result.reason is None
 
     @property
+    def stage(self) -> str | None:
+        """The stage or step in which it ended, for display."""
+        return None if self.ending.stage is None else str(self.ending.stage)
+
+    @property
     def stopped(self) -> bool:
         """Whether it did not end of its own accord."""
         return self.ending.how in ("timed out", "could not be killed")
@@ -188,14 +193,9 @@ def _fault(worker: Worker) -> WorkerFault:
         worker=worker.name,
         how="raised" if child.message(Crashed) else "ended",
         reason=worker.ending.how,
-        stage=stage_text(worker.ending.stage),
+        stage=worker.stage,
         last_words=last_words(child),
     )
-
-
-def stage_text(stage: Stage | None) -> str | None:
-    """For display: a worker trains one job, whose steps say it all: "step 3"."""
-    return None if stage is None else stage.step or str(stage)
 
 
 def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
@@ -223,7 +223,14 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
         reason = f"stood still for {worker.still_seconds:.0f} s"
         if watched.late:
             reason = "not done in time" if how == "late" else "all others listen, and yet the cluster did not form"
-        found.append(WorkerFault(worker=worker.name, how=how, reason=reason, stage=stage_text(worker.ending.stage)))
+        found.append(
+            WorkerFault(
+                worker=worker.name,
+                how=how,
+                reason=reason,
+                stage=worker.stage,
+            )
+        )
     return found
 
 

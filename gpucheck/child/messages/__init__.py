@@ -32,7 +32,9 @@ class Stage(NamedTuple):
     step: str = ""  # a part of it: "first step"
 
     def __str__(self) -> str:
-        """For display: "train one_device GPU:0 float32: first step"."""
+        """For display: "train one_device GPU:0 float32: first step"; "step 3" where there is only one job."""
+        if self.step and not self.job:
+            return self.step
         return " ".join(filter(None, (self.name, self.job))) + (f": {self.step}" if self.step else "")
 
     @property
@@ -41,15 +43,27 @@ class Stage(NamedTuple):
         return self._replace(step="")
 
 
-@dataclass
-class Message:
+class Values:
+    """What has fields. Comparing and printing are written once, for the sake of time: made for each of fifty classes by
+    ``dataclass`` they would slow ``gpucheck --quick`` down.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and fields_of(self) == fields_of(other)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({fields_of(self)})"
+
+
+@dataclass(repr=False, eq=False)
+class Message(Values):
     """What a child reports at the end of a stage, or what the parent sends it."""
 
     stage: ClassVar[str] = ""  # its name; empty: a message from the parent
 
 
-@dataclass
-class Task:
+@dataclass(repr=False, eq=False)
+class Task(Values):
     """What a child is asked to do."""
 
     child: ClassVar[str]  # the module gpucheck/child/<child>.py
@@ -61,14 +75,14 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 AnyTask = TypeVar("AnyTask", bound=Task)
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Done(Message):
     """The last message of a child that came to its end."""
 
     stage: ClassVar[str] = "done"
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Crashed(Message):
     """An exception that no stage expected."""
 
@@ -77,7 +91,7 @@ class Crashed(Message):
     message: str
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Shadowed(Message):
     """The user's files that hide modules which a child needs, where they ended it. Written by ``boot.py``, without ``json``."""
 
@@ -85,6 +99,6 @@ class Shadowed(Message):
     files: dict[str, str] = field(default_factory=dict)  # module -> path of the file
 
 
-def fields_of(message: Message | Task) -> dict[str, Any]:
-    """The fields of a message or task, as JSON takes them."""
-    return asdict(message)
+def fields_of(values: Values) -> dict[str, Any]:
+    """The fields of a message, a task or a part of one, as JSON takes them."""
+    return asdict(values)  # type: ignore[call-overload, no-any-return]  # every subclass is a dataclass

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, Values
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class BenchTask(Task):
     """Import TensorFlow, and wait for what to measure."""
 
@@ -17,8 +17,8 @@ class BenchTask(Task):
     number: int  # which one of this run: each measures on its own
 
 
-@dataclass(frozen=True)
-class Configuration:
+@dataclass(repr=False, eq=False)
+class Configuration(Values):
     """What is measured: one strategy on some devices, in one precision and batch size."""
 
     strategy: str
@@ -41,7 +41,7 @@ class Configuration:
         return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}" + "-xla" * self.xla
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class BenchJob(Message):
     """From the parent: what to measure."""
 
@@ -58,7 +58,7 @@ class BenchJob(Message):
         self.configurations = [Configuration(**item) if isinstance(item, dict) else item for item in self.configurations]
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class DataLoaded(Message):
     """Whether the data can be trained on."""
 
@@ -67,8 +67,8 @@ class DataLoaded(Message):
     samples: int | None = None  # None: without end
 
 
-@dataclass
-class Repeat:
+@dataclass(repr=False, eq=False)
+class Repeat(Values):
     """One measurement of a configuration."""
 
     epoch_seconds: list[float]
@@ -77,8 +77,8 @@ class Repeat:
     device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
 
 
-@dataclass
-class StepParts:
+@dataclass(repr=False, eq=False)
+class StepParts(Values):
     """Where the time of a traced step went, in seconds, the mean of the devices."""
 
     steps: int
@@ -88,8 +88,8 @@ class StepParts:
     host_seconds: float
 
 
-@dataclass
-class Profile:
+@dataclass(repr=False, eq=False)
+class Profile(Values):
     """A trace of some steps."""
 
     folder: str
@@ -98,7 +98,7 @@ class Profile:
     traced: StepParts | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Measured(Message):
     """Raw times of a configuration, in seconds; the job is its id."""
 

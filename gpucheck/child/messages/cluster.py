@@ -8,7 +8,7 @@ from typing import ClassVar
 from gpucheck.child.messages import Message, Task
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class KubernetesTask(Task):
     """Answer the parent's questions until none comes any more."""
 
@@ -18,7 +18,7 @@ class KubernetesTask(Task):
     folder: str  # of the service account
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Account(Message):
     """Who this pod is, by its token; None where the token does not say."""
 
@@ -28,7 +28,7 @@ class Account(Message):
     subject: str | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Question(Message):
     """From the parent: objects to ask for."""
 
@@ -37,7 +37,7 @@ class Question(Message):
     query: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Answer(Message):
     """What the server answered; the job is the question's id."""
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, Values
 from gpucheck.child.messages.drivers import Failure
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CudaTask(Task):
     """Ask libcuda about the devices."""
 
     child: ClassVar[str] = "cuda"
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CudaVersion(Message):
     """The CUDA version that libcuda implements."""
 
@@ -24,7 +24,7 @@ class CudaVersion(Message):
     number: int | None = None  # as NVIDIA numbers it: 13000
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CudaCount(Failure, Message):
     """How many devices CUDA counts."""
 
@@ -32,8 +32,8 @@ class CudaCount(Failure, Message):
     count: int | None = None
 
 
-@dataclass(frozen=True)
-class CudaDevice:
+@dataclass(repr=False, eq=False)
+class CudaDevice(Values):
     """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
 
     ordinal: int
@@ -44,7 +44,7 @@ class CudaDevice:
     multiprocessors: int | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CudaDevices(Message):
     """What CUDA says about each device."""
 
@@ -52,7 +52,7 @@ class CudaDevices(Message):
     devices: tuple[CudaDevice, ...]
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class CudaPeers(Message):
     """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: the driver does not say."""
 

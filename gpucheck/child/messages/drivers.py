@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message
+from gpucheck.child.messages import Message, Values
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class LibraryLoaded(Message):
     """Whether the driver's library opened."""
 
@@ -18,8 +18,8 @@ class LibraryLoaded(Message):
     problem: str | None = None  # the loader's words
 
 
-@dataclass
-class Failure:
+@dataclass(repr=False, eq=False)
+class Failure(Values):
     """An error of the driver's; all None: there was none."""
 
     result: int | None = None  # nvmlReturn_t or CUresult
@@ -27,7 +27,7 @@ class Failure:
     problem: str | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class DriverStarted(Failure, Message):
     """What nvmlInit or cuInit came to."""
 

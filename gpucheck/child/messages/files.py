@@ -8,7 +8,7 @@ from typing import ClassVar
 from gpucheck.child.messages import Message, Task
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class DeviceNodesTask(Task):
     """Open device files."""
 
@@ -16,7 +16,7 @@ class DeviceNodesTask(Task):
     paths: tuple[str, ...]
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class NodeOpened(Message):
     """What opening a device file came to; the job is its path."""
 
@@ -24,7 +24,7 @@ class NodeOpened(Message):
     error: str | None = None  # "EACCES"; None: it opened
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class LibrariesTask(Task):
     """Open shared libraries, in this order."""
 
@@ -32,7 +32,7 @@ class LibrariesTask(Task):
     paths: tuple[tuple[str, str], ...]  # soname and path
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class LibraryOpened(Message):
     """What opening a library came to; the job is its soname."""
 

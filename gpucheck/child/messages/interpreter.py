@@ -8,7 +8,7 @@ from typing import ClassVar
 from gpucheck.child.messages import Message, Task
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class InterpreterTask(Task):
     """Describe the interpreter."""
 
@@ -16,7 +16,7 @@ class InterpreterTask(Task):
     examined: ClassVar[bool] = True
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Interpreter(Message):
     """The interpreter that runs."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, Values
 from gpucheck.child.messages.drivers import Failure
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class NvmlTask(Task):
     """Ask NVML about the driver and every GPU."""
 
@@ -17,7 +17,7 @@ class NvmlTask(Task):
     library_folder: str  # that holds pynvml
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class SamplerTask(Task):
     """Sample NVML until the parent sends ``StopSampling``."""
 
@@ -26,7 +26,7 @@ class SamplerTask(Task):
     library_folder: str  # that holds pynvml
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class NvmlSystem(Failure, Message):
     """What NVML says about the driver."""
 
@@ -37,8 +37,8 @@ class NvmlSystem(Failure, Message):
     gpu_count: int | None = None
 
 
-@dataclass(frozen=True)
-class GpuProcess:
+@dataclass(repr=False, eq=False)
+class GpuProcess(Values):
     """A process that holds memory on a GPU."""
 
     pid: int
@@ -46,16 +46,16 @@ class GpuProcess:
     name: str | None = None  # the program's base name, if this process may see it
 
 
-@dataclass(frozen=True)
-class NvLink:
+@dataclass(repr=False, eq=False)
+class NvLink(Values):
     """One NVLink of a GPU."""
 
     link: int
     active: bool
 
 
-@dataclass(frozen=True)
-class Gpu:
+@dataclass(repr=False, eq=False)
+class Gpu(Values):
     """One GPU, in NVML's (PCI bus) order; fields as in the fact ``gpus``."""
 
     index: int
@@ -100,7 +100,7 @@ class Gpu:
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class GpuRead(Message):
     """What NVML says about one GPU; the job is its index."""
 
@@ -108,15 +108,15 @@ class GpuRead(Message):
     gpu: Gpu
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class NvmlShutDown(Message):
     """NVML was shut down, after every answer was in."""
 
     stage: ClassVar[str] = "shutdown"
 
 
-@dataclass(frozen=True)
-class GpuSample:
+@dataclass(repr=False, eq=False)
+class GpuSample(Values):
     """What a GPU does at one moment; None: NVML does not say."""
 
     utilization_percent: int | None = None
@@ -126,7 +126,7 @@ class GpuSample:
     lost: bool = False  # it gives no trustworthy answer any more
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class SamplerStarted(Message):
     """Whether NVML can be sampled."""
 
@@ -134,7 +134,7 @@ class SamplerStarted(Message):
     problem: str | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Sampled(Message):
     """Every GPU at one moment; the job is the sample's number."""
 
@@ -143,6 +143,6 @@ class Sampled(Message):
     gpus: tuple[GpuSample, ...]  # by NVML's index
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class StopSampling(Message):
     """From the parent: it has seen enough."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, Values
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class FreeMemory(Message):
     """From the parent: the free memory of each GPU, in bytes, by its CUDA ordinal; what is unknown is left out."""
 
     free_bytes: dict[str, int]
 
 
-@dataclass(frozen=True)
-class Job:
+@dataclass(repr=False, eq=False)
+class Job(Values):
     """One training job: one strategy on some devices in one precision."""
 
     strategy: str
@@ -37,7 +37,7 @@ def job_id(job: Job | JobResult) -> str:
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Planned(Message):
     """The jobs, in the order in which they are trained."""
 
@@ -45,8 +45,8 @@ class Planned(Message):
     jobs: tuple[Job, ...]
 
 
-@dataclass
-class MeanLoss:
+@dataclass(repr=False, eq=False)
+class MeanLoss(Values):
     """The loss of a job; None where it was not finite."""
 
     first: float | None = None
@@ -55,7 +55,7 @@ class MeanLoss:
     last_third: float | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class JobResult(Message):
     """What a job came to; the job is its id. Fields as in ``TrainingRun``, which is made from them."""
 
@@ -97,7 +97,7 @@ class JobResult(Message):
     shards_verified: bool | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class XlaChecked(Message):
     """Whether a small step compiled by XLA ran; the job is the device."""
 
@@ -106,8 +106,8 @@ class XlaChecked(Message):
     problem: str | None = None
 
 
-@dataclass
-class JobFigures:
+@dataclass(repr=False, eq=False)
+class JobFigures(Values):
     """What experiments find out about a job that was trained before. Fields as in ``TrainingRun``; None: not measured."""
 
     input_wait_share: float | None = None
@@ -117,7 +117,7 @@ class JobFigures:
     doubled_batch_scaling_efficiency: float | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class ExperimentResult(Message):
     """What an experiment measured; the job is its name."""
 
@@ -130,7 +130,7 @@ class ExperimentResult(Message):
     job_figures: JobFigures = field(default_factory=JobFigures)
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class ExhaustionTask(Task):
     """Run out of memory on purpose."""
 
@@ -139,7 +139,7 @@ class ExhaustionTask(Task):
     gpu: int | None  # its number; None: the CPU
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class LimitSet(Message):
     """Trained for some steps, and limited the memory."""
 
@@ -149,7 +149,7 @@ class LimitSet(Message):
     problem: str | None = None  # why no limit can be set
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Exhausted(Message):
     """Asked for more memory than the limit."""
 
@@ -160,7 +160,7 @@ class Exhausted(Message):
     words: str | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class Recovered(Message):
     """Trained the same steps once more."""
 

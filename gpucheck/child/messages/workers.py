@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, Values
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class WorkerTask(Task):
     """Train as one worker, or as the coordinator."""
 
@@ -21,7 +21,7 @@ class WorkerTask(Task):
     log_device_placement: bool
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class VersionsRead(Message):
     """Versions that should be the same on every worker; what can't be read is left out."""
 
@@ -29,7 +29,7 @@ class VersionsRead(Message):
     versions: dict[str, str]
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class ClusterConnected(Message):
     """The strategy was built, for which all workers must have come."""
 
@@ -37,8 +37,8 @@ class ClusterConnected(Message):
     replicas: int | None = None
 
 
-@dataclass
-class WorkerRecord:
+@dataclass(repr=False, eq=False)
+class WorkerRecord(Values):
     """What a worker tells the others."""
 
     name: str
@@ -46,7 +46,7 @@ class WorkerRecord:
     devices: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class WorkersMet(Message):
     """Every worker's record, in the cluster's order."""
 
@@ -54,7 +54,7 @@ class WorkersMet(Message):
     workers: tuple[WorkerRecord, ...]
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class FitTried(Message):
     """Whether ``Model.fit`` trains under the strategy."""
 
@@ -63,7 +63,7 @@ class FitTried(Message):
     problem: str | None = None
 
 
-@dataclass
+@dataclass(repr=False, eq=False)
 class WorkerFailed(Message):
     """The worker gave up by itself."""
 
