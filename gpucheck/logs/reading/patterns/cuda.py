@@ -228,6 +228,7 @@ PATTERNS = (
         r"(?:CUDA|cuda)(?: runtime)? error(?: ?\((?P<code>\d+)\))?(?: [:,]|[:,]) (?P<message>[A-Za-z][^\n]+)",
         _later,
     ),
+    Pattern(Kind.CUDA_ERROR, ("cuda error",), r"\bCUDA error(?: code)?[ :=]{1,3}(?P<code>\d{2,3})\b", _later),
     Pattern(
         Kind.CUDA_ERROR,
         ("cuda failure",),

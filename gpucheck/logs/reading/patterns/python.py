@@ -65,6 +65,12 @@ _EXCEPTION = (
 PATTERNS = (
     Pattern(Kind.TRACEBACK, ("error", "exception", "keyboardinterrupt", "systemexit"), _EXCEPTION),
     Pattern(Kind.MODULE_MISSING, ("no module named",), r"No module named ['\"]?(?P<module>[\w.-]+)"),
+    Pattern(
+        Kind.MODULE_MISSING,
+        ("tensorflow is not installed",),
+        r"^(?:\w*Error: )?TensorFlow is not installed\b",
+        fixed(module="tensorflow"),
+    ),
     Pattern(Kind.IMPORT_FAILED, ("importerror",), r"\b(?P<type>ImportError): (?P<message>[^\n]+)", _import, continuation_lines=1),
     # a file of one's own, named like what it wants to import
     Pattern(
