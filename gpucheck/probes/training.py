@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from gpucheck.child.messages import Stage
 from gpucheck.child.messages.training import ExperimentResult, FreeMemory, Job, JobFigures, JobResult, Planned, XlaChecked
-from gpucheck.cluster import coordinator, workers
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
@@ -52,6 +51,8 @@ def read(host: Host) -> Training:
         runs = [_run(job, child, ending) for job in plan.jobs]
         runs = _train_alone(host, plan.jobs, runs, ending, free)
         runs += _without_nccl(host, plan.jobs, runs, free)
+        from gpucheck.cluster import coordinator, workers  # --quick does without
+
         if frameworks.other_backend(host) is None and _is_wanted(host, workers.STRATEGY):
             runs.append(workers.train(host, child))
         if _is_wanted(host, coordinator.STRATEGY):

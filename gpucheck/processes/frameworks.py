@@ -7,7 +7,6 @@ die, or no longer let its devices be set up.
 from typing import NamedTuple
 
 from gpucheck.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
-from gpucheck.child.messages.workers import WorkerTask
 from gpucheck.compat import keras
 from gpucheck.host import Child, Host
 from gpucheck.probes import limits, tpu
@@ -104,6 +103,8 @@ def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str 
 def tensorflow_children(host: Host) -> list[tuple[str, Child]]:
     """The children in which TensorFlow trained, each after its name: that of a worker, empty where it trained alone."""
     alone = [("", child) for _, child in host.children(FrameworkTask)]
+    from gpucheck.child.messages.workers import WorkerTask  # --quick does without
+
     return [*alone, *((task.name, child) for task, child in host.children(WorkerTask))]
 
 
