@@ -61,16 +61,23 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
     if all(configuration.reason for configuration in found):
         notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
-    several = any(len(configuration.devices) > 1 for configuration in found)
-    if several and not gpus:
-        notes.append(
-            "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
-        )
+    notes += _remarks(found, bool(gpus))
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
-    if several and not any(len(configuration.devices) == 1 for configuration in found):
-        notes.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
     return found, notes
+
+
+def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
+    """What a reader has to know of the scaling figures."""
+    several = any(len(configuration.devices) > 1 for configuration in configurations)
+    remarks = []
+    if several and not on_gpus:
+        remarks.append(
+            "the devices are logical parts of one CPU and share its cores: no speed-up is to be expected from more of them"
+        )
+    if several and not any(len(configuration.devices) == 1 for configuration in configurations):
+        remarks.append("no scaling efficiency: one device is not measured in this run (add --devices 1)")
+    return remarks
 
 
 def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:

@@ -134,6 +134,12 @@ def _figures(one: Measurement) -> list[tuple[str, str]]:
                 "one device was not measured" if percent is None else f"{percent:.0f} % of {len(one.devices)} × one device",
             )
         )
+    return lines + _outcomes(one)
+
+
+def _outcomes(one: Measurement) -> list[tuple[str, str]]:
+    """What came of the training, as lines: accuracy, cost, and where the time of a step went."""
+    lines: list[tuple[str, str]] = []
     if one.seconds_to_target is not None:
         lines.append(("to target", f"{_spread(one.seconds_to_target)} s, {' / '.join(map(str, one.epochs))} epochs"))
     if one.accuracy is not None:

@@ -77,20 +77,10 @@ def account(folder: str) -> Account:
 
 def answer(address: str, port: int, folder: str, path: str, query: dict[str, str]) -> Answer:
     """Every object that a question leads to, over all pages; or "problem", "detail" and "status", why there are none."""
-    objects: list[Any] = []
-    left, more = LIMIT_BYTES, ""
     connection = None
     try:
         connection = http.client.HTTPSConnection(address, port, timeout=ANSWER_SECONDS, context=_context(folder))  # asks no proxy
-        while True:
-            asked = {**query, "limit": str(PAGE), **({"continue": more} if more else {})}
-            body = _get(connection, f"{path}?{urllib.parse.urlencode(asked)}", _token(folder), left)
-            left -= len(body)
-            found = json.loads(body)
-            objects += [kept(one) for one in (found["items"] or () if "items" in found else [found])]
-            more = (found.get("metadata") or {}).get("continue") or ""
-            if not more:
-                return Answer(objects)
+        return Answer(_objects(connection, folder, path, query))
     except _Refused as error:
         return error.answer
     except ssl.SSLCertVerificationError as error:
@@ -110,6 +100,21 @@ def answer(address: str, port: int, folder: str, path: str, query: dict[str, str
     finally:
         if connection is not None:
             connection.close()
+
+
+def _objects(connection: http.client.HTTPSConnection, folder: str, path: str, query: dict[str, str]) -> list[Any]:
+    """The objects of all pages."""
+    objects: list[Any] = []
+    left, more = LIMIT_BYTES, ""
+    while True:
+        asked = {**query, "limit": str(PAGE), **({"continue": more} if more else {})}
+        body = _get(connection, f"{path}?{urllib.parse.urlencode(asked)}", _token(folder), left)
+        left -= len(body)
+        page = json.loads(body)
+        objects += [kept(item) for item in (page["items"] or () if "items" in page else [page])]
+        more = (page.get("metadata") or {}).get("continue") or ""
+        if not more:
+            return objects
 
 
 def kept(whole: Any) -> dict[str, object]:

@@ -202,6 +202,15 @@ def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems:
         problems.append(f"rules crashed: {crashed}")
     findings = report["findings"]
     named = findings[0]["code"] if findings else report["verdict"]
+    problems += _misnamed(fault, findings, named)
+    if fault.verdict is not None and report["verdict"] != fault.verdict:
+        problems.append(f"verdict {report['verdict']} instead of {fault.verdict}: {report['unknown_because']}")
+    return Result(named, code, seconds, tuple(problems), report)
+
+
+def _misnamed(fault: Fault, findings: list[dict], named: str) -> list[str]:
+    """What is wrong with the codes that were named."""
+    problems = []
     codes = [finding["code"] for finding in findings]
     if fault.expected == NOTHING:
         if any(finding["severity"] == "error" for finding in findings):
@@ -210,9 +219,7 @@ def judge(fault: Fault, code: int, out: str, err: str, seconds: float, problems:
         problems.append(f"named {named} instead of {' or '.join(_several(fault.expected))}; all: {codes}")
     if missing := set(fault.also) - set(codes):
         problems.append(f"does not mention {sorted(missing)}; all: {codes}")
-    if fault.verdict is not None and report["verdict"] != fault.verdict:
-        problems.append(f"verdict {report['verdict']} instead of {fault.verdict}: {report['unknown_because']}")
-    return Result(named, code, seconds, tuple(problems), report)
+    return problems
 
 
 def _several(expected: str | tuple[str, ...]) -> tuple[str, ...]:
