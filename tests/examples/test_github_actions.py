@@ -28,7 +28,7 @@ def test_its_commands_exist():
         cli.make_context("gpucheck", arguments).close()
         name = arguments[0] if arguments[0] == "lint" else "check"
         command = cli.get_command(None, name)
-        context = command.make_context(name, arguments[1:] if name == "lint" else arguments)
+        context = command.make_context(name, arguments[1:] if name == "lint" else arguments, help_option_names=["-h", "--help"])
         assert context.params["style"] == "github"
 
 
