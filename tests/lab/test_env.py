@@ -59,7 +59,7 @@ def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):
     assert (done.returncode, done.stderr) == (0, "")
     (line,) = done.stdout.splitlines()
     assert line.startswith(
-        f'export LD_LIBRARY_PATH={machine.environment.cusolver}"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"  # libcusolver.so.11 '
+        f'export LD_LIBRARY_PATH="{machine.environment.cusolver}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"  # libcusolver.so.11 '
     )
     again = machine.run(f'eval "$({machine.repaired()})"; {machine.repaired()}; {machine.check()}')
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
