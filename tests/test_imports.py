@@ -133,6 +133,22 @@ def forbidden(file):
             yield f"{file} imports {name}"
 
 
+def private_names(file):
+    """What a file imports by a private name, or out of a private module, of another folder."""
+    here = ["gpucheck", *file.split("/")[:-1]]
+    for node in ast.walk(ast.parse((ROOT / file).read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("gpucheck"):
+            for alias in node.names:
+                parts = [*node.module.split("."), alias.name]
+                private = [place for place, part in enumerate(parts) if part.startswith("_") and not part.startswith("__")]
+                if any(parts[:place] != here for place in private):
+                    yield f"{file} imports {'.'.join(parts)}"
+
+
+def test_private_names_stay_in_their_folder():
+    assert [name for file in FILES for name in private_names(file)] == []
+
+
 def test_every_package_imports_only_what_it_may():
     assert [found for file in FILES for found in forbidden(file)] == []
 

@@ -7,7 +7,8 @@ import time
 
 from gpucheck.child.loader import load
 from gpucheck.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
-from gpucheck.child.nvml import LIBRARIES, Gone, Queries, failure_of, sample
+from gpucheck.child.nvml_gpu import sample
+from gpucheck.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
 from gpucheck.child.runtime import Reporter
 
 TASK = SamplerTask
@@ -42,5 +43,5 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
 def _sample(gpu: Queries) -> GpuSample:
     try:
         return sample(gpu)
-    except Gone:  # the GPU is lost: the measurement will show it
+    except GpuLost:  # the GPU is lost: the measurement will show it
         return GpuSample(lost=True)
