@@ -20,7 +20,7 @@ if hasattr(signal, "SIGHUP"):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Register the option that rewrites tests/golden."""
-    parser.addoption("--update-goldens", action="store_true", help="rewrite the files under tests/golden")
+    parser.addoption("--update-goldens", action="store_true", help="rewrite what tests/golden and tests/cases/rules expect")
 
 
 # The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.

@@ -6,13 +6,10 @@ from gpucheck.engine import manual
 from gpucheck.engine.explain import explain
 from gpucheck.engine.pipeline import fold, judge
 from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.logs import causes
 from gpucheck.model import Status
-from gpucheck.probes.log import Log
 
 RULES = {rule.code: rule for rule in load_rules()}
 ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")
-QUICK = dict.fromkeys(ABOVE_QUICK)  # as changes, to stand beside others: nobody could look
 
 
 def changed(changes=None, name="h200", quick=False):
@@ -24,25 +21,13 @@ def changed(changes=None, name="h200", quick=False):
     return plain
 
 
-def log(*events):
-    """A log of these events: (kind, text) or (kind, text, fields)."""
-    return {
-        "source": "train.log",
-        "lines": len(events),
-        "events": [
-            {"kind": kind, "line": line, "text": text, "fields": more[0] if more else {}}
-            for line, (kind, text, *more) in enumerate(events, 1)
-        ],
-    }
-
-
 def only_log(*events):
-    return {"log": log(*events)}
-
-
-def named(*events):
-    """The causes that a log of these events names, by their codes."""
-    return causes.judge(facts(only_log(*events)).get(Log))
+    """A log of these events alone: (kind, text) or (kind, text, fields)."""
+    numbered = [
+        {"kind": kind, "line": line, "text": text, "fields": more[0] if more else {}}
+        for line, (kind, text, *more) in enumerate(events, 1)
+    ]
+    return {"log": {"source": "train.log", "lines": len(events), "events": numbered}}
 
 
 def outcome(code, plain):
@@ -59,10 +44,6 @@ def found(code, plain):
     judgement = outcome(code, plain)
     assert judgement.finding is not None, judgement.outcome
     return judgement.finding
-
-
-def severity(code, plain):
-    return found(code, plain).severity or RULES[code].severity
 
 
 def roots(plain):

@@ -1,0 +1,160 @@
+"""The cases of tests/cases/rules: a recorded machine, changes to its facts, and the findings that must come out.
+
+    [A title says what the cases have in common]
+    # Why this is so, in a sentence.
+    machine: hgx-h200                  the recorded machine (h200 where nothing is said; "nothing": no fact at all)
+    quick                              only what --quick looks at
+    without: tensorflow, keras         facts that nobody read
+    with: blind                        the changes of parts.txt that have this title
+    container = {"inside": false}      a change as in a page's Example
+    gpus.gpus[*].nvlinks = []          likewise in every place of a list
+    gpus.gpus[+] = {"index": 1}        one more that is like the first, but for this
+    -- what is different in this case
+    gpus.gpus[0].ecc_enabled = null
+    -> ecc-errors error: The sentence. what stands first where all rules judge, and what else nothing explains; or "nothing"
+    gpu-lost skipped: its reason       what one rule alone makes of it: clear, skipped, or a finding
+       for GPU 0                       of a finding, where it matters: what it affects,
+       fix: Reset it                   its repair,
+       $ nvidia-smi --gpu-reset        with the command,
+       evidence: gpus.gpus[0].result   and its evidence
+
+What stands before the first ``--`` counts for all cases of a title. ``make goldens`` writes the expected lines anew.
+"""
+
+import functools
+import json
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from fakes import facts, machine
+from one_rule import ABOVE_QUICK, RULES
+
+from gpucheck.engine import manual
+from gpucheck.engine.pipeline import fold, judge
+from gpucheck.engine.plugin import load_rows
+from gpucheck.model import Status
+
+FOLDER = Path(__file__).parent / "cases" / "rules"
+EXPECTED = re.compile(r"-> |   |[a-z0-9-]+ (clear|skipped|error|warning)\b")
+DETAILS = {"   for ": "affects", "   fix: ": "fix", "   $ ": "fix", "   evidence: ": "evidence"}
+
+
+class Case(NamedTuple):
+    """One machine and what must come out."""
+
+    title: str
+    first: int  # the place of its first expected line in the file
+    given: list[str]
+    expected: list[str]
+
+
+def read(path):
+    """The cases of one file, in its order."""
+    title, shared, own, expected, first = "", [], [], [], 0
+    for place, line in enumerate([*path.read_text().splitlines(), "["]):
+        if expected and not EXPECTED.match(line):
+            yield Case(title, first, [*shared, *own], expected)
+            own, expected = [], []
+        if line.startswith("["):
+            title, shared = line, []
+        elif line.startswith("--"):
+            shared, own = [*shared, *own], []
+        elif EXPECTED.match(line):
+            first = first if expected else place
+            expected = [*expected, line]
+        elif line and not line.startswith("#"):
+            own = [*own, line]
+
+
+def outcome(case):
+    """The lines that come out, in the order and with the details that are asked for."""
+    judgements = judge(facts(plain_facts(case.given)), RULES.values())
+    crashed = [f"-> {item.rule.code} {item.outcome.reason}" for item in judgements if item.outcome.status is Status.CRASHED]
+    roots = [finding for finding in fold(judgements, load_rows()) if not finding.explained_by]
+    alone = {item.rule.code: item for item in judgements}
+    lines = []
+    for asked, details in questions(case.expected).items():
+        if asked != "->":
+            lines += one_rule(alone[asked], details)
+            continue
+        lines += crashed
+        for root in roots:
+            lines += finding_lines(f"-> {root.code} {root.severity.value}", root, details)
+        if not crashed and not roots:
+            lines.append("-> nothing")
+    return lines
+
+
+def questions(expected):
+    """What is asked for: "->" (the roots) or the code of a rule, and the details of its findings."""
+    asked = {}
+    for line in expected:
+        if not line.startswith("   "):
+            details = asked.setdefault(line.split(" ")[0], set())
+        details |= {detail for start, detail in DETAILS.items() if line.startswith(start)}
+    return asked
+
+
+def one_rule(judgement, details):
+    """What became of one rule."""
+    rule, outcome, finding = judgement
+    if finding is None:
+        return [f"{rule.code} {outcome.status.value}" + (f": {outcome.reason}" if outcome.reason else "")]
+    return finding_lines(f"{rule.code} {(finding.severity or rule.severity).value}", finding, details)
+
+
+def finding_lines(start, finding, details):
+    """A finding's sentence, and the details that are asked for."""
+    lines = [f"{start}: {finding.summary}"]
+    if "affects" in details:
+        lines.append(f"   for {', '.join(finding.affects)}")
+    for fix in finding.fix if "fix" in details else ():
+        lines += [f"   fix: {fix.text}"] + [f"   $ {fix.command}"] * (fix.command is not None)
+    for item in finding.evidence if "evidence" in details else ():
+        short = isinstance(item.value, (str, int, float))
+        lines.append(f"   evidence: {item.fact}.{item.field}" + f" = {item.value}" * short)
+    return [" ".join(line.split("\n")) for line in lines]
+
+
+def plain_facts(given):
+    """The recorded machine with the changes."""
+    settings = dict(line.split(": ", 1) for line in given if re.match(r"(machine|without|with): ", line))
+    name = settings.get("machine", "h200")
+    plain = {} if name == "nothing" else machine(name)
+    gone = settings.get("without", "").split(", ")
+    if "quick" in given:
+        gone = [*gone, *ABOVE_QUICK]
+        plain["request"]["level"] = 0
+    plain = {probe: fact for probe, fact in plain.items() if probe not in gone}
+    parts = [part for line in given if line.startswith("with: ") for part in line[6:].split(", ")]
+    for line in [*(change for part in parts for change in PARTS[part]), *given]:
+        path, equals, value = line.partition(" = ")
+        if equals:
+            plain = manual.apply(plain, tuple(every_place(plain, path, json.loads(value))))
+    return plain
+
+
+def every_place(plain, path, value):
+    """The change, for every place of the list where it says ``[*]``, and as a longer list where it says ``[+]``."""
+    before, _, after = path.partition("[*]" if "[*]" in path else "[+]")
+    if before == path:
+        return [(path, value)]
+    items = functools.reduce(lambda place, name: place[name], before.split("."), plain)
+    if "[+]" in path:
+        return [(before, [*items, {**items[0], **value}])]
+    return [(f"{before}[{place}]{after}", value) for place in range(len(items))]
+
+
+def parts():
+    """Changes that several files share, by their title."""
+    found = {}
+    for line in FOLDER.joinpath("parts.txt").read_text().splitlines():
+        if line.startswith("["):
+            changes = found.setdefault(line.strip("[]"), [])
+        elif " = " in line:
+            changes.append(line)
+    return found
+
+
+PARTS = parts()

@@ -1,0 +1,142 @@
+"""Machines that are more easily made by a program than by a list of changes."""
+
+import pytest
+from fakes import facts, machine
+from one_rule import changed, found, only_log, roots, status
+
+from gpucheck.engine.plugin import load_rules
+from gpucheck.engine.verdict import decide
+from gpucheck.logs import causes
+from gpucheck.model import Request, Severity, Status
+from gpucheck.probes.log import Log
+
+HGX = "hgx-h200"
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in load_rules() if rule.tensorflow])
+def test_what_is_about_tensorflow_is_left_out_where_jax_is_asked_for(code):
+    on_jax = {"name": "jax", "source": "--backend", "imported": True, "version": "0.10.2", "built_with_cuda": True}
+    plain = changed({"request.backend": "jax", "backend": on_jax, "keras.backend": "jax", "keras.backend_source": "--backend"})
+    assert status(code, plain) is Status.SKIPPED
+
+
+def test_one_lost_gpu_of_two():
+    plain = machine("h200")
+    plain["container"] = {"inside": False}
+    plain["pci"]["gpus"].append({**plain["pci"]["gpus"][0], "address": "0000:00:07.0"})
+    plain["gpus"]["gpus"].append({"index": 1, "problem": "GPU is lost", "result": 15, "pci_address": "0000:00:07.0"})
+    assert roots(plain) == ["gpu-lost"]
+    finding = found("gpu-lost", plain)
+    assert finding.summary == "GPU 1 at 0000:00:07.0 no longer answers its driver: GPU is lost."
+    assert finding.affects == ("GPU 1",)
+
+
+@pytest.mark.parametrize(("result", "exit_code"), [(9, 0), (28, 0), (4, 3), (999, 3)])
+def test_refusal_by_nvml_alone_leaves_it_open_whether_a_gpu_is_here(result, exit_code):
+    changes = {
+        "container": {"inside": False},
+        "pci.gpus": [],
+        "gpus.gpus": [],
+        "device_nodes": {node: {"path": "/dev/x", "present": False} for node in ("control", "uvm")},
+        "kernel_module": {"loaded": False, "uvm_loaded": False, "nouveau_loaded": False, "installed_for_running_kernel": False},
+        "cuda": {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE"},
+        "driver": {"status": "failed", "result": result},
+        "request.allow_cpu": True,
+    }
+    known = facts(changed(changes, quick=True))
+    decision = decide(known.get(Request), known, (), ())
+    assert decision.exit_code == exit_code
+    assert exit_code == 0 or f"({result})" in decision.unknown_because[0]
+
+
+def test_a_container_sees_the_bus_and_the_log_of_its_host():
+    plain = changed(name=HGX)
+    other = plain["gpus"]["gpus"][5]["pci_address"]
+    event = {"code": 79, "device": other, "time": "2026-03-01T09:00:00Z", "text": f"NVRM: Xid (PCI:{other[:-2]}): 79, "}
+    plain["kernel_log"] = {"readable": True, "source": "dmesg", "events": [event], "nvrm": []}
+    plain["gpus"]["gpus"] = plain["gpus"]["gpus"][:2]
+    assert status("gpu-lost", plain) is Status.FOUND
+    plain["container"] = {"inside": True, "kind": "docker"}
+    assert status("gpu-lost", plain) is Status.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ((4, 4), Status.CLEAR),
+        ((2, 2), Status.CLEAR),  # one bridge of two
+        ((2, 1), Status.FOUND),
+        ((0, 0), Status.CLEAR),
+        ((2,), Status.SKIPPED),
+    ],
+)
+def test_links_without_a_switch_are_compared_with_each_other(links, expected):
+    plain = changed({"pci.nvswitches": []}, HGX)
+    plain["gpus"]["gpus"] = plain["gpus"]["gpus"][: len(links)]
+    for gpu, count in zip(plain["gpus"]["gpus"], links, strict=True):
+        gpu["fabric_state"] = "not-supported"
+        gpu["nvlinks"] = [{"link": link, "active": link < count} for link in range(4)]
+    assert status("nvlink-down", plain) is expected
+
+
+def test_training_on_another_gpu_proves_nothing_for_this_one():
+    process = {"pid": 4242, "memory_bytes": 149250113536, "name": "python3"}
+    held = {"memory_free_bytes": 536870912, "memory_used_bytes": 150217949184, "processes": [process]}
+    plain = changed({f"gpus.gpus[2].{field}": value for field, value in held.items()}, HGX)
+    plain["training"]["runs"] = [run for run in plain["training"]["runs"] if "GPU:2" not in run["devices"]]
+    finding = found("gpu-memory-held-by-others", plain)
+    assert finding.severity is Severity.ERROR
+    assert any(fix.command and fix.command.startswith("export CUDA_VISIBLE_DEVICES=GPU-") for fix in finding.fix)
+
+
+def xid(code, text="NVRM: Xid"):
+    return ("xid", text, {"code": str(code), "device": "PCI:0000:3b:00"})
+
+
+FALLEN = ("gpu-lost", "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.", {"message": "fallen off the bus"})
+INPUT = ("input-bound", "HIGHLY input-bound because 68.8% of the total", {"degree": "HIGHLY", "percent": "68.8"})
+
+
+@pytest.mark.parametrize(
+    ("event", "code", "severity", "words"),
+    [
+        (xid(79), "gpu-lost", None, "fallen off the bus (Xid 79)"),
+        (xid(119), "gpu-lost", None, "the GPU's firmware (GSP) did not answer (Xid 119)"),
+        (xid(48), "ecc-errors", None, "(Xid 48)"),
+        (xid(63), "ecc-errors", "warning", "(Xid 63)"),
+        (xid(149, "NETIR_LINK_EVT Fatal XC0"), "nvlink-down", "error", "(Xid 149)"),
+        (xid(13), "training-failed", "warning", "(Xid 13)"),
+        (xid(31), "training-failed", "warning", "(Xid 31)"),
+        (xid(43), "training-failed", "warning", "(Xid 43)"),
+        (xid(45), None, None, ""),
+        (xid(149, "NETIR_LINK_EVT Nonfatal XC0"), None, None, ""),
+        (FALLEN, "gpu-lost", None, "fallen off the bus"),
+        (("nvml-failed", "GPU is lost", {"code": "15"}), "gpu-lost", None, "GPU is lost"),
+        (("precision-unsupported", "", {"dtype": "mixed_float16"}), "precision-unsupported", "warning", "mixed_float16"),
+        (("cpu-fallback", "There are non-GPU devices"), "cpu-fallback", "warning", "There are non-GPU devices"),
+        (INPUT, "input-pipeline-bound", None, "68.8%"),
+        *(
+            (("tpu-failed", "a line", {"reason": reason}), f"tpu-{code}", None, "")
+            for reason, code in (
+                ("not-found", "not-found"),
+                ("busy", "busy"),
+                ("version", "version-mismatch"),
+                ("unreachable", "unreachable"),
+                ("runtime-missing", "runtime-missing"),
+                ("generation", "generation-unsupported"),
+            )
+        ),
+    ],
+)
+def test_the_cause_that_one_event_of_a_log_names(event, code, severity, words):
+    causes_of_it = causes.judge(facts(only_log(event)).get(Log))
+    assert list(causes_of_it) == [code] * (code is not None)
+    if code is not None:
+        assert words in causes_of_it[code].summary
+        assert causes_of_it[code].severity == severity  # None: the rule's own
+
+
+def test_a_loss_that_became_nan_is_not_taken_back_by_further_steps():
+    events = (("loss-not-finite", "loss: nan", {"value": "nan", "step": "12"}), ("training-progress", "step 13"))
+    cause = causes.judge(facts(only_log(*events)).get(Log))["loss-not-finite"]
+    assert cause.summary == "The training loss became nan at step 12."
