@@ -50,7 +50,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 goldens: $(VENV)/.test
-	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py --update-goldens
+	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py --update-goldens
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py

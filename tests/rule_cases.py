@@ -1,7 +1,5 @@
-"""The cases of tests/cases/rules: a recorded machine, changes to its facts, and the findings that must come out.
+"""The cases of tests/cases/rules, in files as `case_files` reads them: a recorded machine, changes, and what must come out.
 
-    [A title says what the cases have in common]
-    # Why this is so, in a sentence.
     machine: hgx-h200                  the recorded machine (h200 where nothing is said; "nothing": no fact at all)
     quick                              only what --quick looks at
     without: tensorflow, keras         facts that nobody read
@@ -9,8 +7,6 @@
     container = {"inside": false}      a change as in a page's Example
     gpus.gpus[*].nvlinks = []          likewise in every place of a list
     gpus.gpus[+] = {"index": 1}        one more that is like the first, but for this
-    -- what is different in this case
-    gpus.gpus[0].ecc_enabled = null
     -> ecc-errors error: The sentence. what stands first where all rules judge, and what else nothing explains; or "nothing"
     gpu-lost skipped: its reason       what one rule alone makes of it: clear, skipped, or a finding
        for GPU 0                       of a finding, where it matters: what it affects,
@@ -18,15 +14,15 @@
        $ nvidia-smi --gpu-reset        with the command,
        evidence: gpus.gpus[0].result   and its evidence
 
-What stands before the first ``--`` counts for all cases of a title. ``make goldens`` writes the expected lines anew.
+``make goldens`` writes the expected lines anew.
 """
 
 import functools
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
 
+import case_files
 from fakes import facts, machine
 from one_rule import ABOVE_QUICK, RULES
 
@@ -36,45 +32,25 @@ from gpucheck.engine.plugin import load_rows
 from gpucheck.model import Status
 
 FOLDER = Path(__file__).parent / "cases" / "rules"
+ROWS = load_rows()
 EXPECTED = re.compile(r"-> |   |[a-z0-9-]+ (clear|skipped|error|warning)\b")
 DETAILS = {"   for ": "affects", "   fix: ": "fix", "   $ ": "fix", "   evidence: ": "evidence"}
 
 
-class Case(NamedTuple):
-    """One machine and what must come out."""
-
-    title: str
-    first: int  # the place of its first expected line in the file
-    given: list[str]
-    expected: list[str]
-
-
 def read(path):
-    """The cases of one file, in its order."""
-    title, shared, own, expected, first = "", [], [], [], 0
-    for place, line in enumerate([*path.read_text().splitlines(), "["]):
-        if expected and not EXPECTED.match(line):
-            yield Case(title, first, [*shared, *own], expected)
-            own, expected = [], []
-        if line.startswith("["):
-            title, shared = line, []
-        elif line.startswith("--"):
-            shared, own = [*shared, *own], []
-        elif EXPECTED.match(line):
-            first = first if expected else place
-            expected = [*expected, line]
-        elif line and not line.startswith("#"):
-            own = [*own, line]
+    """The cases of one file."""
+    return case_files.read(path, EXPECTED)
 
 
 def outcome(case):
     """The lines that come out, in the order and with the details that are asked for."""
-    judgements = judge(facts(plain_facts(case.given)), RULES.values())
+    asked_of = questions(case.expected)
+    judgements = judge(facts(plain_facts(case.given)), RULES.values() if "->" in asked_of else [RULES[code] for code in asked_of])
     crashed = [f"-> {item.rule.code} {item.outcome.reason}" for item in judgements if item.outcome.status is Status.CRASHED]
-    roots = [finding for finding in fold(judgements, load_rows()) if not finding.explained_by]
+    roots = [finding for finding in fold(judgements, ROWS) if not finding.explained_by]
     alone = {item.rule.code: item for item in judgements}
     lines = []
-    for asked, details in questions(case.expected).items():
+    for asked, details in asked_of.items():
         if asked != "->":
             lines += one_rule(alone[asked], details)
             continue
@@ -128,18 +104,22 @@ def plain_facts(given):
         plain["request"]["level"] = 0
     plain = {probe: fact for probe, fact in plain.items() if probe not in gone}
     parts = [part for line in given if line.startswith("with: ") for part in line[6:].split(", ")]
+    changes = []
     for line in [*(change for part in parts for change in PARTS[part]), *given]:
         path, equals, value = line.partition(" = ")
-        if equals:
-            plain = manual.apply(plain, tuple(every_place(plain, path, json.loads(value))))
-    return plain
+        if "[*]" in path or "[+]" in path:
+            plain = manual.apply(plain, tuple(changes))
+            changes = every_place(plain, path, json.loads(value))
+        elif equals:
+            changes.append((path, json.loads(value)))
+        else:
+            assert line == "quick" or line.split(": ")[0] in ("machine", "with", "without"), line
+    return manual.apply(plain, tuple(changes))
 
 
 def every_place(plain, path, value):
-    """The change, for every place of the list where it says ``[*]``, and as a longer list where it says ``[+]``."""
+    """The changes for every place of a list where the path says ``[*]``, or for a longer list where it says ``[+]``."""
     before, _, after = path.partition("[*]" if "[*]" in path else "[+]")
-    if before == path:
-        return [(path, value)]
     items = functools.reduce(lambda place, name: place[name], before.split("."), plain)
     if "[+]" in path:
         return [(before, [*items, {**items[0], **value}])]

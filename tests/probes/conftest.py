@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 
 import fake_kubernetes
 import pytest
@@ -66,3 +67,15 @@ def ask_pods(api_server, pki, tmp_path):
 def pod_host():
     """``pod_host(folder, env, seconds)``: the machine inside a pod."""
     return PodHost
+
+
+@pytest.fixture
+def berlin(monkeypatch):
+    """The clock of another zone."""
+    if not hasattr(time, "tzset"):
+        pytest.skip("this system's clock knows one zone")
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()

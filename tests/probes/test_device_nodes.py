@@ -6,8 +6,6 @@ from fakes import FakeChild, FakeHost, machine
 
 from gpucheck.child.messages import Stage
 from gpucheck.child.messages.files import DeviceNodesTask, NodeOpened
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
 from gpucheck.probes.device_nodes import DeviceNode, DeviceNodes, read
 
 INFORMATION = (pathlib.Path(__file__).parent.parent / "raw/h200/proc_driver_nvidia_gpu_information.txt").read_text()
@@ -67,12 +65,6 @@ def test_hang_names_the_node():
     assert (found.control.openable, found.gpus[0].present, found.gpus[0].openable) == (True, True, None)
 
 
-def test_child_that_never_started():
-    found = read(FakeHost(nodes=NODES))
-    assert found.ending.startswith("not started")
-    assert found.control == DeviceNode(path="/dev/nvidiactl", present=True, mode="0666", owner="root", group="root")
-
-
 def test_files_and_folders_in_place_of_devices_are_told_and_left_alone():
     host = FakeHost({"/dev/nvidiactl": ""}, folders=("/dev/nvidia0",))  # Docker's -v makes a folder of what is absent
     found = read(host)
@@ -80,17 +72,3 @@ def test_files_and_folders_in_place_of_devices_are_told_and_left_alone():
     assert found.gpus[0].regular_file is True
     assert host.asked == []
     assert found.ending is None
-
-
-@pytest.mark.parametrize("platform", ["darwin", "win32"])
-def test_other_systems(platform):
-    found = read(FakeHost(platform=platform))
-    assert (found.control.present, found.uvm.present, found.gpus) == (False, False, ())
-
-
-def test_this_machine():
-    with LocalHost(Request()) as host:
-        found = read(host)
-        assert found.control.present is (host.stat("/dev/nvidiactl") is not None)
-        assert found.control.present or found.control.openable is None
-        assert found.ending is None

@@ -1,0 +1,84 @@
+"""The cases of tests/cases/probes/NAME.txt, a file as `case_files` reads it: a machine that never was, and what the probe reads.
+
+file /proc/self/cgroup = "0::/\\n"        a file; one of several lines has them below it, indented
+link /dev/a -> /dev/b
+folder /home/me                          one that lies there empty
+unwritable /home/me
+node /dev/nvidia0 = 438                  a character device with its mode
+env HOME = /home/me
+program dmesg = "text"                   what it prints; or the values of Completed
+memory = [68719476736, 53687091200]      any other argument of FakeHost
+-> cpu_count = 8                         each field of the fact that is known and not empty; or "nothing"
+-> ValueError: its text                  where the probe raises
+"""
+
+import importlib
+import json
+from pathlib import Path
+
+import msgspec
+from fakes import FakeHost
+
+from gpucheck.host import Completed, Disk, Memory
+from gpucheck.model import Request
+
+FOLDER = Path(__file__).parent / "cases" / "probes"
+GROUPS = {"file": "files", "link": "links", "node": "nodes", "env": "env", "program": "programs"}
+LISTS = {"folder": "folders", "unwritable": "unwritable"}
+TYPES = {
+    "memory": lambda value: Memory(*value),
+    "disks": lambda value: {path: Disk(*sizes) for path, sizes in value.items()},
+    "request": lambda value: msgspec.convert(value, Request),
+    "uname": tuple,
+    "processors": tuple,
+    "interpreter": lambda value: value if isinstance(value, str) else {**value, "path": tuple(value.get("path", ()))},
+}
+
+
+def host(given):
+    """The machine."""
+    arguments = {}
+    for line in given:
+        word, _, rest = line.partition(" ")
+        if word in GROUPS:
+            name, value = entry(word, rest)
+            arguments.setdefault(GROUPS[word], {})[name] = value
+        elif word in LISTS:
+            arguments[LISTS[word]] = (*arguments.get(LISTS[word], ()), rest)
+        else:
+            arguments[word] = TYPES.get(word, lambda value: value)(json.loads(rest.removeprefix("= ")))
+    return FakeHost(**arguments)
+
+
+def entry(word, rest):
+    """The name and the value of a file, link, device, variable or program."""
+    if ":\n" in rest:
+        name, _, text = rest.partition(":\n")
+        return name, text
+    if word == "link":
+        name, _, target = rest.partition(" -> ")
+        return name, target
+    name, _, text = rest.partition(" = ")
+    value = text if word == "env" else json.loads(text)
+    return name, Completed(*value) if isinstance(value, list) else value
+
+
+def fact(probe, case):
+    """What the probe reads."""
+    return importlib.import_module(f"gpucheck.probes.{probe}").read(host(case.given))
+
+
+def outcome(probe, case):
+    """The lines that come out."""
+    try:
+        fields = known(msgspec.to_builtins(fact(probe, case)))
+    except Exception as error:  # each probe has its own
+        return [f"-> {type(error).__name__}: {error}"]
+    return [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()] or ["-> nothing"]
+
+
+def known(value):
+    """Without what is unknown or empty."""
+    if isinstance(value, dict):
+        return {name: known(one) for name, one in value.items() if one is not None and one not in ([], {}, ())}
+    return [known(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -1,0 +1,25 @@
+"""The cases of tests/cases/probes: machines that never were, as files and programs, and what is read of them."""
+
+import functools
+
+import case_files
+import msgspec
+import probe_cases
+import pytest
+from fakes import machine
+
+FILES = sorted(path.stem for path in probe_cases.FOLDER.iterdir())
+
+
+@pytest.mark.parametrize("probe", FILES)
+def test_cases(probe, request):
+    path = probe_cases.FOLDER / f"{probe}.txt"
+    outcome = functools.partial(probe_cases.outcome, probe)
+    case_files.check(path, case_files.read(path), outcome, request.config.getoption("--update-goldens"))
+
+
+@pytest.mark.parametrize("probe", ["container", "kernel_module", "pci", "system"])
+def test_the_recorded_machine_is_read_as_recorded(probe):
+    cases = case_files.read(probe_cases.FOLDER / f"{probe}.txt")
+    (fact,) = [probe_cases.fact(probe, case) for case in cases if case.title == "Recorded h200"]
+    assert fact == msgspec.convert(machine("h200")[probe], type(fact))

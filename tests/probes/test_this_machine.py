@@ -1,0 +1,122 @@
+"""What is read of the machine that the tests run on."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.probes import (
+    container,
+    device_nodes,
+    environment,
+    interpreter,
+    kernel_module,
+    limits,
+    packages,
+    pci,
+    system,
+    tpu,
+    wsl,
+)
+
+
+@pytest.fixture
+def host():
+    with LocalHost(Request()) as opened:
+        yield opened
+
+
+def test_limits(host):
+    fact = limits.read(host)
+    assert fact.cpu_count >= fact.cpu_affinity_count >= 1
+    assert 0 < fact.memory_available_bytes <= fact.memory_total_bytes
+    assert fact.memory_limit_bytes is None or fact.memory_limit_bytes < fact.memory_total_bytes
+    assert fact.open_files is None or fact.open_files > 0
+
+
+def test_container(host):
+    fact = container.read(host)
+    assert fact.inside or host.stat("/.dockerenv") is None
+    assert fact.driver_files_mounted is not None or not fact.inside
+
+
+def test_kernel_module(host):
+    fact = kernel_module.read(host)
+    assert fact.loaded is not None
+    assert fact.loaded or fact.gpu_addresses == ()
+    assert len(fact.gpu_minors) <= len(fact.gpu_addresses)
+
+
+def test_device_nodes(host):
+    fact = device_nodes.read(host)
+    assert fact.control.present is (host.stat("/dev/nvidiactl") is not None)
+    assert fact.control.present or fact.control.openable is None
+    assert fact.ending is None
+
+
+def test_pci(host):
+    fact = pci.read(host)
+    assert fact.readable is bool(host.names("/sys/bus/pci/devices"))
+    assert all(gpu.vendor_id == "0x10de" and gpu.class_code.startswith("0x03") for gpu in fact.gpus)
+
+
+def test_system(host):
+    fact = system.read(host)
+    assert fact.platform == host.platform
+    assert fact.architecture in ("x86_64", "aarch64", "arm64")
+    assert fact.glibc or fact.platform != "linux" or fact.musl
+
+
+def test_wsl(host):
+    assert wsl.read(host).inside is ("microsoft" in host.uname()[1].lower() or host.stat("/dev/dxg") is not None)
+
+
+def test_tpu():
+    with LocalHost(Request(), env={"PATH": os.environ["PATH"]}) as host:
+        fact = tpu.read(host)
+    assert fact.variables == ()
+    assert fact.expected is bool(fact.generations or fact.nodes)
+
+
+def test_environment():
+    env = {"TF_CPP_MIN_LOG_LEVEL": "3", "XLA_FLAGS": "--xla_gpu_autotune_level=0", "XLA_NOBODY_KNOWS": "1"}
+    with LocalHost(Request(), env=env) as host:
+        fact = environment.read(host)
+    assert fact.variables == {name: env[name] for name in ("TF_CPP_MIN_LOG_LEVEL", "XLA_FLAGS")}
+    assert fact.unrecorded == ("XLA_NOBODY_KNOWS",)
+
+
+def test_this_interpreter(host):
+    fact = interpreter.read(host)
+    assert fact.executable == sys.executable
+    assert fact.version == ".".join(map(str, sys.version_info[:3]))
+    assert (fact.environment == "venv") == (sys.prefix != sys.base_prefix)
+
+
+@pytest.mark.skipif(not pathlib.Path("/usr/bin/python3").exists(), reason="no /usr/bin/python3")
+def test_the_systems_python_is_examined_in_a_child():
+    version = subprocess.run(["/usr/bin/python3", "-V"], capture_output=True, text=True, check=True).stdout.split()[1]
+    with LocalHost(Request(python="/usr/bin/python3")) as host:
+        fact = interpreter.read(host)
+    assert version.startswith(fact.version)
+    assert fact.prefix == "/usr"
+
+
+def test_a_program_that_is_no_interpreter():
+    with LocalHost(Request(python="/bin/false")) as host, pytest.raises(Exception, match=r"^/bin/false could not be examined"):
+        interpreter.read(host)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no /usr/bin/python3")
+def test_packages_of_another_interpreter(tmp_path):
+    """A real one under --python: an empty virtual environment beside ours."""
+    python = tmp_path / "env/bin/python"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    with LocalHost(Request(python=str(python))) as host:
+        fact = packages.read(host)
+        assert host.interpreter().prefix == str(tmp_path / "env")
+    assert (fact.tensorflow, fact.flavours, fact.nvidia) == (None, (), ())
