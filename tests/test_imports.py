@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "api.py": (("model", "host.local", "engine.pipeline", "probes.cuda", "reports"), LOOKING - {"time"}),
     "redact": (("model", "probes.environment", "probes.limits", "redact"), LOOKING),
     "files": (("files", "advice.shells"), {"subprocess", "socket"}),
-    "lint": (("model", "engine.plugin", "engine.manual", "lint", "reports"), LOOKING - {"os", "io"}),
+    "lint": (("model", "engine.plugin", "engine.manual", "files.bounded", "lint", "reports"), LOOKING - {"os", "io"}),
     "shadowing.py": ((), {"subprocess", "socket"}),
     "ulimits.py": ((), {"subprocess", "socket"}),
     "launch": (("model", "probes.environment", "files"), {"socket"}),

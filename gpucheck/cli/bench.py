@@ -14,6 +14,7 @@ from gpucheck.cli import signals, watchdog
 from gpucheck.cli.parameters import SECONDS, Command, FilePath, Interpreter, PositiveNumber
 from gpucheck.cli.request import STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
+from gpucheck.files.bounded import FILE_SECONDS, within
 from gpucheck.files.write import OutputFile
 from gpucheck.model import Request
 
@@ -108,7 +109,7 @@ Examples:
 @click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
 @click.option(
     "--profile",
-    type=click.Path(file_okay=False),
+    type=FilePath(file_okay=False),
     metavar="DIR",
     help="Trace a few more steps for TensorBoard, here, and sum them up.",
 )
@@ -131,12 +132,12 @@ def bench(
     the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
     configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
     """
+    until = started + timeout
+    watchdog.end_at(until, grace_seconds=DRAW_SECONDS)
     ask = _ask(asked)
     kind = _picture(plot)
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
         raise click.UsageError(f"the report and the picture would both go into {plot}")
-    until = started + timeout
-    watchdog.end_at(until, grace_seconds=DRAW_SECONDS)
     with output(target, until) as file, output(plot, until) as picture:
         result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
         try:
@@ -156,20 +157,24 @@ def _ask(asked: dict[str, Any]) -> Ask:
         if not data.endswith(".npz"):
             raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
         try:
-            with open(data, "rb"):
-                pass
+            within(FILE_SECONDS, _opened, data)
         except OSError as error:
             raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
         asked["data"] = os.path.abspath(data)
     if asked["profile"] is not None:
         asked["profile"] = os.path.abspath(asked["profile"])
         try:
-            os.makedirs(asked["profile"], exist_ok=True)
+            within(FILE_SECONDS, os.makedirs, asked["profile"], 0o777, True)
         except OSError as error:
             raise click.UsageError(f"--profile: cannot make {asked['profile']}: {error.strerror or error}") from None
     for name in ("strategies", "precisions", "batch_sizes"):
         asked[name] = tuple(dict.fromkeys(asked[name]))
     return Ask(**{name: value for name, value in asked.items() if value is not None})
+
+
+def _opened(path: str) -> None:
+    with open(path, "rb"):
+        pass
 
 
 def _picture(plot: str | None) -> str:

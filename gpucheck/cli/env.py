@@ -40,7 +40,8 @@ Examples:
 @click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
 @click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment.")
 @click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
-def env(shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
+@click.pass_obj
+def env(started: float, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
     """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
 
     Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
@@ -48,8 +49,9 @@ def env(shell: str, apply_growth: bool, action: str | None, python: str | None, 
     """
     from gpucheck.repair.prove import growth, prove
 
+    watchdog.end_at(started + timeout)
     if action == "uninstall":
-        _uninstall(python)
+        _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python))
         return
     request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
     proof = prove(lambda changed: _check(request, changed), os.environ)
@@ -95,13 +97,13 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
             _say("nothing is needed, and nothing was installed")
 
 
-def _uninstall(python: str | None) -> None:
+def _uninstall(request: Request) -> None:
     from gpucheck.engine.pipeline import observe
     from gpucheck.engine.plugin import load_probes
     from gpucheck.host.local import LocalHost
     from gpucheck.repair import install
 
-    with LocalHost(Request(level=Level.QUICK, python=python)) as host, _Refusals():
+    with LocalHost(request) as host, _Refusals():
         (reading,) = observe(host, [probe for probe in load_probes() if probe.name == "interpreter"])
         if reading.fact is None:
             raise install.NoEnvironment(f"the interpreter did not answer: {reading.problem}")

@@ -1,16 +1,21 @@
 """``gpucheck lint``: what is wrong with a training script, without running it."""
 
+import time
+
 import click
 
-from gpucheck.cli.parameters import Command
+from gpucheck.cli import watchdog
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath, reading_ends
 from gpucheck.cli.screen import look, show, standard_input
 
 
 @click.command(cls=Command)
-@click.argument("paths", metavar="TRAIN.py...", nargs=-1, required=True, type=click.Path())
+@click.argument("paths", metavar="TRAIN.py...", nargs=-1, required=True, type=FilePath())
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "github"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
-def lint(paths: tuple[str, ...], style: str, color: str) -> None:
+@click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit; what was read by then is shown.")
+@click.pass_obj
+def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
     """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
 
     Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input. What it can't be
@@ -26,9 +31,11 @@ def lint(paths: tuple[str, ...], style: str, color: str) -> None:
     from gpucheck.lint import reports, runner
     from gpucheck.lint.pages import load_rules
 
+    watchdog.end_at(started + timeout)
+    until = reading_ends(started, timeout)
     for path in paths:
         standard_input(path)
-    result = runner.lint(paths, load_rules())
+    result = runner.lint(paths, load_rules(), lambda: until - time.monotonic())
     appearance = look(color)
     show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)
     raise SystemExit(result.exit_code)

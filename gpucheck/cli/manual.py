@@ -1,10 +1,11 @@
-"""The commands that only read the project itself: the manual, the table, the schema, the completion scripts."""
+"""The commands that only read the project itself, or a log: the manual, the table, the schema, the completion scripts."""
 
 from typing import Any
 
 import click
 
-from gpucheck.cli.parameters import Command
+from gpucheck.cli import watchdog
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, reading_ends
 from gpucheck.cli.screen import look, show, standard_input
 
 
@@ -13,7 +14,15 @@ from gpucheck.cli.screen import look, show, standard_input
 @click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option("-v", "--verbose", is_flag=True, help="Also the lines that look bad and are harmless, and why.")
-def explain(what: str, style: str, color: str, verbose: bool) -> None:
+@click.option(
+    "--timeout",
+    type=SECONDS,
+    default=READ_SECONDS,
+    show_default=True,
+    help="Limit for a log; what was read by then is explained. Of a pipe, too, whose writer may then get SIGPIPE.",
+)
+@click.pass_obj
+def explain(started: float, /, what: str, style: str, color: str, verbose: bool, timeout: float) -> None:
     """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
@@ -31,7 +40,8 @@ def explain(what: str, style: str, color: str, verbose: bool) -> None:
     if what in rules:
         _explain_code(rules[what], style, color)
     else:
-        _explain_log(what, rules, style, color, verbose)
+        watchdog.end_at(started + timeout)
+        _explain_log(what, rules, style, color, verbose, reading_ends(started, timeout))
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
@@ -44,17 +54,18 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
 
 
-def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool) -> None:
+def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, until: float) -> None:
     from gpucheck.engine.explain import explain as explain_log
+    from gpucheck.files.limited import opened
     from gpucheck.files.read import STDIN, Refused
     from gpucheck.files.text import lines
     from gpucheck.reports import explanation, json
 
     standard_input(what)
     try:
-        with click.open_file(what, "rb") as file:
-            name = STDIN if what == "-" else what
-            report = explain_log(lines(file, name), name)
+        log = opened(what, until)
+        name = STDIN if what == "-" else what
+        report = explain_log(lines(log, name), name, lambda: log.cut)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:

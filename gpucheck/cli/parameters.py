@@ -21,6 +21,8 @@ Examples:
   gpucheck explain cuda-libraries-unreachable
 """
 LARGEST_BYTES = 1 << 22  # of a file of expectations
+READ_SECONDS = 120.0  # of a command that only reads
+RESERVE_SECONDS = 1.5  # kept back from it for judging and writing what was read
 DEPTHS = ("quick", "default", "full")
 
 
@@ -47,6 +49,11 @@ def here() -> str:
         return os.getcwd()
     except OSError:  # it was removed
         return os.sep
+
+
+def reading_ends(started: float, timeout: float) -> float:
+    """When a command that only reads must have read: a little before its time limit, as ``time.monotonic()`` counts."""
+    return started + timeout - min(RESERVE_SECONDS, timeout / 4)
 
 
 class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]

@@ -173,8 +173,11 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     Raises:
         click.UsageError: the interpreter to examine does not answer.
     """
+    from gpucheck.host import orphans
     from gpucheck.host.local import LocalHost
 
+    if watchdog.is_started():  # in a process of its own
+        orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
             problem = _problem(host)

@@ -15,7 +15,7 @@ from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import look, say
 from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
-from gpucheck.host import Host
+from gpucheck.host import Host, orphans
 from gpucheck.model import Level, Report, Request, Verdict
 
 CACHE_SECONDS = 1.0  # to look up or note a pass
@@ -70,6 +70,7 @@ def run(
     try:
         path = _locate(command[0])
         env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
+        orphans.disown()
         exec_command.reap()
         signals.release()
         ulimits.restore()

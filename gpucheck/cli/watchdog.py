@@ -28,6 +28,11 @@ def start() -> None:
         _State.started = True
 
 
+def is_started() -> bool:
+    """Whether this process is the command's own."""
+    return _State.started
+
+
 def end_at(end: float, grace_seconds: float = 0.0) -> None:
     """Set the end of the command, as ``time.monotonic()`` counts.
 

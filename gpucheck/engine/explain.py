@@ -1,7 +1,9 @@
 """A pasted log: lines are read as events, events name causes, and causes are folded as the findings of a live run are."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+
+import msgspec
 
 from gpucheck.advice.xid import advice
 from gpucheck.engine.manual import docstring, page
@@ -14,12 +16,13 @@ from gpucheck.logs.reading.mentions import Listing
 from gpucheck.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 
 
-def explain(lines: Iterable[str], source: str) -> Report:
+def explain(lines: Iterable[str], source: str, cut: Callable[[], str | None] = lambda: None) -> Report:
     """Name the root cause of what went wrong in a log.
 
     Args:
         lines: the log, as a stream; it is read once.
         source: what it is called: a file's name, "standard input".
+        cut: asked after reading: why the log was not read to its end; None: it was.
 
     Returns:
         A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
@@ -28,7 +31,7 @@ def explain(lines: Iterable[str], source: str) -> Report:
     """
     started = time.monotonic()
     listing = Listing()
-    log = parse(listing.through(lines), source)
+    log = msgspec.structs.replace(parse(listing.through(lines), source), cut=cut())
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     named = causes.judge(log)
     judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]

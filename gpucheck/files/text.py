@@ -1,12 +1,11 @@
 """The lines of a log that a user names: unpacked where it is compressed, refused where it is no text."""
 
 import io
-import os
-import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO
 
 from gpucheck.advice.shells import word
+from gpucheck.files.limited import Limited
 from gpucheck.files.read import MARKS, STDIN, Refused
 
 LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can hold any number of them
@@ -19,7 +18,7 @@ _FOREIGN = ((b"PK\x03\x04", "a zip archive", "unzip -p"), (b"\x28\xb5\x2f\xfd", 
 _CONTROLS = bytes({*range(1, 32)}.difference(b"\a\b\t\n\v\f\r\x0e\x0f\x1a\x1b"))  # no terminal is sent these
 
 
-def lines(stream: IO[bytes], name: str, limit: int = LIMIT) -> Iterator[str]:
+def lines(stream: IO[bytes] | Limited, name: str, limit: int = LIMIT) -> Iterator[str]:
     """The lines of a log, with their ends; what is not valid in the locale's encoding is replaced.
 
     Args:
@@ -31,7 +30,7 @@ def lines(stream: IO[bytes], name: str, limit: int = LIMIT) -> Iterator[str]:
         Refused: it is no text, or compressed and damaged, too large, or in a form that cannot be unpacked here.
     """
     head = _head(stream)
-    if head and not head.strip(b"\0") and _is_device(stream):  # /dev/zero never ends
+    if head and not head.strip(b"\0") and isinstance(stream, Limited) and stream.is_device:  # /dev/zero never ends
         raise Refused(f"cannot read {name}: it is not a text file")
     for magic, what, program in _FOREIGN:
         if head.startswith(magic):
@@ -43,7 +42,8 @@ def lines(stream: IO[bytes], name: str, limit: int = LIMIT) -> Iterator[str]:
         yield from _split(whole)
         return
     _, what, program = packed
-    content = _Unpacked(_opened(what, whole, name), name, what, program, limit)
+    late = stream.late if isinstance(stream, Limited) else lambda: False
+    content = _Unpacked(_opened(what, whole, name), name, what, program, limit, late)
     unpacked: io.BufferedReader = io.BufferedReader(content, _HEAD)
     _textual(unpacked.peek(_HEAD), name)
     yield from _split(unpacked)
@@ -54,7 +54,7 @@ def _split(stream: io.BufferedReader) -> Iterator[str]:
     return iter(lambda: text.readline(_LONGEST), "")
 
 
-def _head(stream: IO[bytes]) -> bytes:
+def _head(stream: IO[bytes] | Limited) -> bytes:
     """The first bytes, also of a pipe that hands over a few at a time; no more is waited for than tells what it is."""
     head = b""
     while len(head) < 8 and (part := _some(stream, _HEAD)):
@@ -62,16 +62,9 @@ def _head(stream: IO[bytes]) -> bytes:
     return head
 
 
-def _is_device(stream: IO[bytes]) -> bool:
-    try:
-        return stat.S_ISCHR(os.fstat(stream.fileno()).st_mode)
-    except OSError:  # a stream in memory
-        return False
-
-
-def _some(stream: IO[bytes], size: int) -> bytes:
+def _some(stream: IO[bytes] | Limited, size: int) -> bytes:
     """What is there, at least one byte before the end."""
-    return stream.read1(size) if isinstance(stream, (io.BufferedReader, io.BytesIO)) else stream.read(size)
+    return (stream.read1(size) if isinstance(stream, (io.BufferedReader, io.BytesIO)) else stream.read(size)) or b""
 
 
 def _opened(what: str, stream: io.BufferedReader, name: str) -> io.BufferedIOBase:
@@ -118,7 +111,7 @@ def _file(name: str) -> str:
 class _Behind(io.RawIOBase):
     """A stream, and before it what was read of it already."""
 
-    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
+    def __init__(self, head: bytes, stream: IO[bytes] | Limited) -> None:
         self._head, self._stream = head, stream
 
     def readable(self) -> bool:
@@ -134,8 +127,10 @@ class _Behind(io.RawIOBase):
 class _Unpacked(io.RawIOBase):
     """What a compressed file holds, up to a limit."""
 
-    def __init__(self, stream: io.BufferedIOBase, name: str, what: str, program: str, limit: int) -> None:
-        self._stream, self._name, self._what, self._program = stream, name, what, program
+    def __init__(
+        self, stream: io.BufferedIOBase, name: str, what: str, program: str, limit: int, late: Callable[[], bool]
+    ) -> None:
+        self._stream, self._name, self._what, self._program, self._late = stream, name, what, program, late
         self._limit = self._left = limit
 
     def readable(self) -> bool:
@@ -143,8 +138,10 @@ class _Unpacked(io.RawIOBase):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
-            part = self._stream.read(min(len(buffer), self._left + 1))
+            part = b"" if self._late() else self._stream.read(min(len(buffer), self._left + 1))
         except Exception as error:  # zlib.error and lzma.LZMAError have no class in common with OSError and EOFError
+            if self._late():  # what was cut off for want of time is no damage
+                return 0
             hint = f"what is left of it: {_piped(f'{self._program} {_file(self._name)}')}"
             raise Refused(f"cannot read {self._name}: its {self._what} data are damaged or cut short; {hint}") from error
         self._left -= len(part)

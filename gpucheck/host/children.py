@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping
 
 from gpucheck.child.messages import AnyTask, Task, fields_of
-from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child
+from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, orphans
 from gpucheck.host.child import LocalChild, child_argv, child_env
 from gpucheck.host.process import REAP_SECONDS, Process
 from gpucheck.host.scratch import Scratch
@@ -72,7 +72,8 @@ class Children:
             OSError: it can't be started, or the run is over.
         """
         if not self._closed:
-            process = Process(argv, env, report_bytes=report_bytes, log_bytes=log_bytes)
+            process = Process(argv, {**env, **orphans.mark()}, report_bytes=report_bytes, log_bytes=log_bytes)
+            orphans.started(process.pid)
             with self._lock:
                 if not self._closed:
                     self.processes.append(process)
@@ -94,6 +95,7 @@ class Children:
         for process in processes:
             process.reap()
             process.close()
+        orphans.end()
         self._scratch.remove()
 
     def _start_child(self, kind: type[Task], text: str) -> Process:

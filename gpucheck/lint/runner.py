@@ -1,11 +1,13 @@
 """Lints files: reads them, follows them, asks every rule. Nothing of what is linted is ever executed or imported."""
 
 import contextlib
+import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpucheck.engine.plugin import Rule
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.lint import source
 from gpucheck.lint.pages import words
 from gpucheck.lint.script import Finding, Script
@@ -52,18 +54,42 @@ class Result(NamedTuple):
         return 2 if self.failures else 1 if self.problems else 0
 
 
-def lint(paths: Iterable[str], rules: Sequence[Rule]) -> Result:
-    """Lint files and folders."""
+def lint(paths: Iterable[str], rules: Sequence[Rule], remaining: Callable[[], float] = lambda: math.inf) -> Result:
+    """Lint files and folders.
+
+    Args:
+        paths: the files and folders.
+        rules: to be asked.
+        remaining: how many seconds are left; what can't be linted in them is a failure.
+    """
     count, problems, failures = 0, list[Problem](), list[Failure]()
-    for file in source.files(paths):
-        count += 1
+    files = source.files(paths)
+    while True:
         try:
-            program = source.read(file)
+            file = within(remaining(), next, files, None)
+        except NoAnswer:
+            failures.append(_late("the search for files", remaining))
+            break
+        if file is None:
+            break
+        count += 1
+        if remaining() <= 0:
+            failures.append(_late(file, remaining))
+            break
+        try:
+            program = within(min(FILE_SECONDS, remaining()), source.read, file)
             failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
             problems += lint_program(program, rules, file)
         except source.Unreadable as error:
             failures.append(Failure(file, None, error.line, error.column, error.message))
+        except NoAnswer:
+            failures.append(_late(file, remaining))
     return Result(count, tuple(problems), tuple(failures))
+
+
+def _late(file: str, remaining: Callable[[], float]) -> Failure:
+    problem = NoAnswer().strerror if remaining() > 0 else "the time limit was reached (--timeout); what follows was not read"
+    return Failure(file, None, None, None, str(problem))
 
 
 def lint_text(text: str, rules: Sequence[Rule]) -> list[Problem]:

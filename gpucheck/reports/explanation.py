@@ -40,15 +40,19 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
             _write_line(out, event)
             out.add((event.fields.get("reason", ""), "quiet"), indent=16)
     out.blank()
+    if log.cut is not None:
+        lines = f"only the first {plural(log.lines, 'line')}" if log.lines else "nothing"
+        out.add(f"Of this log {lines} could be read: {log.cut}.")
     out.add((_conclusion(report, log), "quiet"))
     return str(out)
 
 
 def _unknown(out: TerminalText, log: Log) -> None:
+    what = "this log" if log.cut is None else "what was read of this log"
     if not log.suspects:
-        out.add("No known failure is in this log, and no line of it looks like one.", hang=2)
+        out.add(f"No known failure is in {what}, and no line of it looks like one.", hang=2)
         return
-    out.add("No known cause is in this log. These lines look most like failures:", hang=2)
+    out.add(f"No known cause is in {what}. These lines look most like failures:", hang=2)
     _suspects(out, log.suspects)
 
 

@@ -9,11 +9,13 @@ import os
 import pathlib
 import struct
 import sys
+import time
 
 import pytest
 from command import gpucheck
 
 from gpucheck.files import text
+from gpucheck.files.limited import Limited
 from gpucheck.files.read import Refused
 
 LOG = (
@@ -125,3 +127,33 @@ def test_of_standard_input_the_hint_leaves_the_file_to_be_named():
 
 def test_nothing_at_all_is_a_log_without_lines():
     assert lines(b"") == []
+
+
+def test_an_endless_stream_ends_at_a_limit_and_says_so():
+    numbers = iter(range(1000))
+    stream = Limited(lambda size: b"line %d\n" % next(numbers), most_bytes=20)
+    assert list(text.lines(stream, "-")) == ["line 0\n", "line 1\n", "line 2\n"]
+    assert stream.cut == "it is larger than 20 bytes"
+    late = Limited(lambda size: b"line\n", until=0.0)
+    assert list(text.lines(late, "-")) == []
+    assert late.cut == "the time limit was reached (--timeout)"
+
+
+def test_holes_are_passed_over_in_a_log_and_tell_a_device():
+    """A log that was emptied while its program writes on begins with a hole as long as it was."""
+    pieces = [b"\0" * 4096, b"\0" * 4096, LOG.encode(), b""]
+    assert list(text.lines(Limited(lambda size: pieces.pop(0)), "train.log")) == LOG.splitlines(keepends=True)
+    if os.path.exists("/dev/zero"):
+        assert explain("/dev/zero") == (2, "", explain("/dev/zero")[2])
+        assert "it is not a text file" in explain("/dev/zero")[2]
+
+
+def test_a_packed_log_that_is_cut_for_want_of_time_is_not_called_damaged():
+    packed = [gzip.compress(os.urandom(500_000).hex().encode())[:400_000]]
+    stream = Limited(lambda size: packed.pop() if packed else stop(), until=time.monotonic() + 100)
+
+    def stop():
+        stream.cut = "the time limit was reached (--timeout)"
+        return b""
+
+    assert "".join(text.lines(stream, "train.log.gz")) != ""

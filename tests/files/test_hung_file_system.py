@@ -22,10 +22,12 @@ def hung(tmp_path_factory):
     try:
         import fuse  # noqa: F401
     except (ImportError, OSError) as error:
-        pytest.skip(f"no FUSE for Python: {error}")
+        pytest.skip(f"no FUSE for Python ({error}): pip install fusepy, and apt-get install fuse3 libfuse2")
     unmount = shutil.which("fusermount3") or shutil.which("fusermount")
     if unmount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        pytest.skip("no fusermount, or /dev/fuse may not be used")
+        pytest.skip(
+            "no fusermount (apt-get install fuse3), or /dev/fuse may not be used (docker run --device /dev/fuse --cap-add SYS_ADMIN)"
+        )
     folder = tmp_path_factory.mktemp("hung")
     server = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hung_file_system.py"), str(folder)])
     try:
@@ -62,6 +64,10 @@ NAMED = {
     "snapshot": ("snapshot", "{}/x", *CHECK),
     "compare": ("compare", "{}/x", *CHECK),
     "bench --output": ("bench", "--timeout", str(LIMIT), "--output", "{}/x"),
+    "bench --data": ("bench", "--timeout", str(LIMIT), "--data", "{}/x.npz"),
+    "bench --profile": ("bench", "--timeout", str(LIMIT), "--profile", "{}/x/y"),
+    "env --python": ("env", "--timeout", str(LIMIT), "--python", "{}/x"),
+    "explain": ("explain", "--timeout", str(LIMIT), "{}/x"),
     "bench --plot": ("bench", "--timeout", str(LIMIT), "--plot", "{}/x.png"),
 }
 
@@ -72,6 +78,25 @@ def test_a_named_file_that_does_not_answer_is_wrong_usage(hung, args):
     assert (done.returncode, done.stdout) == (2, "")
     assert "its file system does not answer" in done.stderr
     assert hung in done.stderr
+
+
+@pytest.mark.parametrize("path", ["{}/x.py", "{}/x", "{}"])
+def test_a_program_to_lint_that_does_not_answer_is_not_readable(hung, path):
+    done = gpucheck("lint", "--timeout", str(LIMIT), path.format(hung))
+    assert done.returncode == 2, done.stderr
+    assert "unreadable: " in done.stdout
+
+
+def test_a_log_whose_file_system_stops_answering_is_explained_as_far_as_it_was_read(tmp_path):
+    reader, writer = os.pipe()
+    os.write(writer, b"ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n")
+    argv = [sys.executable, "-m", "gpucheck", "explain", "--timeout", str(LIMIT), "-"]
+    done = subprocess.run(argv, stdin=reader, capture_output=True, text=True, timeout=LIMIT + SLACK)
+    os.close(reader)
+    os.close(writer)
+    assert done.returncode == 0, done.stderr
+    assert "gpu-memory-exhausted" in done.stdout
+    assert "only the first 1 line could be read: the time limit was reached (--timeout)" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize("variable", ["TMPDIR", "HOME", "CUDA_CACHE_PATH", "GITHUB_STEP_SUMMARY", "XDG_CACHE_HOME"])

@@ -1,0 +1,72 @@
+"""What a child leaves behind in a session of its own is ended with the run; what others have started is not."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import psutil
+import pytest
+from leftovers import VARIABLE, leftovers, leftovers_after
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+
+LEAVES = """
+import os, time
+for _ in range(2):  # twice forked, in a session of its own: nobody's child, and in nobody's group
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(100)
+        os._exit(0)
+"""
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """An environment whose Python leaves processes behind wherever TensorFlow is imported."""
+    (tmp_path / "tensorflow.py").write_text(LEAVES + "raise ImportError('no')\n")
+    yield {**os.environ, VARIABLE: str(tmp_path), "PYTHONPATH": str(tmp_path)}
+    for pid in leftovers(str(tmp_path)):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_child_that_made_a_session_of_its_own_is_ended(surroundings):
+    argv = [sys.executable, "-m", "gpucheck", "--no-smoke", "--allow-cpu", "--timeout", "30"]
+    done = subprocess.run(argv, env=surroundings, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1, done.stderr
+    assert leftovers_after(surroundings[VARIABLE], 2.0) == []
+
+
+def test_what_was_started_before_and_by_others_lives_on(surroundings):
+    """A shell starts a program in the background, and becomes gpucheck, whose child that program then is."""
+    line = 'sleep 50 & exec "$@"'
+    argv = ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "gpucheck", "--no-smoke", "--allow-cpu", "--timeout", "30"]
+    process = subprocess.Popen(argv, env=surroundings, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    assert process.wait(60) == 1
+    process.stderr.close()
+    (left,) = leftovers(surroundings[VARIABLE])
+    assert psutil.Process(left).cmdline() == ["sleep", "50"]
+
+
+def test_the_command_of_run_gets_its_orphans_no_more_than_any_program(surroundings):
+    """It is no subreaper: what it leaves behind goes to the init process."""
+    told = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(37, ctypes.byref(n), 0, 0, 0); print(n.value)"
+    argv = [sys.executable, "-m", "gpucheck", "run", "--on-fail", "warn", "--allow-cpu", "--", sys.executable, "-c", told]
+    done = subprocess.run(argv, env={**surroundings, "PYTHONPATH": ""}, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+
+
+def test_a_program_that_uses_gpucheck_keeps_its_children(tmp_path):
+    program = textwrap.dedent("""
+        import subprocess, gpucheck
+        other = subprocess.Popen(["sleep", "50"])
+        gpucheck.check(level="quick", allow_cpu=True)
+        print(other.poll())
+        other.kill()
+        other.wait()
+    """)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "None\n", done.stderr
