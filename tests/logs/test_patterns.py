@@ -1,3 +1,4 @@
+import pathlib
 import re
 
 import pytest
@@ -8,6 +9,22 @@ from gpucheck.logs.reading import patterns
 def test_literals_are_plain_lower_case() -> None:
     literals = [literal for pattern in patterns.load() for literal in pattern.literals]
     assert [literal for literal in literals if not literal or literal != literal.lower()] == []
+
+
+def test_every_file_is_read_to_its_end():
+    folder = pathlib.Path(patterns.__file__).parent
+    files = {path.stem: path.read_text() for path in folder.glob("*.txt")}
+    assert set(files) == {*patterns.TOPICS, "common", "harmless"}
+    headings = {topic: len(re.findall(r"^[^\s#]", text, re.MULTILINE)) for topic, text in files.items()}
+    assert headings == {topic: len(patterns._BLOCK.findall(text)) for topic, text in files.items()}
+
+
+def test_every_function_beside_the_patterns_makes_fields():
+    unused = []
+    for path in sorted(pathlib.Path(patterns.__file__).parent.glob("[!_]*.py")):
+        texts = path.with_suffix(".txt").read_text() + path.read_text()
+        unused += [name for name in re.findall(r"^def (\w+)", path.read_text(), re.MULTILINE) if texts.count(f"{name}(") < 2]
+    assert unused == []
 
 
 @pytest.mark.parametrize(

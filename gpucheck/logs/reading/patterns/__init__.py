@@ -1,22 +1,36 @@
-"""What each line means: one file per topic, each a tuple ``PATTERNS``. Adding a line is adding a ``Pattern``.
+"""What each line means, as data: ``TOPIC.txt`` holds the patterns of a topic, ``TOPIC.py`` the functions that some of them need.
+
+    PART:                                 a part of regexes, which write it as {PART}; those of ``common.txt`` are every topic's
+        regex
+
+    kind: literal || literal              a line without any of the literals (lower case, plain) is never handed to the regex
+        regex                             as many lines as it takes, joined with nothing in between
+        => field=value, _function(), +3 lines
+
+A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. Behind ``=>`` may stand
+fields that have one value, the function that makes the fields, and how many following lines the match may run into.
 
 A pattern rests on structure that survives a rewording: error codes, status words, names of libraries and calls. The
 letter that grades a line (I, W, E, F) is no part of it, because TensorFlow and XLA grade harmless lines as errors.
 """
 
 import importlib
+import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from gpucheck.engine.plugin import modules
 from gpucheck.logs.events import Kind
 
 Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
 
-# Between a call and its result: a few words of any language, but no place, no duration and no comment.
-SAYS = r"(?!\W{0,8}(?://|#))\W{0,4}(?:(?!(?:line|in|at|on|took|after|with|for)\b)[^\W\d]+\W{1,4}){0,3}"
-
+TOPICS = (
+    *("allocator", "capabilities", "cluster", "container", "cuda", "cudnn", "forms", "health", "keras", "kernel", "libraries"),
+    *("memory", "nccl", "nvml", "pip", "platforms", "python", "tensorflow", "tpu", "training", "xla"),
+)
+_BLOCK = re.compile(r"^([^\s#].*)\n((?: {4}.*\n)+)", re.MULTILINE)
+_OPTION = re.compile(r", (?=\+\d|\w+=|_\w+\(\))")
+_PART = re.compile(r"\{([A-Z_]+)\}")
 _QUOTES = ("'", '"', "`")
 _MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe
 _FIELD_LENGTH = 240  # characters; a message longer than that is a dump
@@ -24,8 +38,8 @@ _FIELD_LENGTH = 240  # characters; a message longer than that is a dump
 
 def named(match: "re.Match[str]") -> dict[str, str] | None:
     """The pattern's named groups that took part, trimmed."""
-    found = {name: _trimmed(value) for name, value in match.groupdict().items() if value is not None}
-    return {name: value[:_FIELD_LENGTH] for name, value in found.items() if value}
+    values = ((name, _trimmed(value)) for name, value in match.groupdict().items() if value is not None)
+    return {name.rstrip("0123456789"): value[:_FIELD_LENGTH] for name, value in values if value}
 
 
 def _trimmed(value: str) -> str:
@@ -45,13 +59,14 @@ def _trimmed(value: str) -> str:
     return bare
 
 
-def fixed(**constants: str) -> Fields:
-    """The named groups and these constants."""
+def with_constants(fields: Fields, constants: dict[str, str]) -> Fields:
+    """Those fields, and the constants where a field has no value of its own."""
 
-    def fields(match: "re.Match[str]") -> dict[str, str] | None:
-        return {**(named(match) or {}), **constants}
+    def both(match: "re.Match[str]") -> dict[str, str] | None:
+        values = fields(match)
+        return None if values is None else {**constants, **values}
 
-    return fields
+    return both
 
 
 def cells(match: "re.Match[str]") -> list[tuple[str, str]]:
@@ -75,7 +90,37 @@ class Pattern(NamedTuple):
     continuation_lines: int = 0  # following lines without a prefix of their own that the match may run into
 
 
-def load() -> tuple[Pattern, ...]:
-    """Every pattern of every topic."""
-    topics = (importlib.import_module(name) for name in modules(__name__))
-    return tuple(pattern for topic in topics for pattern in topic.PATTERNS)
+def load(topics: Iterable[str] = TOPICS) -> tuple[Pattern, ...]:
+    """Every pattern of these topics."""
+    common: dict[str, str] = {}
+    list(_read("common", common))
+    return tuple(pattern for topic in topics for pattern in _read(topic, dict(common)))
+
+
+def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
+    """The patterns of a file; its parts are added to ``parts``."""
+    text = (pkgutil.get_data(__name__, f"{topic}.txt") or b"").decode()
+    for heading, block in _BLOCK.findall(text):
+        lines = [line[4:] for line in block.splitlines()]
+        options = _OPTION.split(lines.pop()[3:]) if lines[-1].startswith("=> ") else []
+        regex = _PART.sub(lambda part: parts[part[1]], "".join(lines))
+        kind, _, literals = heading.partition(": ")
+        if literals:
+            yield Pattern(Kind(kind), tuple(literals.split(" || ")), regex, *_options(topic, options))
+        else:
+            parts[heading.rstrip(":")] = regex
+
+
+def _options(topic: str, options: list[str]) -> tuple[Fields, int]:
+    """How the fields are made, and how many following lines the match may run into."""
+    constants: dict[str, str] = {}
+    fields, following = named, 0
+    for option in options:
+        name, _, value = option.partition("=")
+        if name.endswith("()"):
+            fields = getattr(importlib.import_module(f"{__name__}.{topic}"), name[:-2])
+        elif name.startswith("+"):
+            following = int(name.split()[0])
+        else:
+            constants[name] = value
+    return with_constants(fields, constants) if constants else fields, following
