@@ -12,7 +12,7 @@ import sys
 import html5lib
 import msgspec
 import pytest
-from reports.cases import CASES, cusolver, eight_one_lost, eight_passed
+from reports.cases import CASES, cusolver
 from reports.hostile import CONTROL, INJECTION, SECRETS, dirty, leaks, long, named, redacted, secretive
 
 from gpucheck.reports import html as page
@@ -84,7 +84,7 @@ def test_every_fact_is_there():
 
 
 def test_training_charts_are_inline_and_told_in_words():
-    tree = parse(page.render(eight_passed()))
+    tree = parse(page.render(CASES["pass-8-gpus"]()))
     charts = list(tree.iter(SVG + "svg"))
     assert [text.split(".")[0] for text in (chart.get("aria-label") for chart in charts)] == [
         "Samples per second",
@@ -93,13 +93,13 @@ def test_training_charts_are_inline_and_told_in_words():
     ]
     assert "mirrored GPU:0-7: samples/s 431,000" in charts[0].get("aria-label")
     assert any(text == "431,000" for text in ("".join(element.itertext()) for element in charts[0].iter(SVG + "text")))
-    source = page.render(eight_passed())
+    source = page.render(CASES["pass-8-gpus"]())
     assert "var(--accent)" in source
     assert not re.search(r"#(?:0[0-9a-f]){3}\b", source)  # the colours that the page replaces
 
 
 def test_the_same_report_is_the_same_page():
-    assert page.render(eight_one_lost()) == page.render(eight_one_lost())
+    assert page.render(CASES["fail-gpu-3"]()) == page.render(CASES["fail-gpu-3"]())
 
 
 def test_secrets():
