@@ -113,7 +113,7 @@ class FakeHost:
         self._unwritable = unwritable
         self._uname = uname
         self._programs = dict(programs or {})
-        self._children = dict(children or {})
+        self.child_of = dict(children or {})
         self._interpreter = interpreter if isinstance(interpreter, str) else Interpreter(**{**NOWHERE, **(interpreter or {})})
         self.asked: list[Task] = []
         self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
@@ -228,7 +228,7 @@ class FakeHost:
 
     def child(self, task: Task, limit: float = 30.0) -> FakeChild:
         self.asked.append(task)
-        return self._children.get(task.child) or FakeChild(how="not started: no such child in this test")
+        return self.child_of.get(task.child) or FakeChild(how="not started: no such child in this test")
 
 
 def _matches(path: str, pattern: str) -> bool:

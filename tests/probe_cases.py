@@ -14,16 +14,25 @@ memory = [68719476736, 53687091200]      any other argument of FakeHost
 
 import importlib
 import json
+import pkgutil
 from pathlib import Path
 
 import msgspec
-from fakes import FakeHost
+from fakes import FakeChild, FakeHost
 
+from gpucheck.child import messages
+from gpucheck.child.messages import Stage
 from gpucheck.host import Completed, Disk, Memory
 from gpucheck.model import Request
 
+MESSAGES = {
+    name: kind
+    for module in ["", *(f".{module.name}" for module in pkgutil.iter_modules(messages.__path__))]
+    for name, kind in vars(importlib.import_module(messages.__name__ + module)).items()
+    if isinstance(kind, type)
+}
 FOLDER = Path(__file__).parent / "cases" / "probes"
-GROUPS = {"file": "files", "link": "links", "node": "nodes", "env": "env", "program": "programs"}
+GROUPS = {"file": "files", "link": "links", "node": "nodes", "env": "env", "program": "programs", "child": "children"}
 LISTS = {"folder": "folders", "unwritable": "unwritable"}
 TYPES = {
     "memory": lambda value: Memory(*value),
@@ -54,7 +63,7 @@ def entry(word, rest):
     """The name and the value of a file, link, device, variable or program."""
     if ":\n" in rest:
         name, _, text = rest.partition(":\n")
-        return name, text
+        return name, child(text.splitlines()) if word == "child" else text
     if word == "link":
         name, _, target = rest.partition(" -> ")
         return name, target
@@ -63,18 +72,50 @@ def entry(word, rest):
     return name, Completed(*value) if isinstance(value, list) else value
 
 
+def child(lines):
+    """A child that already ended."""
+    said, ending = [], {}
+    for line in lines:
+        name, equals, value = line.partition(" = ")
+        if equals and name in ("how", "stage", "log", "starved"):
+            ending[name] = Stage(*json.loads(value)) if name == "stage" else json.loads(value)
+            continue
+        job, bar, message = line.rpartition(" | ")
+        kind, _, fields = message.partition(" ")
+        made = msgspec.convert(json.loads(fields), MESSAGES[kind])
+        said.append((job, made) if bar else made)
+    return FakeChild(*said, **ending)
+
+
 def fact(probe, case):
     """What the probe reads."""
-    return importlib.import_module(f"gpucheck.probes.{probe}").read(host(case.given))
+    return module(probe).read(host(case.given))
+
+
+def module(probe):
+    return importlib.import_module(f"gpucheck.probes.{probe}")
 
 
 def outcome(probe, case):
     """The lines that come out."""
+    machine = host(case.given)
     try:
-        fields = known(msgspec.to_builtins(fact(probe, case)))
+        fields = known(msgspec.to_builtins(module(probe).read(machine)))
+        lines = [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()] or ["-> nothing"]
     except Exception as error:  # each probe has its own
-        return [f"-> {type(error).__name__}: {error}"]
-    return [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()] or ["-> nothing"]
+        lines = [f"-> {type(error).__name__}: {error}"]
+    return lines + [f"-> {deed}" for deed in deeds(machine)]
+
+
+def deeds(machine):
+    """What was done to the machine: programs and children that were started, what these were told, connections."""
+    yield from (f"runs {' '.join(argv)}" for argv in machine.ran)
+    yield from dict.fromkeys(
+        f"asks {task.child} {json.dumps(known(messages.fields_of(task)), default=list)}" for task in machine.asked
+    )
+    for name, child in machine.child_of.items():
+        yield from (f"tells {name} {type(message).__name__}" for message in child.sent)
+    yield from (f"connects to {address}" for address in machine.connected)
 
 
 def known(value):

@@ -1,6 +1,5 @@
 """What a probe asks a machine for, and answers too long for a file of cases."""
 
-import json
 import re
 
 import pytest
@@ -52,34 +51,6 @@ def test_an_empty_tf_config_is_none(value):
 )
 def test_a_tf_config_without_end(value, problem):
     assert problem in cluster.read(FakeHost(env={"TF_CONFIG": value}, request=QUICK)).problems[0]
-
-
-@pytest.mark.parametrize(
-    ("level", "connected"), [(Level.DEFAULT, []), (Level.FULL, [f"10.0.0.{number}:2222" for number in range(2, 6)])]
-)
-def test_other_tasks_are_connected_to_only_with_full(level, connected):
-    jobs = {"worker": [f"10.0.0.{number}:2222" for number in range(1, 5)], "ps": ["10.0.0.5:2222"]}
-    config = json.dumps({"cluster": jobs, "task": {"type": "worker", "index": 0}})
-    peers = {"10.0.0.2:2222": None, "10.0.0.3:2222": "refused", "10.0.0.4:2222": "timed out", "10.0.0.5:2222": "no such name"}
-    host = FakeHost(env={"TF_CONFIG": config}, request=Request(level=level), peers=peers)
-    fact = cluster.read(host)
-    assert sorted(host.connected) == connected
-    silent = [("worker 3", "timed out"), ("ps 0", "no such name")]
-    assert [(one.task, one.reason) for one in fact.unreachable] == (silent if connected else [])
-
-
-def test_a_syslog_file_of_this_start_needs_no_program():
-    lines = (
-        "2026-02-28T07:00:00+00:00 node1 kernel: NVRM: Xid (PCI:0000:3b:00): 48, DBE",
-        "2026-03-01T08:00:01+00:00 node1 kernel: Linux version",
-        f"2026-03-01T09:00:00+00:00 node1 kernel: {LOST}",
-    )
-    host = FakeHost({**STAT, "/var/log/kern.log": "\n".join(lines) + "\n"}, request=QUICK)
-    fact = kernel_log.read(host)
-    assert (fact.readable, fact.source, fact.problem) == (True, "/var/log/kern.log", None)
-    assert [(event.code, event.device, event.time) for event in fact.events] == [(79, "0000:3b:00.0", "2026-03-01T09:00:00Z")]
-    assert fact.events[0].text == LOST
-    assert host.ran == []
 
 
 def test_syslog_lines_without_a_year(berlin):

@@ -18,7 +18,7 @@ def test_cases(probe, request):
     case_files.check(path, case_files.read(path), outcome, request.config.getoption("--update-goldens"))
 
 
-@pytest.mark.parametrize("probe", ["container", "kernel_module", "pci", "system"])
+@pytest.mark.parametrize("probe", ["container", "device_nodes", "kernel_module", "pci", "system"])
 def test_the_recorded_machine_is_read_as_recorded(probe):
     cases = case_files.read(probe_cases.FOLDER / f"{probe}.txt")
     (fact,) = [probe_cases.fact(probe, case) for case in cases if case.title == "Recorded h200"]

@@ -3,10 +3,9 @@ import sys
 
 import msgspec
 import pytest
-from fakes import FakeChild, FakeHost, machine
+from fakes import machine
 from lab import fake_driver
 
-from gpucheck.child.messages.drivers import LibraryLoaded
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes import cuda
@@ -122,13 +121,6 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
     assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no answer within 4.4 s in cuInit", "13.0")
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
-
-
-def test_no_library():
-    words = "libcuda.so.1: cannot open shared object file"
-    fact = cuda.read(FakeHost(children={"cuda": FakeChild(LibraryLoaded("library-not-found", problem=words))}))
-    assert (fact.status, fact.problem) == ("library-not-found", words)
-    assert fact.device_count is None
 
 
 @pytest.mark.parametrize(

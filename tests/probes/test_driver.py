@@ -5,26 +5,14 @@ import time
 
 import msgspec
 import pytest
-from fakes import FakeChild, FakeHost, machine
+from fakes import machine
 from lab import fake_driver
 
-from gpucheck.child.messages import Crashed, Stage
-from gpucheck.child.messages.drivers import DriverStarted, LibraryLoaded
-from gpucheck.child.messages.nvml import Gpu, GpuRead, NvmlSystem
-from gpucheck.host import Completed
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes import driver, gpus
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
-
-LOADED = LibraryLoaded("loaded", "/usr/lib/libnvidia-ml.so.1")
-MISSING = LibraryLoaded("library-not-found", problem="libnvidia-ml.so.1: cannot open shared object file")
-MISMATCH = DriverStarted(18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "RM has detected ...")
-
-
-def host_with(child, **more):
-    return FakeHost(children={"nvml": child}, **more)
 
 
 @linux
@@ -116,77 +104,3 @@ def test_nvml_hangs_and_is_stopped_in_time(driver_host):
 def test_slow_is_not_hung(driver_host):
     with driver_host({"nvmlInit_v2": "slow:0.5"}) as host:
         assert driver.read(host).status == "ok"
-
-
-def test_it_hangs_on_one_gpu():
-    system = NvmlSystem(version="580.1", nvml_version="13", cuda_version=12080, gpu_count=8)
-    child = FakeChild(LOADED, DriverStarted(), system, ("0", GpuRead(Gpu(0))), how="timed out", stage=Stage("gpu", "1"))
-    fact = driver.read(host_with(child))
-    assert (fact.status, fact.problem) == ("hung", "no answer within 20 s while NVML was asked about GPU 1")
-    assert (fact.version, fact.cuda_version, fact.gpu_count) == ("580.1", "12.8", 8)
-
-
-@pytest.mark.parametrize(
-    "child",
-    [FakeChild(how="not started: no memory"), FakeChild(Crashed("ImportError", "no pynvml"), how="ImportError: no pynvml")],
-)
-def test_what_could_not_ask_says_nothing_about_the_driver(child):
-    with pytest.raises(RuntimeError, match=r"could not be asked: (not started: no memory|ImportError: no pynvml)"):
-        driver.read(host_with(child))
-
-
-SMI = {"env": {"PATH": "/usr/bin"}, "files": {"/usr/bin/nvidia-smi": ""}}
-
-
-def test_nvidia_smi_is_not_asked_where_nvml_answers():
-    host = host_with(FakeChild(LOADED, DriverStarted(), NvmlSystem(gpu_count=1)), **SMI)
-    assert driver.read(host).nvidia_smi is None
-    assert host.ran == []
-
-
-def test_nvidia_smi_adds_its_words_where_nvml_fails():
-    words = "Failed to initialize NVML: Driver/library version mismatch\n\nNVML library version: 580.159\n"
-    host = host_with(
-        FakeChild(LOADED, MISMATCH),
-        programs={"nvidia-smi": Completed("exited", 18, words, "", 0.1)},
-        **SMI,
-    )
-    fact = driver.read(host)
-    assert (fact.status, fact.result) == ("failed", 18)
-    assert fact.nvidia_smi == words.replace("\n\n", "\n").strip()
-
-
-def test_nvidia_smi_of_wsl_is_found_off_path():
-    host = host_with(
-        FakeChild(MISSING),
-        files={driver.WSL_NVIDIA_SMI: ""},
-        programs={driver.WSL_NVIDIA_SMI: "x" * 2000},
-    )
-    fact = driver.read(host)
-    assert fact.status == "library-not-found"
-    assert fact.nvidia_smi == "x" * 500
-
-
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (Completed("timed out", -9, "", "", 5.0), "(timed out)"),
-        (Completed("exited", 6, "", "", 0.1), "(exited with status 6, without a word)"),
-        (Completed("killed by SIGSEGV", -11, "Thu Nov 21\n", "", 0.1), "Thu Nov 21\n(killed by SIGSEGV)"),
-    ],
-)
-def test_nvidia_smi_fails_too(answer, words):
-    host = host_with(FakeChild(LOADED, MISMATCH), programs={"nvidia-smi": answer}, **SMI)
-    assert driver.read(host).nvidia_smi == words
-
-
-def test_nvidia_smi_is_not_asked_when_time_is_up():
-    host = host_with(FakeChild(LOADED, how="killed by SIGSEGV", stage="init"), remaining=1.0, **SMI)
-    assert driver.read(host).nvidia_smi is None
-    assert host.ran == []
-
-
-def test_a_machine_without_a_driver():
-    host = host_with(FakeChild(MISSING))
-    assert msgspec.to_builtins(driver.read(host))["status"] == "library-not-found"
-    assert host.ran == []

@@ -12,9 +12,9 @@ from lab import fake_driver
 
 from gpucheck.child.messages import nvml
 from gpucheck.child.messages.cuda import CudaDevice as CudaAnswer
-from gpucheck.child.messages.drivers import DriverStarted, LibraryLoaded
+from gpucheck.child.messages.drivers import LibraryLoaded
 from gpucheck.child.messages.frameworks import Device as DeviceAnswer
-from gpucheck.child.messages.nvml import GpuRead, NvmlSystem, NvmlTask
+from gpucheck.child.messages.nvml import NvmlTask
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 from gpucheck.probes import gpus
@@ -221,19 +221,6 @@ def test_a_library_cut_in_the_middle_is_told_from_a_missing_one(driver_folder, t
 def test_a_refusing_nvml_counts_none(driver_host):
     assert asked(driver_host({"nvmlInit_v2": 9})) == ()
     assert read(FakeChild(LibraryLoaded("library-not-found", problem="..."))) == ()
-
-
-@pytest.mark.parametrize("how", ["killed by SIGSEGV", "timed out"])
-@pytest.mark.parametrize(("stage", "where"), [("init", "in nvmlInit"), (None, "between stages")])
-def test_a_driver_that_never_came_to_counting_leaves_the_gpus_unknown(how, stage, where):
-    with pytest.raises(RuntimeError, match=where):
-        read(FakeChild(LOADED, how=how, stage=stage))
-
-
-def test_a_hang_in_shutdown_spoils_no_gpu():
-    answer = ("0", GpuRead(nvml.Gpu(0, name="NVIDIA L4")))
-    child = FakeChild(LOADED, DriverStarted(), NvmlSystem(gpu_count=1), answer, how="timed out", stage="shutdown")
-    assert read(child) == (Gpu(index=0, name="NVIDIA L4"),)
 
 
 def test_the_fact_has_every_field_that_the_child_reports():
