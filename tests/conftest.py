@@ -23,6 +23,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite what tests/golden and tests/cases/rules expect")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give one worker all tests of a file that train in a fixture of their module, or each worker would train anew."""
+    for item in items:
+        if item.get_closest_marker("tensorflow") and item.path.parent.name != "lab":
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+
+
 # The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(pathlib.Path(__file__).parent / "imports_noted"), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -131,6 +131,7 @@ def test_a_real_run(tmp_path):
 
 @needs_tensorflow
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_a_loss_that_is_no_number_is_no_measurement(tmp_path):
     import numpy as np
 
@@ -144,6 +145,7 @@ def test_a_loss_that_is_no_number_is_no_measurement(tmp_path):
 
 @needs_tensorflow
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_own_data_to_a_target(tmp_path):
     import numpy as np
 
@@ -166,6 +168,7 @@ def test_own_data_to_a_target(tmp_path):
 
 @needs_tensorflow
 @pytest.mark.tensorflow
+@pytest.mark.slow
 def test_out_of_time():
     marker = f"bench-late-{os.getpid()}"
     done = gpucheck(*ENDLESS, "--timeout", "20", env={**os.environ, VARIABLE: marker})

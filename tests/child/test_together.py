@@ -71,6 +71,7 @@ sys.settrace(trace)
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_a_crash_is_pinned_on_the_device_that_causes_it(tmp_path):
     """Of three that trained when the process died, one kills it again when it trains alone."""
     (tmp_path / "sitecustomize.py").write_text(CRASH)
@@ -177,6 +178,7 @@ assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimize
 
 
 @needs_tensorflow
+@pytest.mark.slow
 def test_each_device_scales_its_own_loss():
     done = subprocess.run([sys.executable, "-c", HALF], capture_output=True, text=True, timeout=240, check=True)
     for run in json.loads(done.stdout):

@@ -129,6 +129,7 @@ print(json.dumps(found))
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_a_slow_pipeline_is_most_of_a_real_step(tmp_path):
     done = subprocess.run([sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr[-2000:]

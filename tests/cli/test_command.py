@@ -221,14 +221,6 @@ def test_the_whole_run_trains_and_conforms_to_its_schema(schema):
     assert [(run["strategy"], run["status"]) for run in got["training"]] == [("one_device", "passed"), ("mirrored", "passed")]
 
 
-@pytest.mark.tensorflow
-def test_several_workers():
-    got = report("--allow-cpu", "--strategy", "multi_worker_mirrored")
-    (run,) = got["training"]
-    assert (run["strategy"], run["status"], run["replicas"], run["reason"]) == ("multi_worker_mirrored", "passed", 2, None)
-    assert run["replicas_equal"] is True
-
-
 def test_another_interpreter_is_examined():
     system = pathlib.Path("/usr/bin/python3")
     if not system.exists():

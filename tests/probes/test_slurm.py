@@ -124,6 +124,7 @@ print(json.dumps(answers))
 
 @pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
+@pytest.mark.slow
 def test_tensorflows_resolver_says_the_same():
     done = subprocess.run(
         [sys.executable, "-c", RESOLVE],

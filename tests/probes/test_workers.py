@@ -100,6 +100,7 @@ class TestTrained:
             assert run.shards_verified is True
             assert run.replicas_equal is True
 
+    @pytest.mark.slow
     def test_a_peer_that_is_killed_in_the_middle(self, train, cluster, tmp_path):
         (tmp_path / "sitecustomize.py").write_text(DIES)
         survivor, victim = train(*({**env, "PYTHONPATH": str(tmp_path)} for env in cluster))

@@ -108,6 +108,7 @@ class TestTensorFlow:
         assert (resolver.tried, resolver.connected) == (True, False)
         assert runs == [("mirrored", ("CPU:0", "CPU:1", "CPU:2"), "passed"), ("tpu", (), "skipped")]
 
+    @pytest.mark.slow
     def test_the_cpu_is_trained_beside_a_tpu_that_does_not_answer(self, monkeypatch):
         monkeypatch.setattr(frameworks, "TPU_SECONDS", 1.0)
         resolver, runs = proven("grpc://127.0.0.1:9", strategies=("one_device",))  # TensorFlow knocks there for a minute
