@@ -11,7 +11,7 @@ VENV ?= .venv
 ARGS ?=
 BIN := $(VENV)/bin
 WORKERS ?= auto
-PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/test_*.py
 
 # TensorFlow has wheels for these; the first interpreter found among them makes the environment.

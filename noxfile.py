@@ -9,4 +9,4 @@ nox.options.error_on_missing_interpreters = False
 def tests(session: nox.Session) -> None:
     """Install gpucheck as a user does, and test it."""
     session.install(".[test]")
-    session.run("pytest", "-q", "-n", "auto", "--dist", "loadgroup", "-m", "not tensorflow and not slow", *session.posargs)
+    session.run("pytest", "-q", "-n", "auto", "-m", "not tensorflow and not slow", *session.posargs)

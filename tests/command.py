@@ -48,7 +48,7 @@ def in_a_process(*args: object, cwd: str | os.PathLike[str] = ".", env: Mapping[
         [sys.executable, "-m", "gpucheck", *map(str, args)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         stdin=subprocess.DEVNULL,
         cwd=cwd,
         env={**{name: value for name, value in os.environ.items() if name not in own_settings()}, **(env or {})},

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 from lab import fake_driver
+from xdist.scheduler import LoadScopeScheduling
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
@@ -23,17 +24,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite what tests/golden and tests/cases/rules expect")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give one worker all tests of a file that train in a fixture of their module, or each worker would train anew."""
-    for item in items:
-        if item.get_closest_marker("tensorflow") and item.path.parent.name != "lab":
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+class ByFileWhereATrainingIsShared(LoadScopeScheduling):  # type: ignore[misc]
+    """What pytest-xdist gives to one worker: a file whose tests share a training, and elsewhere a single test."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return file if file.startswith(("tests/child/", "tests/experiments/")) else nodeid
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
+    """Hand tests out so that what is trained for a whole file is trained once."""
+    return ByFileWhereATrainingIsShared(config, log)
 
 
 # The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(pathlib.Path(__file__).parent / "imports_noted"), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+# Several tests train at a time: with more threads each they would only wait for each other.
+os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 os.environ["TEST_IMPORTS_OF_TENSORFLOW"] = tempfile.mkstemp(prefix="imports-of-tensorflow-")[1]
 
 

@@ -35,6 +35,7 @@ def test_it_is_caught_and_training_goes_on():
     assert made.note.startswith("ResourceExhaustedError: OOM when allocating tensor with shape")
 
 
+@pytest.mark.slow
 def test_a_child_that_is_killed_is_an_answer(tmp_path):
     (tmp_path / "sitecustomize.py").write_text(KILLED)
     made = provoked(PYTHONPATH=str(tmp_path))

@@ -17,11 +17,9 @@ import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 from dataclasses import asdict
-from gpucheck.child.experiments import Setting
 from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import fit, together
 from gpucheck.child.smoke.tensorflow import TensorFlowJob
-from gpucheck.experiments import global_batch
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass
@@ -31,9 +29,8 @@ names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
 jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
 alone = fit.train(Reporter(), tf.keras, jobs[0], TensorFlowJob(tf, tf.keras, jobs[0], names))
 beside = together.train(Reporter(), tf, tf.keras, jobs, names)
-tried = global_batch.run(Setting(tf, tf.keras, names, []))
 runs = [asdict(result) for result in (alone, *beside)]
-print(json.dumps({"module": tf.keras.__name__, "runs": runs, "tried": asdict(tried)}))
+print(json.dumps({"module": tf.keras.__name__, "runs": runs}))
 """
 
 
@@ -54,8 +51,3 @@ def test_devices_train_alone_and_at_the_same_time(found):
     ]
     first, *others = (run["loss"]["first"] for run in found["runs"])
     assert others == pytest.approx([first, first], rel=1e-3)
-
-
-def test_an_experiment_is_made(found):
-    assert found["tried"]["problem"] is None
-    assert found["tried"]["figures"]["global_batch_size"] == 32

@@ -24,7 +24,7 @@ LIMIT_SECONDS = {QUICK: 60.0, NO_SMOKE: 60.0, DEFAULT: 120.0}
 NOTHING = ()  # expected of a healthy control: no finding of level error
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 GONE_SECONDS = 2.0
-PASSED_ON = ("LANG", "TMPDIR", "SYSTEMROOT", "PYTHONDONTWRITEBYTECODE")
+PASSED_ON = ("LANG", "TMPDIR", "SYSTEMROOT", "PYTHONDONTWRITEBYTECODE", "TF_NUM_INTRAOP_THREADS")
 
 
 class Unavailable(Exception):

@@ -48,10 +48,8 @@ def machine(bench):
 def test_eval_makes_tensorflow_list_the_gpu_in_a_folder_with_blanks_and_quotes(bench):
     machine = Machine(bench, "it's an env")
     listing = f"{machine.python} -c {shlex.quote(LISTED)}"
-    assert machine.run(listing).stdout == "[]\n"
-    for shell in ("sh", "bash"):
-        done = machine.run(f'eval "$({machine.repaired("--shell", "sh")})"\n{listing}', shell)
-        assert done.stdout == GPU, done.stderr
+    done = machine.run(f'eval "$({machine.repaired("--shell", "sh")})"\n{listing}')
+    assert done.stdout == GPU, done.stderr
 
 
 def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):

@@ -48,6 +48,7 @@ def gpus(lab, tmp_path, lines, leave_out=None):
     return json.loads(answer.stdout)
 
 
+@pytest.mark.slow
 def test_every_gpu_is_listed(lab, tmp_path):
     lines = {"gpus": 2, "gpu.1.compute_capability": "8.0"}
     assert gpus(lab, tmp_path, lines) == [["/physical_device:GPU:0", 9, 0], ["/physical_device:GPU:1", 8, 0]]
