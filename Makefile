@@ -1,7 +1,8 @@
 # make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
 # make smoke-test   the recurring check: the training jobs only
 # make quick        the tests that one runs all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
-# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, one fault of tests/lab per code
+# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/lab
+# make lab-chosen   the faults of tests/lab that TensorFlow must show, one per code; continuous integration runs lint, test and this
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
 # make lab          inject every fault of tests/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
@@ -23,7 +24,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all lab lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all lab-chosen lab lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -35,7 +36,10 @@ quick: $(VENV)/.test
 	$(PYTEST) -m "not tensorflow and not slow" $(QUICK) $(ARGS)
 
 test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
-	$(PYTEST) -rs -m "not slow" $(ARGS)
+	$(PYTEST) -rs -m "not slow and not lab_chosen" $(ARGS)
+
+lab-chosen: compiled $(VENV)/.test
+	$(PYTEST) -m "lab_chosen and not slow" tests/lab $(ARGS)
 
 test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras
 	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)

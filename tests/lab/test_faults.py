@@ -11,12 +11,15 @@ FAULTS = [fault for name in FILES for fault in importlib.import_module(f"lab.fau
 
 
 def cases():
-    """Every fault; the cheapest one of each code stands for it in `make test`, the others wait for `make test-all`."""
+    """Every fault; the cheapest one of each code stands for it in `make test` or `make lab-chosen`, the others wait for `make test-all`.
+
+    Those that need TensorFlow take longer than `make test` may.
+    """
     chosen = {}
     for fault in sorted(FAULTS, key=lambda fault: LEVELS.index(fault.level)):
         chosen.setdefault(fault.expected, fault.name)
     for fault in FAULTS:
-        marks = [] if fault.level == QUICK else [pytest.mark.tensorflow]
+        marks = [] if fault.level == QUICK else [pytest.mark.tensorflow, pytest.mark.lab_chosen]
         if fault.name not in chosen.values():
             marks.append(pytest.mark.slow)
         yield pytest.param(fault, id=fault.name, marks=marks)
