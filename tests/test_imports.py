@@ -22,7 +22,17 @@ MAY_IMPORT = {
     ),
     "compat": (("compat",), LOOKING),
     "host": (
-        ("model", "ulimits", "host", "files.bounded", "child.interpreter", "child.messages", "child.runtime", "shadowing"),
+        (
+            "model",
+            "ulimits",
+            "host",
+            "files.bounded",
+            "files.ownership",
+            "child.interpreter",
+            "child.messages",
+            "child.runtime",
+            "shadowing",
+        ),
         set(),
     ),
     "probes": (
@@ -94,6 +104,7 @@ MAY_IMPORT = {
             "processes.frameworks",
             "strategies",
             "probes.interpreter",
+            "probes.limits",
             "reports",
             "files",
             "redact",

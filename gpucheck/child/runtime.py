@@ -29,9 +29,10 @@ class Reporter:
         self._before = b"\n"  # ends what the user's own start-up code may have written there
         self._messages: list[dict[str, Any]] = []
         self._lifeline = os.dup(0)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
+        empty, writer = os.pipe()  # a chroot may have no /dev/null
+        os.close(writer)
+        os.dup2(empty, 0)
+        os.close(empty)
         import _thread
 
         self._writing = _thread.allocate_lock()  # several threads may report

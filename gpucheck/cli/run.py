@@ -140,9 +140,13 @@ def _bounded(seconds: float, work: Callable[..., _Result], *args: Any) -> _Resul
 def _name(request: Request, repair: bool) -> str | None:
     from gpucheck.host.local import LocalHost
     from gpucheck.launch import pass_cache
+    from gpucheck.probes.limits import lasting, read
 
     with LocalHost(request) as host:
-        return _bounded(FILE_SECONDS, lambda: pass_cache.key(request, os.environ, _described(host), f"repair {repair}"))
+        return _bounded(
+            FILE_SECONDS,
+            lambda: pass_cache.key(request, os.environ, _described(host), f"repair {repair}", lasting(read(host))),
+        )
 
 
 def _described(host: Host) -> dict[str, Any]:

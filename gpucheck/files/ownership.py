@@ -1,7 +1,12 @@
-"""Who can have written a file that nobody named: what was found by searching counts only if no other user can have."""
+"""Who can have written a file that nobody named: what was found by searching counts only if no other user can have.
+
+Beside files: modules of the current folder, and programs that root would execute.
+"""
 
 import os
 import stat
+
+_NOBODY = 65534
 
 
 def why_untrusted(path: str) -> str | None:
@@ -24,6 +29,30 @@ def why_untrusted(path: str) -> str | None:
         if reason is not None:
             return reason
     return None
+
+
+def is_ours(folder: str) -> bool:
+    """Whether only this user and root can put files into a folder; False where it can't be looked at."""
+    try:
+        return not hasattr(os, "geteuid") or _why(os.stat(folder), "it", True) is None
+    except OSError:
+        return False
+
+
+def why_not_as_root(program: str) -> str | None:
+    """Why root does not execute a program: another user can have written it. None for any other user, and for what is absent.
+
+    A file of nobody's is one of the host's root, as a container without root privileges sees it.
+    """
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return None
+    try:
+        status = os.stat(program)
+    except OSError:
+        return None
+    if status.st_uid not in (0, _NOBODY):
+        return f"it belongs to user {status.st_uid}, and root executes nothing of other users"
+    return "it can be written by every user, and root executes no such file" if status.st_mode & stat.S_IWOTH else None
 
 
 def _why(status: os.stat_result, name: str, permissions: bool) -> str | None:

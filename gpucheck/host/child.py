@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from gpucheck import ulimits
 from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task, fields_of
+from gpucheck.files.ownership import is_ours
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.host.inbox import Inbox
 from gpucheck.host.process import Process
@@ -25,6 +26,9 @@ BOOTSTRAP = (
     "from gpucheck.child.boot import main; main()"
 )
 
+# Where others can put files into the current folder, which `python -c` takes modules from first.
+_LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
+
 _PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
 OLDEST = (3, 8)  # Python; what runs in children is written for it
 
@@ -34,6 +38,8 @@ def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
     python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
     files = ulimits.given() if kind.examined else None
     code = BOOTSTRAP if files is None else f"{BOOTSTRAP.removesuffix('main()')}main({files})"
+    if kind.examined and not is_ours(os.curdir):
+        code = _LEAVE_OUT_FOLDER + code
     return [*python, "-c", code, PACKAGE, kind.child, text]
 
 
@@ -113,7 +119,7 @@ class LocalChild:
         if problem is not None and not process.late:
             how = f"stopped: {problem}"
         elif crash is not None:
-            how = f"{crash.type}: {crash.message}"
+            how = f"{crash.type}: {crash.message}" if crash.message else crash.type
         elif how == "finished" and not done:
             how = "ended without a word"
         still = () if done else tuple(self._inbox.open)

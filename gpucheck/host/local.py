@@ -12,6 +12,7 @@ from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
 from gpucheck.child.messages import AnyTask, Task
 from gpucheck.child.messages.interpreter import Interpreter, InterpreterTask
+from gpucheck.files.ownership import why_not_as_root
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, Memory
 from gpucheck.host.child import unanswered
 from gpucheck.host.children import Children
@@ -183,6 +184,9 @@ class LocalHost:
     def run(self, argv: list[str], timeout: float = 10.0) -> Completed:
         """Run a program to its end; killed as a group when late."""
         started = time.monotonic()
+        refused = why_not_as_root(self.which(argv[0]) or argv[0])
+        if refused is not None:
+            return Completed(f"not started: {refused}", None, "", "", 0.0)
         try:
             process = self.started.start(argv, dict(self.env))
         except FileNotFoundError:

@@ -38,7 +38,7 @@ class Process:
             argv: program and arguments; no shell sees them.
             env: its whole environment.
             report_bytes: of a child of ours, whose standard input is a pipe that we hold open: how much is kept of the beginning
-                of its standard output, which is its report. None: no child of ours; its standard input is /dev/null.
+                of its standard output, which is its report. None: no child of ours; its standard input is empty.
             log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
 
         Raises:
@@ -51,11 +51,12 @@ class Process:
         self.started = time.monotonic()
         self.abandoned = False
         self.late = False
+        empty = _empty() if report_bytes is None else None
         try:
             self._popen = subprocess.Popen(
                 argv,
                 env=dict(env),
-                stdin=subprocess.PIPE if report_bytes is not None else subprocess.DEVNULL,
+                stdin=subprocess.PIPE if empty is None else empty,
                 stdout=self.out.writer,
                 stderr=self.err.writer,
                 start_new_session=True,
@@ -66,6 +67,8 @@ class Process:
         finally:
             os.close(self.out.writer)
             os.close(self.err.writer)
+            if empty is not None:
+                os.close(empty)
         self._pidfd = _pidfd(self._popen.pid)
         self._followers = self._follow()
 
@@ -183,6 +186,13 @@ class Process:
         if not POLLS and self.returncode is not None:
             for thread in self._followers:
                 thread.join(SETTLE_SECONDS)
+
+
+def _empty() -> int:
+    """A standard input at its end: a chroot may have no /dev/null."""
+    reader, writer = os.pipe()
+    os.close(writer)
+    return reader
 
 
 def signal_name(number: int) -> str:

@@ -33,6 +33,14 @@ _MODULES = ("tensorflow", "keras", "nvidia")
 Changes = list[tuple[str, str | None]]  # variables to set, or (None) to take out
 
 
+class _Pass(msgspec.Struct):
+    """What is stored of a pass."""
+
+    format: int
+    at: float  # as ``_now`` counts
+    changes: Changes
+
+
 def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any], *more: str) -> str:
     """A digest of everything under which a pass counts.
 
@@ -40,7 +48,7 @@ def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any]
         request: what is checked.
         env: the environment it is checked in.
         interpreter: the examined interpreter's account of itself (``Host.interpreter``).
-        more: anything else that was asked.
+        more: anything else that was asked, or that the pass depends on: the limits of this process.
     """
     digest = hashlib.sha256()
     for part in _parts(request, env, interpreter, more):
@@ -51,13 +59,13 @@ def key(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any]
 def recall(name: str, seconds: float, env: Mapping[str, str]) -> Changes | None:
     """The changes to the environment under which that check passed, if it did within so many seconds; None if not."""
     folder = _folder(env)
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(OSError, ValueError, RecursionError):
         path = f"{folder}/passed-{name}"
         if folder is None or why_untrusted(path) is not None:
             return None
-        content = json.loads(read(path, _SIZE_MAX_BYTES))
-        if content["format"] == _FORMAT and 0 <= _now() - float(content["at"]) <= seconds:
-            return [(str(variable), None if value is None else str(value)) for variable, value in content["changes"]]
+        noted = msgspec.json.decode(read(path, _SIZE_MAX_BYTES), type=_Pass)
+        if noted.format == _FORMAT and 0 <= _now() - noted.at <= seconds and all(map(_can_be_set, noted.changes)):
+            return noted.changes
     return None
 
 
@@ -68,9 +76,14 @@ def remember(name: str, env: Mapping[str, str], changes: Changes) -> None:
         return
     with contextlib.suppress(OSError):
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        content = json.dumps({"format": _FORMAT, "at": _now(), "changes": changes})
-        replace(f"{folder}/passed-{name}", content.encode(), mode=0o600)
+        replace(f"{folder}/passed-{name}", msgspec.json.encode(_Pass(_FORMAT, _now(), changes)), mode=0o600)
         _tidy(folder)
+
+
+def _can_be_set(change: tuple[str, str | None]) -> bool:
+    """Whether an environment can hold such a variable."""
+    name, value = change
+    return bool(name) and "=" not in name and "\0" not in f"{name}{value}"
 
 
 def _parts(request: Request, env: Mapping[str, str], interpreter: Mapping[str, Any], more: Iterable[str]) -> Iterator[str]:

@@ -64,10 +64,17 @@ def files(paths: Iterable[str]) -> Iterator[str]:
     seen: set[str] = set()
     for path in paths:
         for file in _walk(path) if os.path.isdir(path) else (path,):
-            key = os.path.normcase(os.path.abspath(file))
+            key = _key(file)
             if key not in seen:
                 seen.add(key)
                 yield file
+
+
+def _key(file: str) -> str:
+    try:
+        return os.path.normcase(os.path.abspath(file))
+    except OSError:  # the current folder was removed
+        return file
 
 
 def _walk(folder: str) -> Iterator[str]:

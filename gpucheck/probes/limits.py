@@ -7,6 +7,7 @@ from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 
 CGROUPS = "/sys/fs/cgroup"
+_PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # what others use counts in them
 NO_LIMIT = 1 << 60  # cgroup v1 writes "no limit" as the largest page-aligned number
 
 
@@ -35,6 +36,8 @@ class Limits(Fact, frozen=True, kw_only=True):
     kernel_cache_writable: bool | None = None  # the folder, or the nearest that exists above it
     kernel_cache_disabled: bool = False  # CUDA_CACHE_DISABLE=1
     kernel_cache_other: str | None = None  # a folder it could be instead; looked for only where it can't be written
+    temporary_folders: tuple[str, ...] = ()  # where programs look for a folder for temporary files, in order; empty: unknown
+    temporary_folder: str | None = None  # the first of them that can be written
 
 
 @probe(level=Level.QUICK)
@@ -50,6 +53,7 @@ def read(host: Host) -> Limits:
     home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
     cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
     cache_writable = None if cache is None else _creatable(host, cache)
+    temporary = _temporary_folders(host)
     return Limits(
         cpu_count=processors,
         cpu_affinity_count=allowed,
@@ -73,7 +77,15 @@ def read(host: Host) -> Limits:
         kernel_cache_writable=cache_writable,
         kernel_cache_disabled=host.env.get("CUDA_CACHE_DISABLE", "").strip() == "1",
         kernel_cache_other=_other_cache(host) if cache_writable is False else None,
+        temporary_folders=temporary,
+        temporary_folder=next((folder for folder in temporary if host.writable(folder)), None),
     )
+
+
+def lasting(limits: Limits) -> str:
+    """The limits as a text that is the same as long as they are: without what changes from one moment to the next."""
+    fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
+    return repr(sorted(fields.items()))
 
 
 def oom_kills(host: Host) -> int | None:
@@ -196,6 +208,14 @@ def _number(text: str) -> int | None:
 def _ulimit(host: Host, name: str) -> int | None:
     limit = host.ulimit(name)
     return None if limit is None or limit < 0 else limit
+
+
+def _temporary_folders(host: Host) -> tuple[str, ...]:
+    """Where Python's tempfile looks, which TensorFlow's import asks; the last is the current folder."""
+    if host.platform == "win32":
+        return ()
+    named = (host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
+    return (*dict.fromkeys([*filter(None, named), "/tmp", "/var/tmp", "/usr/tmp", host.real(".")]),)  # noqa: S108
 
 
 def _default_cache(host: Host, home: str | None) -> str | None:

@@ -67,7 +67,7 @@ def test_a_broken_one_is_not_believed(tmp_path):
     (file,) = (tmp_path / "gpucheck").iterdir()
     good = file.read_bytes()
     assert pass_cache.recall("key", 60, env) == []
-    for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at": ', b'"at": 9'), good[:-3]):
+    for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at":', b'"at":9'), good[:-3]):
         file.write_bytes(bad)
         assert pass_cache.recall("key", 60, env) is None, bad
 
@@ -100,3 +100,23 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.stderr) == ("None\n", "")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 10_000,
+        '{"format": 1, "at": 1e999, "changes": []}',
+        '{"format": 1, "at": 0, "changes": [["A=B", "c"]]}',
+        '{"format": 1, "at": 0, "changes": [["A", "\\u0000"]]}',
+        '{"format": 1, "at": 0, "changes": [["", "c"]]}',
+        '{"format": 1, "at": 0, "changes": "none"}',
+        "\ud800",
+    ],
+)
+def test_a_damaged_file_of_ones_own_counts_as_nothing(tmp_path, content):
+    env = {"XDG_CACHE_HOME": str(tmp_path)}
+    pass_cache.remember("name", env, [])
+    assert pass_cache.recall("name", 1e12, env) == []
+    (tmp_path / "gpucheck/passed-name").write_bytes(content.encode("utf-8", "surrogatepass"))
+    assert pass_cache.recall("name", 1e12, env) is None

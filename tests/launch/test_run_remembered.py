@@ -19,8 +19,8 @@ def test_a_failing_check_is_never_remembered(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def looked(tmp_path, *args, **env):
-    """Whether a check was made: the fake program that a check asks leaves a mark."""
+def looked(tmp_path, *args, before=":", **env):
+    """Whether a check was made, after a line of shell: the fake program that a check asks leaves a mark."""
     marker = tmp_path / "looked"
     marker.unlink(missing_ok=True)
     bin_folder = tmp_path / "bin"
@@ -29,7 +29,7 @@ def looked(tmp_path, *args, **env):
     smi.write_text(f"#!/bin/sh\n: > '{marker}'\n")
     smi.chmod(0o755)
     done = subprocess.run(
-        [*RUN, "--quick", "--allow-cpu", *args, "--", "true"],
+        ["/bin/sh", "-c", f'{before}; exec "$@"', "sh", *RUN, "--quick", "--allow-cpu", *args, "--", "true"],
         capture_output=True,
         text=True,
         timeout=60,
@@ -75,3 +75,11 @@ def test_no_place_to_remember_is_no_fault(tmp_path):
     (tmp_path / "cache").write_text("a file")
     assert looked(tmp_path, "--cache", "600")
     assert looked(tmp_path, "--cache", "600")
+
+
+@posix
+@pytest.mark.parametrize("limit", ["-n 200", "-v 8000000", "-f 4000000", "-t 5000"])
+def test_a_pass_is_not_remembered_under_another_limit(tmp_path, limit):
+    assert looked(tmp_path, "--cache", "600")
+    assert not looked(tmp_path, "--cache", "600")
+    assert looked(tmp_path, "--cache", "600", before=f"ulimit {limit}")

@@ -1,0 +1,62 @@
+"""Nothing that another user can have written is executed: modules of the current folder, and programs on root's PATH."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has other owners")
+MODULES = ("json", "logging", "random", "grp", "contextlib", "click", "sitecustomize")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A current folder full of modules that leave a mark where they are executed."""
+    folder = tmp_path / "current"
+    folder.mkdir()
+    for name in MODULES:
+        (folder / f"{name}.py").write_text(
+            f"open({str(tmp_path / 'executed')!r}, 'a').write({name!r} + ' ')\nraise ImportError(__file__)\n"
+        )
+    absent = tmp_path / "absent"
+    absent.mkdir()
+    (absent / "tensorflow.py").write_text("import json, logging, random\nraise ImportError('no TensorFlow here')\n")
+    return folder
+
+
+def executed(folder):
+    """Which of them were executed by a check there."""
+    env = {**os.environ, "PYTHONPATH": str(folder.parent / "absent")}
+    for argv in ([sys.executable, "-m", "gpucheck", "--no-smoke"], [sys.executable, "-m", "gpucheck", "--quick"]):
+        subprocess.run(argv, cwd=folder, env=env, capture_output=True, timeout=60)
+    mark = folder.parent / "executed"
+    return mark.read_text().split() if mark.exists() else []
+
+
+def test_modules_of_a_current_folder_that_others_can_write_to_are_not_executed(folder):
+    folder.chmod(0o1777)  # as /tmp
+    assert executed(folder) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root: a folder of another user is made")
+def test_modules_of_another_users_current_folder_are_not_executed(folder):
+    os.chown(folder, 1234, 1234)
+    assert executed(folder) == []
+
+
+def test_modules_of_ones_own_current_folder_are(folder):
+    """As a program of the user's there would: such a file is what a failed import comes from."""
+    assert "click" in executed(folder)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
+@pytest.mark.parametrize(("owner", "mode", "expected"), [(1234, 0o755, False), (0, 0o757, False), (0, 0o755, True)])
+def test_root_executes_no_program_of_another_user(tmp_path, owner, mode, expected):
+    program, mark = tmp_path / "nvidia-smi", tmp_path / "executed"
+    program.write_text(f"#!/bin/sh\n: > {mark}\n")
+    os.chown(program, owner, owner)
+    program.chmod(mode)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run([sys.executable, "-m", "gpucheck", "--quick"], env=env, capture_output=True, timeout=60)
+    assert mark.exists() is expected
