@@ -13,7 +13,7 @@ ARGS ?=
 BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
-QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/test_*.py
+QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
 
 # TensorFlow has wheels for these; the first interpreter found among them makes the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \

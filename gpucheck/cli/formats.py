@@ -4,6 +4,7 @@ import contextlib
 import importlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from gpucheck.files.write import OutputFile
 from gpucheck.model import Report
 
 STYLES = ("default", "nagios", "npd", "docker")
+REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left out
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -62,10 +64,13 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 class Delivery:
     """Every file of one run, opened before it; ``deliver`` fills them after it."""
 
-    def __init__(self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int) -> None:
+    def __init__(
+        self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int, until: float
+    ) -> None:
         self._targets = targets
         self._redacting = redacting
         self._unwritable = unwritable
+        self._until = until
         self._redacted: Report | None = None
 
     def deliver(self, report: Report, color: str, verbose: bool, exit_code: int) -> None:
@@ -91,7 +96,8 @@ class Delivery:
         if wanted and self._redacted is None:
             from gpucheck.redact import redact
 
-            self._redacted = redact(report, hosts=_hosts(), users=_users())
+            end = self._until + REDACTION_SECONDS
+            self._redacted = redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
         return self._redacted if wanted and self._redacted is not None else report
 
 
@@ -130,7 +136,7 @@ def delivery(
         ]
         if target in (None, "-"):
             targets.append((style, None))
-        yield Delivery(targets, redacting, unknown)
+        yield Delivery(targets, redacting, unknown, until)
 
 
 def _place(path: str) -> tuple[str, bool]:

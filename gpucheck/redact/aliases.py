@@ -7,226 +7,281 @@ from collections.abc import Callable, Iterable, Iterator
 from gpucheck.model import Report
 from gpucheck.probes.environment import KNOWN, Environment
 from gpucheck.probes.limits import Limits
+from gpucheck.redact import judges
 from gpucheck.redact.hosts import in_text, known, spoken
-from gpucheck.redact.patterns import (
-    ASSIGNMENT,
-    BEARER,
-    COMMON,
-    COOKIE,
-    EMAIL,
-    GUID,
-    HOMES,
-    HOST_FIELDS,
-    HOST_IN_TEXT,
-    HOST_VARIABLES,
-    IN_URL,
-    IPV4,
-    IPV6,
-    KEY_BLOCK,
-    KEYED,
-    LOGIN,
-    LONG_HEX,
-    MAC,
-    NAME,
-    SERIAL_FIELDS,
-    SERIAL_IN_TEXT,
-    SHORT_UUID,
-    TOKENS,
-    USER_FIELDS,
-    USER_IN_TEXT,
-    UUID,
-    VERSION_BEFORE,
-    VERSION_FIELDS,
-)
+from gpucheck.redact.names import Names, listed
+from gpucheck.redact.pairs import FOLDER_VARIABLES, pairs
+from gpucheck.redact.shapes import ANNOUNCED, AT, FOLDER, HOMES, NAME, SHAPES, Shape
 from gpucheck.redact.walk import strings
+from gpucheck.redact.words import COMMON, NOBODY
+
+_WINDOW = 1 << 16  # characters of a text that are searched between two looks at the clock
+_OVERLAP = 1 << 13  # characters behind them, so that a secret on the seam is whole
+_NOT_REDACTED = "(left out: no time was left to redact it)"
+
+_ESCAPED_END = re.compile(r"\\[nrt]")
+
+Span = tuple[int, int, str]  # where it begins, where it ends, its alias
+
+
+class NoTime(Exception):
+    """The time for redaction is over."""
 
 
 class Aliases:
     """What is secret here, and the name that stands for it."""
 
-    def __init__(self) -> None:
-        self._known = KNOWN
-        self._names: dict[tuple[str, str], str] = {}
+    def __init__(self, has_time: Callable[[], bool]) -> None:
+        self._has_time = has_time
+        self._aliases: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
-        self._homes: dict[str, str] = {}
-        self._hosts: set[str] = set()
-        self._users: set[str] = set()
-        self._serials: set[str] = set()
+        self._home = ""
+        self._names = Names()
+        self._folders: set[str] = set()
         self._versions: set[str] = set()
-        self._uuids: list[str] = []
-        self._passes: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = []
+        self._uuids = judges.Uuids()
+        self._complete = True
 
     def learn(self, report: Report, hosts: Iterable[str], users: Iterable[str]) -> None:
         """What the report, and who asks for it redacted, tell about the machine and its user; before any ``text``."""
         for name in hosts:
-            self._host(name, least=2)
+            self._learn_host(name, least=2)
         for name in users:
-            self._user(name, least=2)
+            self._learn_user(name, least=2)
         limits, environment = report.fact(Limits), report.fact(Environment)
         home = ((limits and limits.home) or "").rstrip("/\\")
         if len(home) > 1:
-            self._homes[home] = "~"
-            self._user(re.split(r"[/\\]", home)[-1])
-        for key, value in strings(report):
-            self._learn(key, value)
-        for name, value in (environment.variables if environment else {}).items():
-            if HOST_VARIABLES.search(name):
-                for host in _expand(value):
-                    self._host(host)
-            if name == "TF_CONFIG":
-                self._tf_config(value)
-        self._prepare()
+            self._home = home
+            self._learn_user(re.split(r"[/\\]", home)[-1])
+        try:
+            for name, value in (environment.variables if environment else {}).items():
+                self._learn_variable(name, value)
+            for key, value in strings(report):
+                self._learn_field(key, value)
+                for searched in _unescaped(value):
+                    for start, end in self._windows(searched):
+                        self._learn_text(searched, start, end)
+        except NoTime:
+            self._complete = False
 
     def text(self, key: str, text: str) -> str:
         """One string of the report, redacted; ``key`` is the field or variable that holds it."""
-        if key.startswith("$") and key[1:] not in self._known:
-            return self._alias("value", text)
-        if VERSION_FIELDS.search(key) and re.fullmatch(r"[\d.,<>=!~* ]*", text):
+        if key.startswith("$") and key[1:] not in KNOWN:
+            return self.alias("value", text)
+        if judges.VERSION_FIELDS.search(key) and re.fullmatch(r"[\d.,<>=!~* ]*", text):
             return text
-        for pattern, substitute in self._passes:
-            if key != "command" or pattern is not ASSIGNMENT:  # a command names variables on purpose
-                text = pattern.sub(substitute, text)
-        return text
+        if not self._complete:
+            return _NOT_REDACTED
+        spans: list[Span] = []
+        try:
+            for searched in _unescaped(text):
+                for start, end in self._windows(searched):
+                    spans += self._spans(key, searched, start, end)
+        except NoTime:
+            return _NOT_REDACTED
+        return _replaced(text, spans) if spans else text
 
-    def _learn(self, key: str, value: str) -> None:
-        self._learn_from_name(key, value)
-        for match in HOMES.finditer(value):
-            self._user(match[1])
-            self._homes.setdefault(match[0], "")
-        for pattern in HOST_IN_TEXT:
-            for match in pattern.finditer(value):
-                self._host(match[1])
-        for pattern in USER_IN_TEXT:
-            for match in pattern.finditer(value):
-                self._user(match[1])
-        self._hosts.update(host for name in in_text(value) if (host := spoken(name)) is not None)
-        self._serials.update(match[1] for match in SERIAL_IN_TEXT.finditer(value) if re.search(r"\d", match[1]))
-        self._uuids += [match[2].lower() for match in UUID.finditer(value)]
+    def alias(self, kind: str, secret: str) -> str:
+        """The same alias for the same secret."""
+        if (kind, secret) not in self._aliases:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._aliases[kind, secret] = f"{kind}-{self._counts[kind]}"
+        return self._aliases[kind, secret]
 
-    def _learn_from_name(self, key: str, value: str) -> None:
+    def _windows(self, text: str) -> Iterator[tuple[int, int]]:
+        for start in range(0, len(text), _WINDOW):
+            if not self._has_time():
+                raise NoTime
+            yield start, start + _WINDOW
+
+    def _learn_variable(self, name: str, value: str) -> None:
+        if judges.HOST_VARIABLES.search(name):
+            for host in listed(value):
+                self._learn_host(host)
+        if name == "TF_CONFIG":
+            for address in _addresses(value):
+                self._learn_host(address)
+        if FOLDER_VARIABLES.search(name):
+            self._learn_folders(value)
+
+    def _learn_field(self, key: str, value: str) -> None:
         """What a field holds by its name."""
-        if VERSION_FIELDS.search(key):
-            self._versions.update(IPV4.findall(value))
-        elif HOST_FIELDS.search(key):
-            self._host(value)
-        elif key == "address" and not re.fullmatch(r"[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:.*", value):
-            self._host(value)  # not a PCI address
-        elif USER_FIELDS.search(key):
-            self._user(value)
-        elif SERIAL_FIELDS.search(key) and len(value) > 3:
-            self._serials.add(value)
+        if judges.VERSION_FIELDS.search(key):
+            self._versions.update(re.findall(r"(?:\d{1,3}\.){3}\d{1,3}", value[:1000]))
+        elif judges.HOST_FIELDS.search(key) or (key == "address" and not judges.PCI_ADDRESS.fullmatch(value)):
+            self._learn_host(value)
+        elif judges.USER_FIELDS.search(key):
+            self._learn_user(value)
+        elif judges.SERIAL_FIELDS.search(key) and len(value) > 3:
+            self._names.add("serial", value)
+        elif judges.PATH.fullmatch(value):
+            self._learn_folders(value)
 
-    def _host(self, name: str, least: int = 3) -> None:
-        name = re.sub(r":\d+$", "", name.strip().rstrip("."))
+    def _learn_text(self, text: str, start: int, end: int) -> None:
+        lowered = text[start : end + _OVERLAP].lower()
+        for kind, begin, stop in _announced(ANNOUNCED, text, lowered, start, end):
+            self._learn_name(kind, text[begin:stop])
+        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+            self._learn_name(kind, text[begin:stop])
+        for match in HOMES.finditer(text, start, end):
+            self._learn_user(match[1])
+            if path := judges.PATH.match(text, match.end()):
+                self._learn_folders(path[0])
+        for match in AT.finditer(text, start, end):
+            if judges.is_login(match):
+                self._learn_user(match["name"])
+                self._learn_host(match["place"])
+        for name in in_text(text[start : end + _OVERLAP]):
+            if (host := spoken(name)) is not None:
+                self._names.add("host", host)
+        self._uuids.learn(text, start, end)
+
+    def _learn_name(self, kind: str, name: str) -> None:
+        if kind == "user":
+            self._learn_user(name)
+        elif kind == "folders":
+            self._learn_folders(name)
+        elif kind == "host" or (kind == "machine" and judges.is_machine(name)):
+            self._learn_host(name)
+        elif kind == "serial" and judges.has_digit(name):
+            self._names.add("serial", name)
+
+    def _learn_host(self, name: str, least: int = 3) -> None:
+        name = re.sub(r":\d+$", "", name.strip()).rstrip(".")
+        if "#" in name:
+            if len(name) >= least:
+                self._names.add("host", name)
+            return
         if not re.fullmatch(NAME, name) or re.fullmatch(r"[\d.]+", name):
             return
         first = name.partition(".")[0].lower()
-        if "." not in name and len(first) >= least and first not in COMMON:
-            self._hosts.add(first)
-        elif "." in name and (found := known(name)) is not None:
-            self._hosts.add(found)
+        if "." not in name and len(first) >= least and first not in NOBODY:
+            self._names.add("host", first)
+        elif "." in name and (host := known(name)) is not None:
+            self._names.add("host", host)
 
-    def _user(self, name: str, least: int = 3) -> None:
-        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in COMMON and not name.isdigit():
-            self._users.add(name)
+    def _learn_user(self, name: str, least: int = 3) -> None:
+        name = name.rstrip(".")
+        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in NOBODY and not name.isdigit():
+            self._names.add("user", name)
 
-    def _tf_config(self, text: str) -> None:
-        try:
-            cluster = json.loads(text).get("cluster", {})
-            addresses = [address for tasks in cluster.values() for address in tasks]
-        except (ValueError, AttributeError, TypeError):
-            addresses = re.findall(rf"[\"']({NAME}):\d+[\"']", text)
-        for address in addresses:
-            self._host(str(address))
+    def _learn_folders(self, paths: str) -> None:
+        for path in paths.split(":"):
+            self._folders.update(judges.own_folders(path))
 
-    def _prepare(self) -> None:
-        passes = [
-            (KEY_BLOCK, lambda match: self._alias("secret", match[0])),
-            (COOKIE, lambda match: match[1] + self._secret(match[2])),
-            (KEYED, lambda match: match[1] + self._secret(match[2])),
-            (BEARER, lambda match: match[1] + self._alias("secret", match[2])),
-            (IN_URL, lambda match: match[1] + self._alias("secret", match[2])),
-            (LOGIN, lambda match: self._alias("secret", match[1])),
-            (TOKENS, lambda match: self._alias("secret", match[0])),
-            (ASSIGNMENT, self._assignment),
-            (UUID, self._uuid),
-            (SHORT_UUID, self._uuid),
-            (LONG_HEX, lambda match: self._alias("id", match[0].lower())),
-            (MAC, lambda match: self._alias("mac", match[0].lower().replace("-", ":"))),
-            (GUID, lambda match: self._alias("guid", match[0].lower())),
-            (IPV6, self._ip),
-            (IPV4, self._ip),
-        ]
-        if self._serials:
-            passes.append((_words(self._serials, 0), lambda match: self._alias("serial", match[0])))
-        if self._homes:
-            ordered = sorted(self._homes, key=len, reverse=True)
-            homes = re.compile(rf"(?:(?<![\w.~-])|(?<=-[ILR]))(?:{'|'.join(map(re.escape, ordered))})(?![\w-]|\.\w)")
-            passes.append((homes, self._home))
-        if self._hosts:
-            names = "|".join(map(re.escape, sorted(self._hosts, key=len, reverse=True)))
-            hosts = re.compile(rf"(?<![A-Za-z0-9-])({names})(?:\.[A-Za-z0-9-]+)*(?![A-Za-z0-9-])", re.IGNORECASE)
-            passes.append((hosts, lambda match: self._alias("host", match[1].lower())))
-        if self._users:
-            passes.append((_words(self._users, re.IGNORECASE), lambda match: self._alias("user", match[0].lower())))
-        passes.append((EMAIL, lambda match: self._alias("email", match[0].lower())))  # last: a login on a known host is none
-        self._passes = passes
+    def _spans(self, key: str, text: str, start: int, end: int) -> Iterator[Span]:
+        """What is hidden of one window of a text."""
+        lowered = text[start : end + _OVERLAP].lower()
+        for kind, begin, stop in _announced((*ANNOUNCED, *SHAPES), text, lowered, start, end):
+            yield from self._hidden(kind, text, begin, stop)
+        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+            if kind != "value" or key != "command":  # a command names variables on purpose
+                yield from self._hidden(kind, text, begin, stop)
+        for match in AT.finditer(text, start, end):
+            yield from self._at(match)
+        yield from self._homes(text, start, end)
+        for kind, begin, stop, name in self._names.find(text, start, end):
+            yield begin, stop, self.alias(kind, name)
+        if self._folders:
+            for match in FOLDER.finditer(text, start, end):
+                if match[0] in self._folders:
+                    yield match.start(), match.end(), self.alias("folder", match[0])
 
-    def _alias(self, kind: str, secret: str) -> str:
-        if (kind, secret) not in self._names:
-            self._counts[kind] = self._counts.get(kind, 0) + 1
-            self._names[kind, secret] = f"{kind}-{self._counts[kind]}"
-        return self._names[kind, secret]
+    def _hidden(self, kind: str, text: str, start: int, end: int) -> Iterator[Span]:
+        """A span for what a pattern found, if it is a secret."""
+        value = text[start:end]
+        if kind in ("host", "machine"):
+            host = self._host(value.lower().rstrip("."), kind)
+            if host is not None:
+                yield start, end, self.alias("host", host)
+        elif kind == "user":
+            if value.lower() not in NOBODY and not value.isdigit():
+                yield start, end, self.alias("user", value.lower())
+        elif kind == "serial":
+            if judges.has_digit(value):
+                yield start, end, self.alias("serial", value.lower())
+        elif kind == "uuid":
+            yield start, end, self._uuids.alias(value, self.alias)
+        elif kind == "ip":
+            yield from judges.addresses(text, start, end, self._versions, self.alias)
+        elif kind != "folders" and (found := judges.secret(kind, value)) is not None:
+            alias_kind, whole, offset = found
+            yield start + offset, start + offset + len(whole), self.alias(alias_kind, whole)
 
-    def _secret(self, value: str) -> str:
-        bare = value.strip("\"'")
-        return value if re.fullmatch(r"secret-\d+", bare) else self._alias("secret", bare)
+    def _host(self, name: str, kind: str) -> str | None:
+        """The machine of that name; None: it is nobody's. It may have a name and a domain, or the name alone."""
+        first, dot, _ = name.partition(".")
+        if first in self._names:
+            return first
+        if first.isdigit() or first in NOBODY or (kind == "machine" and not judges.is_machine(name)):
+            return None
+        return known(name) if dot or len(first) > 2 else first
 
-    def _assignment(self, match: re.Match[str]) -> str:
-        value = match[2].strip("\"'")
-        if match[1] in self._known or re.fullmatch(r"(?:secret|value)-\d+|[\d.]{1,4}|", value):
-            return match[0]
-        return f"{match[1]}={self._alias('value', value)}"
+    def _at(self, match: "re.Match[str]") -> Iterator[Span]:
+        """Both sides of "name@address"."""
+        if judges.is_versioned(match):
+            return
+        name, place = match["name"].lower(), match["place"].lower()
+        if re.fullmatch(r"[\d.]+", place):
+            yield match.start("name"), match.end("name"), self.alias("user", name)
+            return
+        is_host = known(place) is None or any(True for _ in self._names.find(place, 0, len(place)))
+        if "." in place and not is_host:
+            yield match.start(), match.end("place"), self.alias("email", match[0].lower())
+            return
+        if name not in COMMON:
+            yield match.start("name"), match.end("name"), self.alias("user", name)
+        if known(place) is not None and place not in NOBODY:
+            first = place.partition(".")[0]
+            yield match.start("place"), match.end("place"), self.alias("host", first if first in self._names else place)
 
-    def _uuid(self, match: re.Match[str]) -> str:
-        digits = match[2].lower()
-        whole = next((uuid for uuid in self._uuids if uuid.startswith(digits)), digits)  # CUDA takes any prefix of a UUID
-        return (f"{match[1].upper()}-" if match[1] else "") + self._alias("uuid", whole)
-
-    def _ip(self, match: re.Match[str]) -> str:
-        import ipaddress
-
-        text = match[0]
-        try:
-            address = ipaddress.ip_address(text)
-        except ValueError:
-            return text
-        if address.is_loopback or address.is_unspecified or address.is_multicast or text in self._versions:
-            return text
-        before = match.string[max(match.start() - 12, 0) : match.start()]
-        return text if address.version == 4 and VERSION_BEFORE.search(before) else self._alias("ip", str(address))
-
-    def _home(self, match: re.Match[str]) -> str:
-        name = re.split(r"[/\\]", match[0])[-1].lower()
-        return self._homes[match[0]] or "~" + self._alias("user", name)
-
-
-def _words(names: Iterable[str], flags: int) -> re.Pattern[str]:
-    ordered = sorted(names, key=len, reverse=True)
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, ordered))})(?![A-Za-z0-9])", flags)
+    def _homes(self, text: str, start: int, end: int) -> Iterator[Span]:
+        for match in HOMES.finditer(text, start, end):
+            home = match[0]
+            yield match.start(), match.end(), "~" if home == self._home else "~" + self.alias("user", match[1].lower())
+        if self._home and not HOMES.fullmatch(self._home):
+            position = text.find(self._home, start)
+            while start <= position < end:
+                behind = position + len(self._home)
+                if judges.stands_alone(text, position, behind):
+                    yield position, behind, "~"
+                position = text.find(self._home, behind)
 
 
-def _expand(value: str) -> Iterator[str]:
-    """Names in a list, Slurm's too: "node[01-03,07],gpu1:2222" -> node01, node02, node03, node07, gpu1."""
-    for item in re.findall(r"(?:[^,;\s\[]|\[[^\]]*\])+", value):
-        prefix, bracket, rest = item.partition("[")
-        if not bracket:
-            yield re.sub(r"^\w+://", "", item)
+def _unescaped(text: str) -> Iterator[str]:
+    """The text, and where it spells line ends, as JSON does, also with blanks for these: of the same length."""
+    yield text
+    if "\\" in text and (searched := _ESCAPED_END.sub("  ", text)) != text:
+        yield searched
+
+
+def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Every group of every match: kind, where it begins and ends."""
+    for literals, regex in shapes:
+        if literals and not any(literal in lowered for literal in literals):
             continue
-        ranges, _, suffix = rest.partition("]")
-        for part in ranges.split(","):
-            first, _, last = part.partition("-")
-            if first.isdigit() and (last or first).isdigit():
-                for number in range(int(first), min(int(last or first), int(first) + 4096) + 1):
-                    yield f"{prefix}{number:0{len(first)}}{suffix}"
-        yield prefix.rstrip("-")
+        for match in regex.finditer(text, start, end + _OVERLAP):
+            if match.start() >= end:
+                break
+            for group, value in match.groupdict().items():
+                if value:
+                    yield group.rstrip("2"), match.start(group), match.end(group)
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    """The text with its spans replaced; of two that overlap the longer one counts, and the rest of the other one goes, too."""
+    parts, position = [], 0
+    for start, end, alias in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= position:
+            parts += [text[position:start], alias]
+        position = max(position, end)
+    return "".join((*parts, text[position:]))
+
+
+def _addresses(text: str) -> list[str]:
+    """The addresses of a TF_CONFIG, even of one that is no JSON."""
+    try:
+        cluster = json.loads(text).get("cluster", {})
+        return [str(address) for tasks in cluster.values() for address in tasks]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return re.findall(rf"[\"']({NAME}):\d+[\"']", text)

@@ -8,7 +8,8 @@ import re
 import sys
 from collections.abc import Iterator
 
-from gpucheck.redact.patterns import COMMON, NAME
+from gpucheck.redact.shapes import NAME
+from gpucheck.redact.words import COMMON
 
 _PRIVATE = "internal local lan intranet corp localdomain private home arpa"
 _TOP = "com net org edu gov mil int io ai dev cloud info biz app tech science eu"

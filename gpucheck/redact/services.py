@@ -1,0 +1,43 @@
+"""Tokens that services give out, by what they begin with, as each service documents its own format.
+
+A token needs no word before it that announces it. Kept are formats that nothing else looks like: a beginning, and enough
+random letters behind it. Documented for instance by GitHub ("Behind GitHub's new authentication token formats"), GitLab ("Token
+overview"), Slack ("Token types"), AWS ("IAM identifiers"), Stripe ("API keys"), HashiCorp ("Vault tokens"), Grafana ("Service
+account tokens"), Databricks, npm, PyPI, Docker, Shopify, DigitalOcean, Hugging Face, NVIDIA NGC.
+"""
+
+import re
+
+# Behind these stand letters and digits only: an underscore there makes a name of a program or of a variable.
+_ALPHANUMERIC = """
+ghp_ gho_ ghu_ ghs_ ghr_ hf_ api_org_ npm_ rubygems_ dckr_pat_ dckr_oat_ sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ whsec_
+dop_v1_ doo_v1_ dor_v1_ lin_api_ ntn_ figd_ ATATT3x ATCTT3x ATBB dkea shpat_ shpca_ shppa_ shpss_ pnu_ rdme_ r8_ gsk_ KGAT_
+wandb_v1_ rpa_ sbp_ sb_secret_ nfp_ vcp_ AKCp LTAI AKID bkua_ sqp_ squ_ sqa_ sgp_ tfp_ EZAK EZTK aio_ glc_ AQVN
+shippo_live_ shippo_test_ figu_ zpka_ dnkey_ sntryu_ pcsk_ lsv2_pt_ lsv2_sk_ pscale_tkn_ pscale_pw_ pscale_oauth_ glsa_ ops_eyJ
+CCIPAT_ sntrys_ tgp_v1_ hvs. hvb. hvr. fm1r_ fm2_ HRKU- NRAK- NRJS- NRII- PMAK- pul-
+"""
+# Behind these a hyphen, an underscore or a dot may stand, too.
+_PUNCTUATED = """
+github_pat_ glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- GR1348941 xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-
+xapp- xoxe. sk-proj- sk-ant- sk-svcacct- sk-or- AIza ya29. GOCSPX- nvapi- pypi- SG. dp.pt. dp.st. dp.ct. dp.sa. sq0atp- sq0csp-
+EAAA pplx- xai- tskey- dt0c01. dt0s01. xkeysib- xsmtpsib- CFPAT- ico- fio-u- FLWSECK- FlyV1 sha256~ AGE-SECRET-KEY-1 PRIVATE-KEY-
+"""
+_LEAST = 16  # letters of a token that are random
+
+
+def _any_of(prefixes: str) -> str:
+    return "|".join(re.escape(prefix) for prefix in sorted(prefixes.split(), key=len, reverse=True))
+
+
+TOKENS = re.compile(
+    rf"(?<![A-Za-z0-9])(?:(?:{_any_of(_ALPHANUMERIC)})(?:[A-Za-z0-9]{{{_LEAST},}}(?:[_-][A-Za-z0-9]{{8,}}){{0,4}})"
+    rf"|(?:{_any_of(_PUNCTUATED)})[\w.~-]{{{_LEAST},}}"
+    r"|sk-[A-Za-z0-9]{20,}|key-[0-9a-f]{32}|[0-9a-f]{32}-us\d{1,2}"  # OpenAI, Mailgun, Mailchimp
+    r"|(?:SK|AC|dapi|cio)[0-9A-Za-z]{32}"  # Twilio, Databricks, crates.io
+    r"|A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"  # AWS
+    r"|\d{8,10}:AA[\w-]{30,}|bot\d{8,10}:[\w-]{30,}"  # Telegram
+    r"|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}"  # Discord
+    r"|\w{3}\dQ~[\w.~-]{31,}"  # Azure's applications
+    r"|(?<![\w-])eyJ[\w-]{8,}(?:\.[\w-]+){1,4}"  # JSON Web Tokens
+    r"|AAAA[BC]3Nza[A-Za-z0-9+/]{16,}={0,2})"  # keys of SSH
+)

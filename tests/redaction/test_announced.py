@@ -1,0 +1,44 @@
+"""What is announced as a secret, in the ways that configurations, commands, logs and services have, is never left."""
+
+import msgspec
+from redaction.announced import lines
+from reports.builders import found, report, rule
+
+from gpucheck.model import Evidence
+from gpucheck.probes.log import Event, Log
+from gpucheck.redact import redact
+from gpucheck.reports import json as json_report
+
+LINES = list(lines())
+AROUND = (
+    "{}",
+    "2026-11-20 17:28:29.082674: E tsl/file.cc:95] {}",
+    '{{"log": "{}"}}',
+    "first\n{}\nlast",
+)
+AT_THE_START = ("srun:", "slurmstepd:", "Nov ", "-rw-", "sekret-gpu17:4711:")  # only there do they announce a name
+
+
+EMPTY = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
+
+
+def redacted(text):
+    """Everything that a report tells whose log and evidence hold that text, and nothing else secret."""
+    log = Log(source="log", lines=1, events=(Event(kind="xid", line=1, text=text, fields={"message": text}),))
+    evidence = (Evidence(fact="log", field="events[0].text", value=text),)
+    finding = found(rule("gpu-lost"), summary=text, evidence=evidence).finding
+    return json_report.render(redact(msgspec.structs.replace(EMPTY, facts={"log": log}, unknown_because=(text, str(finding)))))
+
+
+def test_no_announced_secret_is_left():
+    leaks = []
+    for line, secrets in LINES:
+        for around in AROUND[:1] if line.startswith(AT_THE_START) else AROUND:
+            text = redacted(around.format(line)).lower()
+            leaks += [(around.format(line), secret) for secret in secrets if secret.lower() in text]
+    assert leaks == []
+
+
+def test_there_are_more_of_them_than_a_hostile_hour_found():
+    assert len(LINES) >= 250
+    assert all(secret in line for line, secrets in LINES for secret in secrets)

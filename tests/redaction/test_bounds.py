@@ -1,0 +1,118 @@
+"""Redaction takes time in proportion to the report, and stops when its time is over."""
+
+import itertools
+import re
+
+import msgspec
+import slow_text
+from reports.builders import report
+
+from gpucheck.redact import hosts, names, pairs, redact, shapes
+
+_SHORT = 1 << 10
+_LONG = 1 << 14  # 16 times as long: 16 times as much for a linear pattern, 256 times for a quadratic one
+_MOST = 64  # times as much, so that a busy machine changes nothing
+_TOO_SHORT = 0.02  # CPU seconds that say nothing
+_PARTS = (
+    "a",
+    "a.",
+    "a@",
+    "a-",
+    "A_",
+    "1.",
+    "1:",
+    "/a",
+    "://",
+    "a=",
+    "password: ",
+    "token",
+    "user ",
+    "GPU-0",
+    "0123456789abcdef",
+    "eyJ",
+    "\\",
+    '"',
+)
+
+
+def _patterns():
+    """Those that are searched for in whole texts; the others judge a short name or a few letters before one."""
+    for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
+        yield f"shape {number}", shape.regex
+    for module in (shapes, pairs, names, hosts):
+        for name, pattern in vars(module).items():
+            if isinstance(pattern, re.Pattern) and name not in (
+                "PUBLIC",
+                "NUMBERED",
+                "SSH",
+                "VERSIONED",
+                "VERSION_BEFORE",
+                "FOLDER_VARIABLES",
+            ):
+                yield f"{module.__name__}.{name}", pattern
+
+
+def _grows_faster(search, start, part, sizes=(_SHORT, _LONG)):
+    short, long = (min(slow_text.seconds(search, slow_text.text(start, part, size)) for _ in range(2)) for size in sizes)
+    return long > max(_TOO_SHORT, _MOST * short)
+
+
+def _slow(pattern):
+    """The attacks on a pattern for which it takes more than in proportion."""
+
+    def search(text):
+        for _ in pattern.finditer(text):
+            pass
+
+    attacks = slow_text.attacks(pattern)[:200]
+    attacks.sort(key=lambda attack: slow_text.seconds(search, slow_text.text(*attack, _SHORT)), reverse=True)
+    return [attack for attack in attacks[:2] if _grows_faster(search, *attack)]
+
+
+def test_no_pattern_takes_more_than_in_proportion():
+    assert {name: slow for name, pattern in _patterns() if (slow := _slow(pattern))} == {}
+
+
+def test_a_quadratic_pattern_is_noticed():
+    assert _grows_faster(re.compile(r"[\w.+-]+@").search, "", "a")
+
+
+def _variable(name, value):
+    return report("h200", [(f"environment.variables.{name}", value)])
+
+
+def _machines(count):
+    return ",".join(f"nI{number}x[0-4096]" for number in range(count))
+
+
+def test_no_text_takes_more_than_in_proportion():
+    empty = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
+
+    def redact_text(text):
+        redact(msgspec.structs.replace(empty, unknown_because=(text,)))
+
+    assert [part for part in _PARTS if _grows_faster(redact_text, "", part)] == []
+
+
+def test_a_list_of_millions_of_machines_is_not_written_out():
+    made = redact(_variable("SLURM_JOB_NODELIST", f"{_machines(2000)},sekret[01-03]"), hosts=())
+    assert "sekret" not in made.facts["environment"].variables["SLURM_JOB_NODELIST"]
+
+
+def test_each_gpu_is_looked_up_and_not_searched_for():
+    def redact_gpus(text):
+        redact(
+            _variable(
+                "CUDA_VISIBLE_DEVICES", " ".join(f"GPU-{number:08x}-0000-4000-8000-000000000000" for number in range(len(text)))
+            )
+        )
+
+    assert not _grows_faster(redact_gpus, "", "a", sizes=(100, 3200))
+
+
+def test_what_no_time_is_left_for_is_left_out():
+    for most in (0, 10, 200):
+        looks = itertools.count()
+        made = redact(_variable("LD_LIBRARY_PATH", "/home/annika/x"), has_time=lambda looks=looks, most=most: next(looks) < most)
+        assert "annika" not in str(made)
+        assert (made.verdict, made.exit_code) == (report("h200").verdict, 0)
