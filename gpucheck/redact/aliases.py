@@ -115,7 +115,7 @@ class Aliases:
         elif judges.SERIAL_FIELDS.search(key) and len(value) > 3:
             self._names.add("serial", value)
         elif judges.PATH.fullmatch(value):
-            self._learn_folders(value)
+            self._learn_folders(value.rpartition("/")[0])
 
     def _learn_text(self, text: str, start: int, end: int) -> None:
         lowered = text[start : end + _OVERLAP].lower()

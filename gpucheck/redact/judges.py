@@ -112,7 +112,7 @@ def own_folders(path: str) -> Iterator[str]:
     if parts[1].lower() in _PUBLIC_ROOTS and parts[1:3] != ["usr", "local"]:
         return
     for part in parts[1:-1] if re.search(r"\.so|\.\w{1,4}$", parts[-1]) else parts[1:]:
-        if part in ("site-packages", "dist-packages"):
+        if part in ("site-packages", "dist-packages", "bin", "nvvm"):  # what lies there has names of its own
             return
         words = re.findall(r"[A-Za-z]+", part.lower())
         if any(word not in FOLDERS and len(word) > 1 for word in words):
