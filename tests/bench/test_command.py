@@ -40,48 +40,6 @@ def gpucheck(*args, **options):
     )
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--repeats", "2"], "--repeats 2: a median needs at least 3 measured runs"),
-        (["--repeats", "0"], "0 is not in the range"),
-        (["--strategy", "horovod"], "'horovod' is not one of"),
-        (["--precision", "float8"], "'float8' is not one of"),
-        (["--batch-size", "0"], "0 is not in the range"),
-        (["--batch-size", "many"], "'many' is not a valid integer"),
-        (["--devices", "-1"], "-1 is not in the range"),
-        (["--xla", "maybe"], "'maybe' is not one of"),
-        (["--steps", "0"], "0 is not in the range"),
-        (["--epochs", "0"], "0 is not in the range"),
-        (["--price-per-hour", "-2"], "'-2' is not a positive number"),
-        (["--price-per-hour", "nan"], "'nan' is not a positive number"),
-        (["--target-accuracy", "80"], "'80' is not a number above 0 and at most 1"),
-        (["--output", "same.png", "--plot", "./same.png"], "the report and the picture would both go into ./same.png"),
-        (["--data", "imagenet"], "--data imagenet: expected synthetic, cifar10 or a file that ends in .npz"),
-        (["--data", "absent.npz"], "cannot read absent.npz: No such file or directory"),
-        (["--plot", "a.pdf"], "--plot a.pdf: the name must end in .png or .svg"),
-        (["--plot", "no/folder.png"], "cannot write no/folder.png: No such file or directory"),
-        (["--output", "no/folder.json"], "cannot write no/folder.json: No such file or directory"),
-        (["--timeout", "0"], "'0' is not a positive number of seconds"),
-        (["--python", "/no/python"], "'/no/python' is not a program"),
-        (["--profile", os.devnull], "cannot make /dev/null: File exists"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_bad_input(args, words, tmp_path):
-    done = gpucheck(*args, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert words in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_help_has_examples():
-    done = gpucheck("--help")
-    assert done.returncode == 0
-    assert "gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png" in done.stdout
-
-
 @needs_tensorflow
 @pytest.mark.tensorflow
 def test_a_real_run(tmp_path):

@@ -62,37 +62,6 @@ def test_check_is_the_default_command():
         assert gpucheck(*args, "--quick").returncode == 1
 
 
-@pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--nonsense"], "No such option"),
-        (["nonsense"], "No such command"),
-        (["--timeout", "nan"], "not a positive number of seconds"),
-        (["--timeout", "inf"], "not a positive number of seconds"),
-        (["--timeout", "0"], "not a positive number of seconds"),
-        (["--timeout", "-3"], "not a positive number of seconds"),
-        (["--timeout", "soon"], "not a positive number of seconds"),
-        (["--python", "/no/such/python"], "is not a program that can be run"),
-        (["--quick", "--python", "/bin/true"], "did not answer as a Python interpreter"),
-        (["--strategy", "nonsense"], "is not one of"),
-        (["--quick", "--strategy", "mirrored"], "asks for training"),
-        (["--quick", "--output", "/no/such/folder/report.json"], "cannot write"),
-        (["--quick", "--output", "/"], "cannot write /: Is a directory"),
-        (["explain", "driver-mising"], "did you mean driver-missing"),
-        (["explain"], "Missing argument"),
-        (["explain", "/no/such.log"], "no file '/no/such.log'"),
-        (["explain", "/"], "cannot read /"),
-        (["rules", "--format", "html"], "is not one of"),
-    ],
-)
-def test_bad_input_is_one_clear_message_and_exit_2(args, words):
-    done = gpucheck(*args)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
-
-
 def test_version():
     assert re.fullmatch(r"gpucheck \d+\.\d+\.\d+\n", gpucheck("--version").stdout)
 

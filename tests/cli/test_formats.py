@@ -46,28 +46,6 @@ def test_all_formats_in_one_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
-    [
-        (["--format", "pdf"], "is not one of"),
-        (["--report", "html"], "is not FORMAT=FILE"),
-        (["--report", "pdf=x"], "is not FORMAT=FILE"),
-        (["--report", "html="], "names no file"),
-        (["--report", "html=-"], "names no file"),
-        (["--report", "html=same", "--report", "json=./same"], "two reports would go into"),
-        (["--format", "json", "--output", "same", "--report", "html=same"], "two reports would go into"),
-        (["--report", "html=/no/such/folder/x"], "cannot write"),
-        (["--exit-style", "slurm"], "is not one of"),
-    ],
-)
-def test_bad_input(tmp_path, args, words):
-    done = gpucheck("--quick", *args, cwd=tmp_path)
-    assert done.returncode == 2
-    assert words in done.stderr
-    assert "Traceback" not in done.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
     ("module", "style", "extra"), [("jinja2", "html", "html"), ("prometheus_client", "prometheus", "prometheus")]
 )
 def test_a_missing_extra_is_told_before_the_run(tmp_path, module, style, extra):

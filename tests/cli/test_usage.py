@@ -1,67 +1,49 @@
 """What is asked wrongly, and what help says: exit styles from settings, contradictions, examples."""
 
+import itertools
+import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 
+import case_files
 import pytest
 from command import gpucheck
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 
 
-WRONG = [
-    ["--nosuch"],
-    ["check", "--nosuch"],
-    ["--quick", "--expect", "missing.toml"],
-    ["--quick", "--output", "/no/such/x"],
-    ["nosuch"],
-]
+def said(case, folder):
+    """The lines that are not as expected: the exit code and the words of the message; nothing is printed or written."""
+    files = [line.split(" = ", 1) for line in case.given if line.startswith("file ")]
+    env = dict(line[4:].split(" = ", 1) for line in case.given if line.startswith("env "))
+    for name, value in files:
+        content = json.loads(value)
+        folder.joinpath(name[5:]).write_bytes(content.encode() if isinstance(content, str) else bytes(content))
+    args = next(line[2:] for line in case.given if line.startswith("$ "))
+    done = gpucheck(*shlex.split(args), cwd=folder, env=env)
+    code, words = case.expected[0][3:].split(" ", 1)
+    as_said = done.returncode == int(code) and words in " ".join(done.stderr.split()) and done.stdout == ""
+    alone = sorted(path.name for path in folder.iterdir()) == sorted(name[5:] for name, _ in files)
+    return case.expected if as_said and alone else [f"-> {done.returncode} {done.stderr or done.stdout}", *os.listdir(folder)]
 
 
-@pytest.mark.parametrize("args", WRONG, ids=" ".join)
-@pytest.mark.parametrize(("style", "usage"), [("nagios", 3), ("docker", 1)])
-def test_wrong_usage_follows_the_configured_exit_style(tmp_path, args, style, usage):
-    assert gpucheck(*args, cwd=tmp_path).returncode == 2
-    assert gpucheck(*args, cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": style}).returncode == usage
-    (tmp_path / "pyproject.toml").write_text(f'[tool.gpucheck]\nexit-style = "{style}"\n')
-    assert gpucheck(*args, cwd=tmp_path).returncode == usage
-    assert gpucheck(*args, cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "npd"}).returncode == 2
-    assert gpucheck("--exit-style", "npd", *args, cwd=tmp_path).returncode == 2
+def test_what_is_asked_wrongly_is_one_clear_message(tmp_path):
+    path = pathlib.Path(__file__).parents[1] / "cases" / "usage.txt"
+    folders = (tmp_path / str(number) for number in itertools.count())
+
+    def outcome(case):
+        (folder := next(folders)).mkdir()
+        return said(case, folder)
+
+    case_files.check(path, case_files.read(path), outcome, update=False)
 
 
-def test_a_setting_that_is_wrong_itself_follows_the_exit_style(tmp_path):
-    assert gpucheck("--exit-style", "nagios", "--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc"}).returncode == 3
-    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc", "GPUCHECK_EXIT_STYLE": "nagios"}).returncode == 3
-    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_TIMEOUT": "abc"}).returncode == 2
-    assert gpucheck("--quick", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "slurm"}).returncode == 2
-    (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nexit-style = "nagios"\nnosuch = 1\n')
-    assert gpucheck("--quick", cwd=tmp_path).returncode == 3
-    (tmp_path / "pyproject.toml").write_text('[tool.gpucheck]\nexit-style = "nagios"\nnosuch = = 1\n')
-    assert gpucheck("--quick", cwd=tmp_path).returncode == 2
-
-
-def test_an_exit_style_is_the_checks_alone(tmp_path):
-    done = gpucheck("run", "--nosuch", "true", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "nagios"})
-    assert done.returncode == 2
-    assert gpucheck("explain", "driver-mising", cwd=tmp_path, env={"GPUCHECK_EXIT_STYLE": "nagios"}).returncode == 2
-
-
-@pytest.mark.parametrize(
-    ("args", "pair"),
-    [
-        (["--quick", "--full"], "--quick and --full"),
-        (["--full", "--quick"], "--quick and --full"),
-        (["run", "--quick", "--default", "--", "true"], "--quick and --default"),
-        (["compare", "x.json", "--default", "--full"], "--default and --full"),
-        (["snapshot", "-", "--quick", "--full"], "--quick and --full"),
-    ],
-)
-def test_two_depths_are_none(args, pair):
-    done = gpucheck(*args)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert f"{pair} ask for different depths; give one" in done.stderr
+def test_explain_needs_no_settings(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("[tool.gpucheck]\ntimeout = -1\n")
+    assert gpucheck("explain", "driver-missing", cwd=tmp_path).returncode == 0
 
 
 def test_one_depth_that_is_typed_wins_over_the_configured_one():
@@ -86,14 +68,6 @@ def test_the_examples_of_completion_work(tmp_path):
     env = {**os.environ, "HOME": str(home), "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ROOT}
     subprocess.run(["sh", "-ec", "\n".join(lines)], env=env, check=True, timeout=60)
     assert sum(path.is_file() and path.stat().st_size > 100 for path in home.rglob("*")) == 3
-
-
-def test_a_target_accuracy_that_is_none():
-    for wrong in ("2", "0", "-1", "nan", "soon"):
-        done = gpucheck("bench", "--target-accuracy", wrong)
-        assert done.returncode == 2
-        assert f"'{wrong}' is not a number above 0 and at most 1" in done.stderr
-    assert "'0' is not a positive number" in gpucheck("bench", "--price-per-hour", "0").stderr
 
 
 def test_a_benchmark_whose_time_is_too_short_says_so(tmp_path):

@@ -58,14 +58,6 @@ def test_a_file_name_that_is_no_text(tmp_path):
     assert got["findings"][0]["file"].endswith("in.py")
 
 
-@pytest.mark.parametrize("args", [["lint"], ["lint", "a.py", "--format", "html"], ["lint", "--nonsense"]])
-def test_wrong_usage(args):
-    done = gpucheck(*args)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert done.stderr.startswith("Usage: ")
-
-
 def test_pages_and_table():
     page = gpucheck("explain", "backend-set-after-import").stdout
     assert 'This is found:\n    import os\n    import keras\n    os.environ["KERAS_BACKEND"] = "jax"\n    This is not:\n' in page
