@@ -24,17 +24,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-goldens", action="store_true", help="rewrite what tests/golden and tests/cases/rules expect")
 
 
-class ByFileWhereATrainingIsShared(LoadScopeScheduling):  # type: ignore[misc]
-    """What pytest-xdist gives to one worker: a file whose tests share a training, and elsewhere a single test."""
+class ByFileWhereWorkIsShared(LoadScopeScheduling):  # type: ignore[misc]
+    """What pytest-xdist gives to one worker: a file whose tests share a training or a picture, and elsewhere a single test."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return file if file.startswith(("tests/child/", "tests/experiments/")) else nodeid
+        return file if file.startswith(("tests/child/", "tests/experiments/", "tests/reports/test_html")) else nodeid
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
     """Hand tests out so that what is trained for a whole file is trained once."""
-    return ByFileWhereATrainingIsShared(config, log)
+    return ByFileWhereWorkIsShared(config, log)
 
 
 # The sitecustomize of this folder, which every Python that a test starts loads, notes who imports the real TensorFlow.

@@ -11,7 +11,7 @@ import sys
 import time
 
 import pytest
-from leftovers import VARIABLE, leftovers_after
+from leftovers import VARIABLE, leftovers, leftovers_after
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 ENDLESS = [
@@ -148,7 +148,9 @@ def test_ctrl_c():
         text=True,
         env={**os.environ, VARIABLE: marker},
     )
-    time.sleep(3)
+    deadline = time.monotonic() + 60
+    while len(leftovers(marker)) < 2 and time.monotonic() < deadline:  # itself and its child
+        time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, err) == (130, "")
