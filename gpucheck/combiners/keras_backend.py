@@ -1,21 +1,37 @@
-"""What Keras is told to train on, and whether it can."""
+"""What Keras is told to train on, by whom, and whether it can."""
 
 import re
 
+from gpucheck.combiners.installation import Installation
 from gpucheck.compat import keras as tables
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import combiner
-from gpucheck.model import Fact
+from gpucheck.model import Fact, Request
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.environment import Environment
+from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
 
 
 class KerasBackend(Fact, frozen=True, kw_only=True):
-    """Keras' backend; before it was looked at, by KERAS_BACKEND alone."""
+    """The request, the environment and the packages that decide it, and what was seen of Keras and of its backend."""
 
-    name: str | None  # "jax", or one that Keras does not know; None: nobody names one
-    packages: Packages
+    request: Request
+    environment: Environment
+    installation: Installation
+    keras: Keras | None
+    backend: Backend | None
+
+    @property
+    def name(self) -> str | None:
+        """ "jax", or one that Keras does not know; None: nobody names one. Before it was looked at, by KERAS_BACKEND alone."""
+        return self.backend.name if self.backend is not None else self.environment.variables.get("KERAS_BACKEND")
+
+    @property
+    def keras_version(self) -> str | None:
+        """By its own word, else its package's."""
+        installed = self.installation.packages.keras
+        return (self.keras.version if self.keras else None) or (installed.version if installed else None)
 
     @property
     def other(self) -> str | None:
@@ -25,11 +41,12 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
     @property
     def ready(self) -> bool:
         """Whether Keras is told to train on another backend, and all that it needs for that is installed."""
-        return self.other is not None and not missing_packages(self.packages, self.other)
+        return self.other is not None and not missing_packages(self.installation.packages, self.other)
 
     def refused(self, error: str) -> bool:
         """Whether an import failed because Keras 3 knows no such backend: its error names that one."""
-        if self.packages.keras is None or not versions.at_least(self.packages.keras.version, "3"):
+        installed = self.installation.packages.keras
+        if installed is None or not versions.at_least(installed.version, "3"):
             return False
         if not self.name or self.name in tables.BACKENDS:
             return False
@@ -44,7 +61,8 @@ def missing_packages(packages: Packages, backend: str) -> list[str]:
 
 
 @combiner
-def combine(environment: Environment, packages: Packages, backend: Backend | None) -> KerasBackend:
-    """Keras' own word first."""
-    name = backend.name if backend is not None else environment.variables.get("KERAS_BACKEND")
-    return KerasBackend(name=name, packages=packages)
+def combine(
+    request: Request, environment: Environment, installation: Installation, keras: Keras | None, backend: Backend | None
+) -> KerasBackend:
+    """Keras need not have been imported."""
+    return KerasBackend(request=request, environment=environment, installation=installation, keras=keras, backend=backend)

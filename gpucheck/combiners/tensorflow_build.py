@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
+from gpucheck.combiners.installation import Installation
 from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Evidence, Fact, Skip, saw
-from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
@@ -40,10 +40,28 @@ class Kernels(NamedTuple):
 class TensorFlowBuild(Fact, frozen=True, kw_only=True):
     """The examined interpreter's TensorFlow, by its own words, else by what is known of the wheels on PyPI."""
 
-    packages: Packages
+    installation: Installation
+    system: System | None
     tensorflow: TensorFlow | None
     built_with_cuda: bool | None
     kernels: Kernels | None  # None: neither can say
+
+    @property
+    def packages(self) -> Packages:
+        """The packages of the examined interpreter."""
+        return self.installation.packages
+
+    @property
+    def cuda_wheels(self) -> bool:
+        """Whether PyPI has wheels with CUDA for this platform."""
+        return self.system is not None and self.system.platform == "linux" and self.system.architecture == "x86_64"
+
+    @property
+    def platform_evidence(self) -> tuple[Evidence, ...]:
+        """What tells whether it was built with CUDA."""
+        if self.tensorflow is not None:
+            return saw(self.tensorflow, "built_with_cuda")
+        return saw(self.system, "platform", "architecture") if self.system is not None else ()
 
     @property
     def absent(self) -> bool:
@@ -58,25 +76,23 @@ class TensorFlowBuild(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(
-    system: System | None, interpreter: Interpreter | None, packages: Packages, tensorflow: TensorFlow | None
-) -> TensorFlowBuild:
+def combine(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> TensorFlowBuild:
     """The import, where there was one; else the package's name, version and platform."""
+    packages = installation.packages
     return TensorFlowBuild(
-        packages=packages,
+        installation=installation,
+        system=system,
         tensorflow=tensorflow,
-        built_with_cuda=_built_with_cuda(system, interpreter, packages, tensorflow),
+        built_with_cuda=_built_with_cuda(installation, system, tensorflow),
         kernels=_kernels_by_build_info(packages, tensorflow) or _kernels_by_release(packages, tensorflow),
     )
 
 
-def _built_with_cuda(
-    system: System | None, interpreter: Interpreter | None, packages: Packages, tensorflow: TensorFlow | None
-) -> bool | None:
+def _built_with_cuda(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> bool | None:
     if tensorflow is not None and tensorflow.built_with_cuda is not None:
         return tensorflow.built_with_cuda
-    installed = packages.tensorflow
-    if installed is None or interpreter is None or interpreter.environment == "conda" or "+" in installed.version:
+    installed = installation.packages.tensorflow
+    if installed is None or installation.interpreter.environment == "conda" or "+" in installed.version:
         return None  # conda-forge and NVIDIA build their own under the same name
     if "cpu" in installed.name or "intel" in installed.name:
         return False

@@ -62,9 +62,7 @@ _NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with 
     ),
     tensorflow=True,
 )
-def check(
-    gpus: CudaGpus, build: TensorFlowBuild, container: Container, installation: Installation, outcomes: TrainingOutcomes
-) -> Finding | Skip | None:
+def check(gpus: CudaGpus, build: TensorFlowBuild, container: Container, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
     if not gpus.capable or outcomes.trained_on_gpu(compiled=True):
         return None
@@ -90,7 +88,7 @@ def check(
             *kernels.evidence,
             *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
         ),
-        fix=_fixes(container, installation, kernels.version),
+        fix=_fixes(container, build.installation, kernels.version),
         affects=tuple(gpu.label for gpu in newer),
     )
 

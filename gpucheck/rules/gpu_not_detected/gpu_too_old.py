@@ -49,9 +49,7 @@ from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
     explains=("gpus-not-listed", "cudnn-version-mismatch"),
     tensorflow=True,
 )
-def check(
-    request: Request, gpus: CudaGpus, build: TensorFlowBuild, installation: Installation, outcomes: TrainingOutcomes
-) -> Finding | Skip | None:
+def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
     if not gpus.capable:
         return None
@@ -69,7 +67,7 @@ def check(
             *kernels.evidence,
             *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
-        fix=_fixes(installation, old[0].capability),
+        fix=_fixes(build.installation, old[0].capability),
         affects=tuple(gpu.label for gpu in old),
         severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
     )

@@ -28,11 +28,13 @@ References:
 
 from gpucheck.advice.wording import short
 from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.library_faults import LibraryFaults
+from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.tensorflow import TensorFlow
@@ -42,21 +44,16 @@ _TELLING = (Kind.LIBRARY_MISSING, Kind.GPU_LIBRARIES_MISSING, Kind.CUDA_DRIVERS_
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
 def check(
-    request: Request,
-    cuda: Cuda,
-    installation: Installation,
-    backend: Backend | None,
-    tensorflow: TensorFlow | None,
-    faults: LibraryFaults | None,
-    outcomes: TrainingOutcomes,
+    cuda: Cuda, build: TensorFlowBuild, keras_backend: KerasBackend, faults: LibraryFaults | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """CUDA's count against the framework's, less the GPUs that TensorFlow says it passes over."""
+    backend, tensorflow, installation = keras_backend.backend, build.tensorflow, build.installation
     other = backend if backend is not None and backend.other else None
     if tensorflow is None and other is None:
         return Skip("no framework was asked")
     if cuda.status in ("hung", "crashed"):
         return Skip("CUDA could not count the GPUs")
-    if not cuda.device_count or request.gpuless:
+    if not cuda.device_count or keras_backend.request.gpuless:
         return None
     judged = _tensorflow(cuda, installation, tensorflow, faults, outcomes) if tensorflow is not None else None
     if other is None or isinstance(judged, Finding):

@@ -31,20 +31,19 @@ References:
 """
 
 from gpucheck.advice.wording import short
-from gpucheck.combiners.installation import Installation
-from gpucheck.combiners.keras_backend import missing_packages
+from gpucheck.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.keras import Keras
 from gpucheck.rules.gpu_not_detected._own_files import own_file
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(request: Request, installation: Installation, backend: Backend, keras: Keras | None) -> Finding | None:
+def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
     """An exception, or an end of the process: of the framework first, then of Keras on it."""
-    name = request.other_backend
+    installation, keras = keras_backend.installation, keras_backend.keras
+    name = keras_backend.request.other_backend
     if name is None or missing_packages(installation.packages, name):
         return None
     title = TITLES[name]

@@ -42,10 +42,7 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Evidence, Finding, Fix, Request, Scope, Severity, Skip, saw
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.environment import Environment
-from gpucheck.probes.keras import Keras
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 
 
 class NamedBackend(NamedTuple):
@@ -67,31 +64,20 @@ class NamedBackend(NamedTuple):
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT)
-def check(
-    request: Request,
-    environment: Environment,
-    installation: Installation,
-    keras: Keras | None,
-    backend: Backend | None,
-    expected: KerasBackend,
-    build: TensorFlowBuild,
-    outcomes: TrainingOutcomes,
-) -> Finding | Skip | None:
+def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """What Keras said of itself; before it was imported, KERAS_BACKEND, which outweighs keras.json."""
-    if request.backend is not None:
+    if backend.request.backend is not None:
         return None  # said on purpose, and in the children it outweighs the environment
-    installed = installation.packages.keras
-    version = (keras.version if keras else None) or (installed.version if installed else None)
-    if version is None or not versions.at_least(version, "3"):
+    if backend.keras_version is None or not versions.at_least(backend.keras_version, "3"):
         return None  # no Keras, or Keras 2, which knows no other backend
-    named = _named(environment, keras, backend)
+    named = _named(backend)
     if named is None:
         return Skip("which backend Keras takes is known once it is imported, or if KERAS_BACKEND is set")
-    if named.name == keras_tables.BACKENDS[0] or (build.absent and expected.ready):
+    if named.name == keras_tables.BACKENDS[0] or (build.absent and backend.ready):
         return None
     tensorflow = build.tensorflow
-    refused = tensorflow is not None and expected.refused(tensorflow.error or "")
-    imported = (keras.imported if keras else None, backend.imported if backend else None)
+    refused = tensorflow is not None and backend.refused(tensorflow.error or "")
+    imported = [fact.imported for fact in (backend.keras, backend.backend) if fact is not None]
     broken = named.name not in keras_tables.BACKENDS or False in imported
     return Finding(
         summary=_summary(named, outcomes, broken=broken),
@@ -99,12 +85,13 @@ def check(
             *named.evidence,
             *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
         ),
-        fix=_fixes(installation, named, broken=broken),
+        fix=_fixes(backend.installation, named, broken=broken),
         severity=Severity.ERROR if broken else None,
     )
 
 
-def _named(environment: Environment, keras: Keras | None, backend: Backend | None) -> NamedBackend | None:
+def _named(keras_backend: KerasBackend) -> NamedBackend | None:
+    environment, keras, backend = keras_backend.environment, keras_backend.keras, keras_backend.backend
     variable = environment.variables.get("KERAS_BACKEND", "")
     evidence = saw(environment, "variables.KERAS_BACKEND") if "KERAS_BACKEND" in environment.variables else ()
     if keras is not None and keras.backend is not None:

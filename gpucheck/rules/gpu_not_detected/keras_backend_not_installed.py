@@ -31,19 +31,18 @@ References:
 
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.gpu_presence import GpuPresence
-from gpucheck.combiners.installation import Installation
-from gpucheck.combiners.keras_backend import missing_packages
+from gpucheck.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
 from gpucheck.compat.keras import TITLES
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, saw
-from gpucheck.probes.backend import Backend
+from gpucheck.model import Finding, Fix, Scope, Severity, saw
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
-def check(request: Request, presence: GpuPresence, installation: Installation, backend: Backend | None) -> Finding | None:
+def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     """By the installed packages; an import that succeeded shows that they are there under another name."""
+    request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend
     name = request.other_backend
     if name is None:
         return None

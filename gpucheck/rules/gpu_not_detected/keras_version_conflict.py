@@ -31,6 +31,7 @@ References:
 """
 
 from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import versions
@@ -38,7 +39,6 @@ from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.environment import Environment
-from gpucheck.probes.keras import Keras
 
 
 @rule(
@@ -47,19 +47,18 @@ from gpucheck.probes.keras import Keras
     explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
     tensorflow=True,
 )
-def check(
-    environment: Environment, installation: Installation, keras: Keras | None, outcomes: TrainingOutcomes
-) -> Finding | None:
+def check(backend: KerasBackend, outcomes: TrainingOutcomes) -> Finding | None:
     """TensorFlow's own requirement first, then the legacy switch. A training job that passed makes it a warning."""
+    keras, installation = backend.keras, backend.installation
     packages = installation.packages
     tensorflow = packages.tensorflow
     if tensorflow is None or "nightly" in tensorflow.name:
         return None  # nightly builds take keras-nightly
     wanted = packages.keras_requirement or keras_tables.needs(tensorflow.version)
-    have = (keras.version if keras else None) or (packages.keras.version if packages.keras else None)
+    have = backend.keras_version
     state = _state(have, wanted, bool(keras is not None and keras.imported))
     if wanted is None or state is None:
-        return _legacy(environment, installation, trained=bool(outcomes.passed))
+        return _legacy(backend.environment, installation, trained=bool(outcomes.passed))
     # Its metadata may not say: then the table of releases does.
     asks = "asks for" if packages.keras_requirement else "is made for"
     field = "keras_requirement" if packages.keras_requirement else "tensorflow.version"

@@ -40,11 +40,11 @@ References:
 
 from gpucheck.combiners.gpu_presence import GpuPresence
 from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.tensorflow_build import NO_WORD_ON_CUDA, TensorFlowBuild
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.system import System
 from gpucheck.probes.tpu import Tpu
 
 _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
@@ -69,29 +69,20 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
         "cpu-fallback",
     ),
 )
-def check(
-    request: Request,
-    presence: GpuPresence,
-    tpu: Tpu,
-    system: System,
-    installation: Installation,
-    build: TensorFlowBuild,
-    backend: Backend | None,
-) -> Finding | Skip | None:
+def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend: KerasBackend) -> Finding | Skip | None:
     """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
+    request, backend = keras_backend.request, keras_backend.backend
     if tpu.expected or request.gpuless:
         return None  # a build for TPUs has no GPU code, and needs none
     if not presence.here:
         return presence.skip
-    judged = None if request.other_backend else _tensorflow(presence, system, installation, build)
+    judged = None if request.other_backend else _tensorflow(presence, build)
     if backend is None or not backend.other or isinstance(judged, Finding):
         return judged
-    return _other(presence, installation, backend) or judged
+    return _other(presence, build.installation, backend) or judged
 
 
-def _tensorflow(
-    presence: GpuPresence, system: System, installation: Installation, build: TensorFlowBuild
-) -> Finding | Skip | None:
+def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip | None:
     packages, tensorflow = build.packages, build.tensorflow
     if build.lists_gpu or packages.tensorflow is None:
         return None
@@ -104,10 +95,10 @@ def _tensorflow(
         " of this machine.",
         evidence=(
             *saw(packages, "tensorflow.name", "tensorflow.version"),
-            *(saw(tensorflow, "built_with_cuda") if tensorflow is not None else saw(system, "platform", "architecture")),
+            *build.platform_evidence,
             *presence.evidence,
         ),
-        fix=(_replacement(installation),),
+        fix=(_replacement(build.installation),),
     )
 
 

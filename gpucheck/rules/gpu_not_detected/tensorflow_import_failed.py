@@ -53,7 +53,6 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.keras import Keras
 from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.rules.gpu_not_detected._own_files import own_file
 
@@ -82,14 +81,10 @@ _NAMES = (
     tensorflow=True,
 )
 def check(
-    installation: Installation,
-    tensorflow: TensorFlow,
-    build: TensorFlowBuild,
-    backend: KerasBackend,
-    keras: Keras | None,
-    outcomes: TrainingOutcomes,
+    tensorflow: TensorFlow, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """An exception, or an end of the process before the import was done; of Keras, where a file of the user's own is why."""
+    keras = backend.keras
     if tensorflow.imported and keras is not None and backend.other is None and (cause := own_file(keras)):
         return Finding(summary=f"Keras can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
@@ -97,7 +92,7 @@ def check(
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
-    return _failed(installation, tensorflow, ending, outcomes)
+    return _failed(build.installation, tensorflow, ending, outcomes)
 
 
 def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:

@@ -29,7 +29,6 @@ References:
 """
 
 from gpucheck.combiners.gpu_presence import GpuPresence
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.keras_backend import KerasBackend, missing_packages
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
@@ -39,7 +38,6 @@ from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.packages import Packages
-from gpucheck.probes.system import System
 
 
 @rule(
@@ -49,20 +47,16 @@ from gpucheck.probes.system import System
     tensorflow=True,
 )
 def check(
-    presence: GpuPresence,
-    system: System,
-    installation: Installation,
-    build: TensorFlowBuild,
-    backend: KerasBackend | None,
-    outcomes: TrainingOutcomes,
+    presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
     """No distribution, and no import that succeeded. Nothing can be trained then, on a CPU neither."""
+    installation = build.installation
     interpreter, packages = installation.interpreter, installation.packages
     if not build.absent or (backend is not None and backend.ready):
         return None
     if packages.tensorflow_folder is not None:
         return Skip(f"{packages.tensorflow_folder} is there, without a package's metadata: only the import can tell")
-    with_cuda = presence.here and system.platform == "linux" and system.architecture == "x86_64"
+    with_cuda = presence.here and build.cuda_wheels
     plain = Fix(text="Install TensorFlow", command=installation.pip("tensorflow"))
     return Finding(
         summary=f"TensorFlow is not installed for {interpreter.executable} (Python {interpreter.version}).",
