@@ -1,12 +1,14 @@
 """What this run's own log says went wrong, as far as no training that was tried here shows otherwise."""
 
+from collections.abc import Callable
+
 from gpucheck.advice.xid import advice
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import combiner
 from gpucheck.logs.causes import judge
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.memory import is_kernel_fault
-from gpucheck.model import Evidence, Fact, Finding, Fix
+from gpucheck.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
 
 
 class LogCauses(Fact, frozen=True, kw_only=True):
@@ -29,6 +31,33 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         cited = cause.events if cause is not None else ()
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
         return tuple(item for place in places for item in self.outcomes.saw_event(place))
+
+    def failure(
+        self,
+        code: str,
+        pattern: str,
+        summary: str,
+        fix: tuple[Fix, ...],
+        *,
+        on: Callable[[TrainingRun], bool] = lambda run: True,
+        severity: Severity | None = None,
+    ) -> Finding | None:
+        """A run that failed with a reason that matches, else the alarm of that code.
+
+        Args:
+            code: of the cause.
+            pattern: of the reason.
+            summary: of the run's failure, with {run} and {text} where they belong.
+            fix: of either.
+            on: which runs count.
+            severity: of the run's failure; None: the rule's own.
+        """
+        failed = self.outcomes.failed_run(pattern, on)
+        if failed is not None and failed.run is not None:
+            sentence = summary.format(run=label(failed.run), text=failed.text)
+            return Finding(summary=sentence, evidence=failed.evidence, fix=fix, affects=failed.affects, severity=severity)
+        cause = self.alarm(code)
+        return self.finding(cause, fix) if cause is not None else None
 
     def finding(self, cause: Cause, fix: tuple[Fix, ...]) -> Finding:
         """The cause as a rule's finding."""

@@ -6,6 +6,7 @@ from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import combiner
 from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Evidence, Fact, Skip, saw
+from gpucheck.probes.container import Container
 from gpucheck.probes.limits import Limits
 
 # What a program says whose allocation was refused; one that is killed says nothing.
@@ -17,6 +18,7 @@ class MainMemory(Fact, frozen=True, kw_only=True):
     """What this process may still use, and where an allocation failed."""
 
     limits: Limits | None
+    container: Container | None
     outcomes: TrainingOutcomes
     free_bytes: int | None  # as far as known
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
@@ -38,7 +40,7 @@ class MainMemory(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> MainMemory:
+def combine(limits: Limits | None, container: Container | None, outcomes: TrainingOutcomes) -> MainMemory:
     """The least of what the machine has available and the control group allows."""
     rooms: list[tuple[int, tuple[str, ...]]] = []
     if limits is not None and limits.memory_available_bytes is not None:
@@ -48,7 +50,7 @@ def combine(limits: Limits | None, outcomes: TrainingOutcomes) -> MainMemory:
         rooms.append((left, ("memory_limit_bytes", "memory_limit_used_bytes")))
     free, fields = min(rooms, default=(None, ()))
     evidence = saw(limits, *fields) if limits is not None else ()
-    return MainMemory(limits=limits, outcomes=outcomes, free_bytes=free, evidence=evidence)
+    return MainMemory(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=evidence)
 
 
 def _of_host(event: Event) -> bool:

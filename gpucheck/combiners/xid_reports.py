@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gpucheck.advice.xid import advice
+from gpucheck.advice.xid import advice, xid_of
 from gpucheck.compat.xid import Xid, xid
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Evidence, Fact, Fix, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.gpus import Gpu, Gpus
 from gpucheck.probes.kernel_log import KernelLog
+from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 
 
@@ -17,7 +18,7 @@ class XidReport(NamedTuple):
     """One Xid message that accuses a GPU of this machine."""
 
     xid: Xid
-    device: str  # "0000:3b:00.0"
+    device: str | None  # "0000:3b:00.0"; None: a log does not say
     gpu: Gpu | None  # as NVML lists it; None: it does not
     text: str
     evidence: tuple[Evidence, ...]
@@ -25,7 +26,9 @@ class XidReport(NamedTuple):
     @property
     def label(self) -> str:
         """'GPU 3 at 0000:3b:00.0', or what else is known of it."""
-        return f"{self.gpu.label} at {self.device}" if self.gpu is not None else f"The GPU at {self.device}"
+        if self.gpu is not None:
+            return f"{self.gpu.label} at {self.device}"
+        return f"The GPU at {self.device}" if self.device else "A GPU of this machine"
 
     @property
     def answers(self) -> bool:
@@ -39,10 +42,23 @@ class XidReport(NamedTuple):
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
-    """The messages that tell of a fault of the machine, the latest of each code and GPU."""
+    """The messages that tell of a fault of the machine, the latest of each code and GPU; and the GPUs themselves."""
 
+    gpus: Gpus | None
+    pci: Pci | None
+    log: Log | None
     reports: tuple[XidReport, ...]
     last_message: tuple[Evidence, ...]  # the driver's last complaint without an Xid, where the log has one
+
+    def logged(self, fault: str) -> list[XidReport]:
+        """Those of the run's own log."""
+        events = self.log.events if self.log is not None else ()
+        decoded = ((place, event, xid_of(event, fault)) for place, event in enumerate(events))
+        return [
+            XidReport(found, event.fields.get("device"), None, event.text, saw(self.log, f"events[{place}].text"))
+            for place, event, found in decoded
+            if found is not None and self.log is not None
+        ]
 
     def of(self, fault: str) -> list[XidReport]:
         """Those that tell of a fault: see ``Xid.fault``."""
@@ -65,13 +81,15 @@ def fixes(reports: Iterable[XidReport]) -> tuple[Fix, ...]:
 
 
 @combiner
-def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None) -> XidReports:
+def combine(
+    kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, container: Container | None, log: Log | None
+) -> XidReports:
     """A container may see its host's log and PCI bus, so there only the GPUs that NVML lists count.
 
     What programs cause themselves (13, 31, 43, 45) is no fault of the machine.
     """
     if kernel_log is None:
-        return XidReports(reports=(), last_message=())
+        return XidReports(gpus=gpus, pci=pci, log=log, reports=(), last_message=())
     listed = {gpu.pci_address: gpu for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
     inside = container is not None and container.inside
     here = {*listed, *(gpu.address for gpu in (pci.gpus if pci is not None and not inside else ()))}
@@ -83,4 +101,4 @@ def combine(kernel_log: KernelLog | None, gpus: Gpus | None, pci: Pci | None, co
             report = XidReport(known, event.device, listed.get(event.device), event.text, evidence)
             latest[event.code, event.device] = report
     last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
-    return XidReports(reports=tuple(latest.values()), last_message=last)
+    return XidReports(gpus=gpus, pci=pci, log=log, reports=tuple(latest.values()), last_message=last)

@@ -203,7 +203,7 @@ def _root(code: str, found: dict[str, Judgement]) -> str:
 
 
 def _explains(cause: Judgement, effect: Judgement) -> bool:
-    excluded = effect.finding.apart_from if effect.finding is not None else ()
+    excluded = effect.finding.not_explained_by if effect.finding is not None else ()
     code = effect.rule.code
     return code in cause.rule.explains and cause.rule.code not in excluded and _blames(cause.rule, effect.rule)
 

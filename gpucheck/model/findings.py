@@ -33,7 +33,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
     severity: Severity | None = None  # None: the rule's own
     assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
-    apart_from: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
+    not_explained_by: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
 
 
 class Skip(msgspec.Struct, frozen=True):

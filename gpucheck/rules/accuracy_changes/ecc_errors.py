@@ -28,7 +28,6 @@ References:
 """
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
@@ -52,21 +51,19 @@ FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "
         *("training-failed", "training-crashed", "nccl-failed"),
     ),
 )
-def check(gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
     """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
+    gpus = xids.gpus
     reports = [report for report in xids.of("memory") if not _repaired(report)]
     if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
         return _counted(gpus, reports)
     if reports:
         return _reported(reports)
-    failed = outcomes.failed_run(LOST)
-    if failed is not None:
-        summary = f"GPU memory lost data beyond repair: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects, severity=Severity.ERROR)
-    if (cause := log_causes.alarm("ecc-errors")) is not None:
-        return log_causes.finding(cause, FIX)
+    summary = "GPU memory lost data beyond repair: {text}."
+    if (failure := log_causes.failure("ecc-errors", LOST, summary, FIX, severity=Severity.ERROR)) is not None:
+        return failure
     if gpus is None:
-        return outcomes.skip
+        return log_causes.outcomes.skip
     counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
     return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
 

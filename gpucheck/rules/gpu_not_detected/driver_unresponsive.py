@@ -34,7 +34,6 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReports
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
-from gpucheck.probes.gpus import Gpus
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _LATE = ("timed out", "could not be killed")
@@ -45,7 +44,7 @@ _LATE = ("timed out", "could not be killed")
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
 )
-def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
     """A child that was stopped at its limit or died. Training that passed on a GPU proves more."""
     if outcomes.trained_on_gpu():
         return None
@@ -68,7 +67,9 @@ def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: Train
         evidence=(*evidence, *xids.last_message),
         fix=_fixes(stack, hung),
         # NVML's child died while it asked this one.
-        affects=tuple(gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.problem and gpu.result is None),
+        affects=tuple(
+            gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None
+        ),
     )
 
 

@@ -35,9 +35,8 @@ References:
 from typing import NamedTuple
 
 from gpucheck.advice.wording import listing
-from gpucheck.advice.xid import advice, xid_of
+from gpucheck.advice.xid import advice
 from gpucheck.combiners.cuda_stack import CudaStack
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.compat.xid import Xid
 from gpucheck.engine.plugin import rule
@@ -77,14 +76,14 @@ class LostGpu(NamedTuple):
         "replica-count-mismatch",
     ),
 )
-def check(stack: CudaStack, gpus: Gpus | None, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
+def check(stack: CudaStack, xids: XidReports) -> Finding | None:
     """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
-    driver, reports = stack.driver, xids.of("gpu")
+    driver, gpus, reports = stack.driver, xids.gpus, xids.of("gpu")
     lost = [
         *_unanswering(stack, gpus),
         *(_input_output_errors(stack.device_nodes) or _unlisted(stack, gpus)),
         *(_reported(report) for report in reports if not report.answers),
-        *_logged(outcomes),
+        *(_reported(report) for report in xids.logged("gpu")),
     ]
     if not lost and driver.result in _LOST:
         problem = driver.problem or driver.result_name or f"NVML error {driver.result}"
@@ -170,17 +169,6 @@ def _unlisted(stack: CudaStack, gpus: Gpus | None) -> list[LostGpu]:
 
 def _reported(report: XidReport) -> LostGpu:
     return LostGpu(report.label, report.meaning, report.evidence, affected([report]), report.xid)
-
-
-def _logged(outcomes: TrainingOutcomes) -> list[LostGpu]:
-    lost = []
-    for place, event in enumerate(outcomes.events):
-        xid = xid_of(event, "gpu")
-        if xid is not None:
-            device = event.fields.get("device")
-            label = f"The GPU at {device}" if device else "A GPU of this machine"
-            lost.append(LostGpu(label, f"{xid.meaning} (Xid {xid.code})", outcomes.saw_event(place), xid=xid))
-    return lost
 
 
 def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:

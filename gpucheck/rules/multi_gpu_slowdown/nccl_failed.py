@@ -31,7 +31,7 @@ References:
 
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.nccl_trial import NcclTrial
-from gpucheck.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
+from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
@@ -46,14 +46,11 @@ FIX = (
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("training-failed", "training-crashed"))
-def check(outcomes: TrainingOutcomes, trial: NcclTrial, log_causes: LogCauses) -> Finding | Skip | None:
+def check(trial: NcclTrial, log_causes: LogCauses) -> Finding | Skip | None:
     """A run's reason, or a line of a run that did not pass, names NCCL; or the run passes as soon as NCCL is left out."""
     fix = (trial.fix, *FIX) if trial.cure is not None else (*FIX, trial.fix)
-    if (failed := outcomes.failed_run(FAILED)) is not None and failed.run is not None:
-        summary = f"NCCL failed in {label(failed.run)}: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=fix, affects=failed.affects)
-    if (cause := log_causes.alarm("nccl-failed")) is not None:
-        return log_causes.finding(cause, fix)
+    if (failure := log_causes.failure("nccl-failed", FAILED, "NCCL failed in {run}: {text}.", fix)) is not None:
+        return failure
     if trial.cure is None or not on_gpu(trial.cure):
-        return outcomes.skip
+        return log_causes.outcomes.skip
     return Finding(summary=trial.sentence("NCCL"), evidence=trial.evidence, fix=fix, affects=trial.cure.devices)

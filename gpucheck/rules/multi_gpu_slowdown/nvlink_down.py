@@ -28,12 +28,10 @@ References:
 """
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.pci import Pci
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 FIX = (
@@ -43,10 +41,9 @@ FIX = (
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
-def check(
-    gpus: Gpus | None, pci: Pci | None, xids: XidReports, outcomes: TrainingOutcomes, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
     """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
+    gpus, pci = xids.gpus, xids.pci
     linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)
     reports = [report for report in xids.of("nvlink") if "Nonfatal" not in report.text]
@@ -55,15 +52,12 @@ def check(
         return _counted(gpus, down, reports)
     if reports:
         return _reported(reports)
-    failed = outcomes.failed_run(UNCORRECTABLE)
-    if failed is not None:
-        summary = f"An NVLink failed: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects, severity=Severity.ERROR)
-    if (cause := log_causes.alarm("nvlink-down")) is not None:
-        return log_causes.finding(cause, FIX)
+    failure = log_causes.failure("nvlink-down", UNCORRECTABLE, "An NVLink failed: {text}.", FIX, severity=Severity.ERROR)
+    if failure is not None:
+        return failure
     if len(linked) == 1 and _partly(linked[0]):
         return Skip("some NVLinks are inactive, and one GPU alone does not tell whether they should be connected")
-    return None if gpus is not None else outcomes.skip
+    return None if gpus is not None else log_causes.outcomes.skip
 
 
 def _counted(gpus: Gpus, down: list[tuple[int, Gpu]], reports: list[XidReport]) -> Finding:

@@ -63,7 +63,7 @@ def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None
         ),
         fix=_fix(worst),
         affects=run.devices,
-        apart_from=_FEEDING if lost is not None and lost.cause == "exchange" else (),
+        not_explained_by=_FEEDING if lost is not None and lost.cause == "exchange" else (),
     )
 
 

@@ -44,13 +44,16 @@ def check(
     cluster: Cluster | None, keras: Keras | None, installation: Installation | None, log_causes: LogCauses
 ) -> Finding | Skip | None:
     """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
-    failed = log_causes.outcomes.failed_run(REFUSED, lambda run: run.strategy == "multi_worker_mirrored")
-    if failed is not None:
-        summary = f"Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=_fix(installation), affects=failed.affects)
-    cause = log_causes.alarm("multi-worker-fit-unsupported")
-    if cause is not None:
-        return log_causes.finding(cause, _fix(installation))
+    summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
+    failure = log_causes.failure(
+        "multi-worker-fit-unsupported",
+        REFUSED,
+        summary,
+        _fix(installation),
+        on=lambda run: run.strategy == "multi_worker_mirrored",
+    )
+    if failure is not None:
+        return failure
     several = cluster is not None and cluster.worker_count > 1
     if several and keras is not None and keras.backend == "tensorflow" and not keras.legacy:
         return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")

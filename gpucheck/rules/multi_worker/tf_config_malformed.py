@@ -30,7 +30,6 @@ References:
 """
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cluster import Cluster
@@ -48,7 +47,7 @@ SERVER = Fix(text="Give tf.train.Server a job_name and a task_index (from 0 on) 
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("worker-unreachable", "training-failed"))
-def check(cluster: Cluster | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(cluster: Cluster | None, log_causes: LogCauses) -> Finding | Skip | None:
     """What the probe found wrong with the variable; else a log that complains of it."""
     if cluster is not None and cluster.problems:
         first, *others = cluster.problems
@@ -61,4 +60,4 @@ def check(cluster: Cluster | None, outcomes: TrainingOutcomes, log_causes: LogCa
     cause = log_causes.named.get("tf-config-malformed")
     if cause is not None:
         return log_causes.finding(cause, (SERVER, *FIX) if cause.events[0].fields.get("source") == "server" else FIX)
-    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and outcomes.log is None else None
+    return Skip("neither TF_CONFIG nor a log was looked at") if cluster is None and log_causes.outcomes.log is None else None

@@ -99,10 +99,9 @@ TAKEN = (
     scope=Scope.HOST,
     explains=("nccl-failed", "training-failed", "training-crashed"),
 )
-def check(
-    cluster: Cluster | None, tpu: TpuState | None, outcomes: TrainingOutcomes, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(cluster: Cluster | None, tpu: TpuState | None, log_causes: LogCauses) -> Finding | Skip | None:
     """A connection that was tried (with --full), a run of several workers that failed so, or a log that says so."""
+    outcomes = log_causes.outcomes
     if cluster is not None and cluster.unreachable:
         return _not_reached(cluster)
     faulty = _faulty_run(outcomes)

@@ -27,7 +27,6 @@ References:
 
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
 
@@ -50,8 +49,9 @@ _FIX = (
     scope=Scope.ENVIRONMENT,
     explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
 )
-def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses) -> Finding | Skip | None:
     """What each worker of a run said of itself; else a log that complains of it."""
+    outcomes = log_causes.outcomes
     asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
     for place, run in asked:
         differing = _differing(run)

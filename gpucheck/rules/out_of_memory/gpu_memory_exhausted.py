@@ -31,7 +31,7 @@ References:
 import re
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes, label, on_gpu
+from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 
@@ -48,14 +48,11 @@ FIX = (
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses) -> Finding | Skip | None:
     """A run on a GPU, or a log, says that an allocation on the device failed for good."""
-    failed = outcomes.failed_run(EXHAUSTED, _device_memory)
-    if failed is not None and failed.run is not None:
-        summary = f"GPU memory ran out in {label(failed.run)}: {failed.text}."
-        return Finding(summary=summary, evidence=failed.evidence, fix=FIX, affects=failed.affects)
-    cause = log_causes.alarm("gpu-memory-exhausted")
-    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
+    summary = "GPU memory ran out in {run}: {text}."
+    failure = log_causes.failure("gpu-memory-exhausted", EXHAUSTED, summary, FIX, on=_device_memory)
+    return failure or log_causes.outcomes.skip
 
 
 def _device_memory(run: TrainingRun) -> bool:

@@ -48,9 +48,7 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     scope=Scope.HOST,
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
 )
-def check(
-    memory: MainMemory, container: Container | None, tensorflow: TensorFlow | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(memory: MainMemory, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
     """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
     free, limits = memory.free_bytes, memory.limits
     ran_out = _killed(tensorflow, memory) or _failed(memory, log_causes)
@@ -58,7 +56,7 @@ def check(
         what, evidence = ran_out
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
-        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *memory.evidence), container)
+        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *memory.evidence), memory.container)
     if memory.outcomes.passed or (tensorflow is not None and tensorflow.imported):
         return None
     if free is None:
@@ -66,7 +64,7 @@ def check(
     if free >= NEEDED_BYTES:
         return None
     summary = f"Only {gib(free)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
-    return _finding(summary, memory.evidence, container)
+    return _finding(summary, memory.evidence, memory.container)
 
 
 def _killed(tensorflow: TensorFlow | None, memory: MainMemory) -> tuple[str, tuple[Evidence, ...]] | None:

@@ -96,7 +96,6 @@ def check(
     memory: MainMemory,
     used: GpusInUse | None,
     system: System | None,
-    container: Container | None,
     log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The first limit that was reached or does not suffice, unless training has shown that it does."""
@@ -118,7 +117,7 @@ def check(
 
 def _gravest(shortages: Iterable[Shortage | None], container: Container | None) -> Finding | None:
     short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
-    return _finding(short[0], container) if short else None
+    return _finding(short[0], memory.container) if short else None
 
 
 def _reached(memory: MainMemory, log_causes: LogCauses) -> Shortage | None:

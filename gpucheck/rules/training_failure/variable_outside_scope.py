@@ -28,7 +28,6 @@ References:
 """
 
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
@@ -42,15 +41,7 @@ FIX = (
 
 
 @rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
-def check(outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+def check(log_causes: LogCauses) -> Finding | Skip | None:
     """A run's reason, or a line of a log, in which TensorFlow or Keras refuses a variable of another scope."""
-    run = outcomes.failed_run(REFUSED)
-    if run is not None:
-        return Finding(
-            summary=f"Something was created or used outside the scope of the strategy that trains it: {run.text}.",
-            evidence=run.evidence,
-            fix=FIX,
-            affects=run.affects,
-        )
-    cause = log_causes.alarm("variable-outside-scope")
-    return log_causes.finding(cause, FIX) if cause is not None else outcomes.skip
+    summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
+    return log_causes.failure("variable-outside-scope", REFUSED, summary, FIX) or log_causes.outcomes.skip
