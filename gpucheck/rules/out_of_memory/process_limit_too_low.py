@@ -112,12 +112,12 @@ def check(
         *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
         *(_file_size(limits), _files(limits)),
     )
-    return _gravest(shortages, container)
+    return _gravest(shortages, memory.container)
 
 
 def _gravest(shortages: Iterable[Shortage | None], container: Container | None) -> Finding | None:
     short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
-    return _finding(short[0], memory.container) if short else None
+    return _finding(short[0], container) if short else None
 
 
 def _reached(memory: MainMemory, log_causes: LogCauses) -> Shortage | None:
