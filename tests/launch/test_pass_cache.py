@@ -1,4 +1,4 @@
-"""What a remembered pass depends on, and what is stored. That others' files are not believed is shown by test_run.py."""
+"""What a remembered pass depends on, and what is stored."""
 
 import os
 import subprocess
@@ -70,6 +70,19 @@ def test_a_broken_one_is_not_believed(tmp_path):
     for bad in (b"", b"\xff{", b"[]", b'{"format": 1}', good.replace(b'"at":', b'"at":9'), good[:-3]):
         file.write_bytes(bad)
         assert pass_cache.recall("key", 60, env) is None, bad
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+def test_one_that_others_can_have_written_is_not_believed_and_made_anew(tmp_path):
+    env = {"XDG_CACHE_HOME": str(tmp_path)}
+    folder, file = tmp_path / "gpucheck", tmp_path / "gpucheck/passed-key"
+    for path, mode in ((file, 0o666), (folder, 0o777)):
+        pass_cache.remember("key", env, [])
+        assert pass_cache.recall("key", 60, env) == []
+        path.chmod(mode)
+        assert pass_cache.recall("key", 60, env) is None
+        pass_cache.remember("key", env, [])
+        assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_where_it_is_kept(tmp_path):
