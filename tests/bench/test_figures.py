@@ -6,7 +6,7 @@ from bench.cases import PROFILE, names, one, raw
 from gpucheck.bench import figures
 from gpucheck.child.messages.benchmark import Configuration, Measured
 from gpucheck.child.messages.nvml import GpuSample, Sampled
-from gpucheck.child.smoke.shares import input_wait_share, scaling_efficiency
+from gpucheck.child.smoke.shares import scaling_efficiency
 
 ITEM = Configuration("one_device", names(1), "float32", False, 64)
 
@@ -32,14 +32,6 @@ def test_an_epoch_is_the_median_of_its_repeat():
     several = raw()
     several.repeats[0].epoch_seconds = [3.0, 1.0, 2.0]
     assert figures.measurement(ITEM, several).epoch_seconds.values == (2.0, 1.0, 4.0)
-
-
-@pytest.mark.parametrize(
-    ("step", "resident", "batch", "share"),
-    [(1.0, 0.25, None, 0.75), (1.0, 1.5, None, 0.0), (0.0, 0.0, None, 0.0), (1.0, 0.25, 0.5, 0.5), (1.0, 0.25, 2.0, 0.75)],
-)
-def test_waiting_is_a_share(step, resident, batch, share):
-    assert input_wait_share(step, resident, batch) == share
 
 
 def test_time_to_target_needs_every_repeat():

@@ -40,11 +40,3 @@ def test_results_are_written_alike() -> None:
     for code, result in cuda.CU_RESULTS.items():
         assert result.name.startswith(("CUDA_", "cudaError")), code
         assert not result.meaning.endswith("."), code
-
-
-def test_cudnn_9_11_drops_what_is_older_than_turing() -> None:
-    assert cuda.cudnn_runs_on("9.10.2.21", (7, 0))
-    assert not cuda.cudnn_runs_on("9.11.0", (7, 0))
-    assert cuda.cudnn_runs_on("9.11.0", (7, 5))
-    assert not cuda.cudnn_runs_on("9.28.0.42", (6, 1))
-    assert cuda.cudnn_runs_on("unknown", (6, 1))

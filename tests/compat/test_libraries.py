@@ -26,13 +26,6 @@ def test_every_required_package_is_in_the_extra(minor: str) -> None:
     assert {library.package for library in libraries.libraries(minor) if library.required} <= extra
 
 
-def test_nothing_is_said_about_an_unknown_release() -> None:
-    assert libraries.libraries("2.9") == ()
-    assert libraries.libraries("nightly") == ()
-    assert libraries.runpath("2.22") is None
-    assert libraries.tools_package("2.22") is None
-
-
 def unreachable(minor: str) -> list[Library]:
     folders = libraries.runpath(minor)
     assert folders is not None
@@ -46,10 +39,6 @@ def test_2_21_does_not_reach_cusolver_and_only_that() -> None:
 @pytest.mark.parametrize("minor", ["2.16", "2.17", "2.18", "2.19", "2.20"])
 def test_the_releases_before_reach_everything(minor: str) -> None:
     assert unreachable(minor) == []
-
-
-def test_older_search_paths_were_not_measured() -> None:
-    assert libraries.runpath("2.15") is None
 
 
 def test_a_system_toolkit_is_tried_before_pips_tools() -> None:

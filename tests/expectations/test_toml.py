@@ -96,7 +96,3 @@ def test_what_has_no_toml_is_refused():
     for value in (None, datetime.date(2026, 1, 1), object(), [None]):
         with pytest.raises(TypeError, match="no TOML"):
             toml.value(value)
-
-
-def test_a_byte_order_mark_is_passed_over():
-    assert toml.load("\ufeff# x\nschema_version = 1\n", "x") == {"schema_version": 1}

@@ -11,7 +11,7 @@ import time
 import psutil
 import pytest
 
-from gpucheck.host.process import Process, signal_name
+from gpucheck.host.process import Process
 
 
 def start(code, **options):
@@ -182,11 +182,6 @@ def test_an_init_is_left_no_orphan_of_a_child():
     root = str(pathlib.Path(__file__).parents[2])
     done = subprocess.run([sys.executable, "-c", INIT, root], capture_output=True, text=True, timeout=30)
     assert (done.returncode, done.stdout) == (0, "none left\n"), done.stderr
-
-
-def test_signal_names():
-    assert signal_name(9) == "SIGKILL"
-    assert signal_name(200) == "signal 200"
 
 
 def gone(pid, seconds=5.0):

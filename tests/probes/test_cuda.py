@@ -121,17 +121,3 @@ def test_cuda_hangs_and_is_stopped_in_time(driver_host):
     assert (fact.status, fact.problem, fact.driver_version) == ("hung", "no answer within 4.4 s in cuInit", "13.0")
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
-
-
-@pytest.mark.parametrize(
-    ("text", "address"),
-    [
-        ("0000:00:06.0", "0000:00:06.0"),
-        ("00000000:E1:00.0", "0000:e1:00.0"),
-        ("00010000:01:00", "10000:01:00.0"),
-        ("\ufffd", None),
-        (None, None),
-    ],
-)
-def test_addresses_of_every_spelling(text, address):
-    assert cuda.pci_address(text) == address

@@ -28,19 +28,6 @@ def test_one_worker_per_task():
     assert (step.number, step.place, step.places, step.bound) == (3, 1, 2, False)
 
 
-@pytest.mark.parametrize(
-    ("nodes", "names"),
-    [
-        ("n1", ["n1"]),
-        ("n[1-3,08-10],login,m5", ["n1", "n2", "n3", "n08", "n09", "n10", "login", "m5"]),
-        ("rack[1-2]node[1,3]", ["rack1node1", "rack1node3", "rack2node1", "rack2node3"]),
-        ("gpu-[001-003]-ib", ["gpu-001-ib", "gpu-002-ib", "gpu-003-ib"]),
-    ],
-)
-def test_node_lists(nodes, names):
-    assert list(_slurm.expand(nodes)) == names
-
-
 @pytest.mark.parametrize("nodes", ["n[1-2", "n]1[", "n[a-b]", "n[]", "n[1-]", ""])
 def test_no_node_list(nodes):
     with pytest.raises(ValueError, match=r"."):

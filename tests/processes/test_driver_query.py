@@ -4,18 +4,13 @@ import pytest
 from fakes import FakeChild, FakeHost
 
 from gpucheck.child.messages.drivers import DriverStarted, LibraryLoaded
-from gpucheck.processes.driver_query import cuda_version, query_driver, time_limit
+from gpucheck.processes.driver_query import query_driver, time_limit
 
 LOADED = LibraryLoaded("loaded", "/usr/lib/libcuda.so.1")
 
 
 def query(child, seconds=20.0, doing=None):
     return query_driver(child, doing or {}, (DriverStarted,), seconds)
-
-
-@pytest.mark.parametrize(("number", "text"), [(13000, "13.0"), (12080, "12.8"), (11020, "11.2"), (0, None), (None, None)])
-def test_cuda_versions(number, text):
-    assert cuda_version(number) == text
 
 
 @pytest.mark.parametrize(("remaining", "seconds"), [(118.0, 20.0), (10.0, 8.0), (0.0, 0.0)])

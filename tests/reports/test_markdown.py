@@ -44,11 +44,3 @@ def test_tables_keep_their_columns():
     for line in markdown.render(named("a|b `c`"), facts=False).splitlines():
         if line.startswith("| one_device |"):
             assert len(re.findall(r"(?<!\\)\|", line)) == 10
-
-
-def test_escapes_only_what_is_markup():
-    assert markdown.escape("17.5 ms, one_device: 2.41 → 1.52 (GPU:0-7)") == "17.5 ms, one_device: 2.41 → 1.52 (GPU:0-7)"
-    assert markdown.escape("1. a *b* _c_ [d](e) <f> `g` |h| @i #12 -j") == (
-        r"1\. a \*b\* \_c\_ \[d\](e) \<f\> \`g\` \|h\| @<!-- -->i #<!-- -->12 -j"
-    )
-    assert markdown.escape("- a & &lt;") == r"\- a &amp; &amp;lt;"

@@ -13,10 +13,6 @@ def test_cut_never_splits_a_character(limit):
     assert WIDE.startswith(short.rstrip("…"))
 
 
-def test_cut_leaves_what_fits():
-    assert cut(WIDE, len(WIDE.encode("utf-8"))) == WIDE
-
-
 @pytest.mark.parametrize("limit", [40, 64, 100, 200])
 def test_fit_counts_what_it_left_out(limit):
     text = fit([WIDE] * 10, limit)

@@ -9,30 +9,9 @@ from gpucheck.model import Evidence, Request
 from gpucheck.probes.packages import Distribution
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
 from gpucheck.reports.shared.evidence import evidence
-from gpucheck.reports.shared.words import clean, duration, significant, size
+from gpucheck.reports.shared.words import clean
 
 MADE = report("h200")
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (1023, "1,023 B"), (64 << 20, "64 MiB"), (558345748, "532 MiB"), (150754820096, "140 GiB"), (5 << 40, "5 TiB"),
-     (int(8.0 * (1 << 30)), "8 GiB"), (-2048, "-2 KiB"), (5000 << 40, "5,000 TiB")],
-)  # fmt: skip
-def test_size(count, text):
-    assert size(count) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (58600.4, "58,600"), (0.517, "0.517"), (17.52, "17.5"), (0.00004, "4e-05"), (99.96, "100")]
-)
-def test_significant(value, text):
-    assert significant(value) == text
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(0.1234, "0.12 s"), (6.84, "6.8 s"), (134.4, "134 s"), (0, "0.00 s")])
-def test_duration(seconds, text):
-    assert duration(seconds) == text
 
 
 def test_one_run_has_one_name_in_every_format():
