@@ -46,7 +46,7 @@ def test_options_add_to_what_the_run_was_asked():
 REFUSED = {
     "no object": (lambda old: b"[1]", "not a gpucheck report"),
     "cut off": (lambda old: b"{", "not JSON"),
-    "an array without end": (lambda old: b"[" * 200_000, "not JSON: nested too deeply"),
+    "an array without end": (lambda old: b"[" * 200_000, "not a gpucheck report"),
     "objects without end": (lambda old: b'{"a":' * 200_000, "not JSON: nested too deeply"),
     "facts without end": (lambda old: b'{"facts": {"x": ' + b"[" * 200_000, "not JSON: nested too deeply"),
     "half a character": (lambda old: json.dumps(old).encode().replace(b"NVIDIA H200", b"NVIDIA \xc3"), "not JSON: .*UTF-8"),

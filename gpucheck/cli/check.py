@@ -9,7 +9,7 @@ from gpucheck.cli.parameters import EXAMPLES, Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.model import Report, Request
 
-LARGEST_BYTES = 1 << 28
+LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
 
 class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]

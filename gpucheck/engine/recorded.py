@@ -11,6 +11,7 @@ from gpucheck.files.read import utf8
 from gpucheck.model import SCHEMA_VERSION, Fact, ProbeStatus, Reading, Request
 from gpucheck.probes.training import Training
 
+_NOTHING = msgspec.Raw(b"null")
 LONGEST_SECONDS = 1e9
 NO_FACT = "the report says that it answered, and has no fact of it"
 
@@ -32,9 +33,9 @@ class _Run(msgspec.Struct, kw_only=True):
     """What is read of a ``ProbeRun``."""
 
     name: str
-    status: ProbeStatus
+    status: Any = ProbeStatus.OK  # of a probe of tomorrow it may be another
     seconds: Any = None
-    problem: str | None = None
+    problem: Any = None
 
 
 def load(text: bytes) -> Recording:
@@ -46,13 +47,22 @@ def load(text: bytes) -> Recording:
     Raises:
         Unreadable: not JSON, not a report, another version, facts that don't have their types, or a time that no run takes.
     """
-    plain = _json(text)
-    if not isinstance(plain, dict) or not isinstance(plain.get("facts"), dict) or "schema_version" not in plain:
+    parts = _decoded(utf8(text), dict[str, msgspec.Raw])
+    written = _decoded(parts.get("facts", _NOTHING), dict[str, msgspec.Raw]) if parts else None
+    if not parts or written is None or "schema_version" not in parts:
         raise Unreadable("not a gpucheck report: it has no facts or no schema_version")
+    plain = {name: _decoded(parts[name], Any) for name in ("schema_version", "started_at", "seconds") if name in parts}
     _check_version(str(plain["schema_version"]))
     try:
-        facts = typed(plain["facts"])
-        readings = _readings(facts, plain.get("probes", []))
+        facts = {
+            name: msgspec.json.decode(written[name], type=kind)
+            for name, kind in fact_types().items()
+            if written.get(name, _NOTHING) != _NOTHING
+        }
+        runs = msgspec.json.decode(parts["probes"], type=list[_Run]) if "probes" in parts else []
+        readings = _readings(facts, runs)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
     except (msgspec.ValidationError, TypeError, KeyError) as error:
         raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
     request = facts.get("request")
@@ -80,9 +90,12 @@ def fact_types() -> dict[str, type[Fact]]:
     return {**{probe.name: probe.fact for probe in load_probes()}, "request": Request}
 
 
-def _json(text: bytes) -> Any:
+def _decoded(text: bytes | msgspec.Raw, kind: Any) -> Any:
+    """JSON in a type, or None where it has another. What is not asked for is passed over, and takes no memory."""
     try:
-        return msgspec.json.decode(utf8(text))
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError:
+        return None
     except UnicodeDecodeError as error:
         raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
     except msgspec.DecodeError as error:
@@ -111,18 +124,19 @@ def _check_backends(request: Request, training: Fact | None) -> None:
             raise Unreadable(f"trained with the backend {backend!r}; this gpucheck knows {', '.join(TITLES)}")
 
 
-def _readings(facts: Mapping[str, Fact], probes: list[Any]) -> list[Reading]:
+def _readings(facts: Mapping[str, Fact], written: list[_Run]) -> list[Reading]:
     """One reading per probe of today that the report knows."""
-    runs = {run["name"]: run for run in probes}
+    runs = {run.name: run for run in written}
     readings = []
     for probe in load_probes():
         name, fact = probe.name, facts.get(probe.name)
         if name not in runs and fact is None:
             continue
-        run = msgspec.convert(runs.get(name, {"name": name, "status": "ok"}), _Run)
-        if fact is None and run.status is ProbeStatus.OK:  # what was not looked at is never counted as healthy
-            run.status, run.problem = ProbeStatus.FAILED, NO_FACT
-        readings.append(Reading(probe=name, status=run.status, fact=fact, problem=run.problem, seconds=_seconds(run.seconds)))
+        run = runs.get(name) or _Run(name=name)
+        status, problem = msgspec.convert(run.status, ProbeStatus), msgspec.convert(run.problem, str | None)
+        if fact is None and status is ProbeStatus.OK:  # what was not looked at is never counted as healthy
+            status, problem = ProbeStatus.FAILED, NO_FACT
+        readings.append(Reading(probe=name, status=status, fact=fact, problem=problem, seconds=_seconds(run.seconds)))
     return readings
 
 

@@ -14,10 +14,13 @@ import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gpucheck.lint.magics import without_magics
 
 LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
-LARGEST_NOTEBOOK_BYTES = 256 * 1024 * 1024  # outputs, such as pictures, included
+LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # outputs, such as pictures, included; it is held in memory
+LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # from which on the outputs are left out before it is parsed
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
 OLD = "this is Python 2, which no TensorFlow since 2.1 runs"
@@ -167,6 +170,7 @@ def _notebook(data: bytes) -> Program:
         import nbformat  # optional, and slow to import
     except ImportError:
         raise Unreadable('reading notebooks needs nbformat: pip install "keras-gpucheck[notebook]"') from None
+    data = _without_outputs(data)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of cells without an id
@@ -194,6 +198,47 @@ def _notebook(data: bytes) -> Program:
         lines += code.split("\n")
     written = "\n".join(str(cell.source) for cell in book.cells)
     return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread), written)
+
+
+class _Cell(msgspec.Struct):
+    """What is read of a cell: all but its outputs."""
+
+    cell_type: str
+    source: msgspec.Raw
+    id: msgspec.Raw | None = None
+    metadata: dict[str, msgspec.Raw] = {}
+
+
+class _Notebook(msgspec.Struct):
+    """A notebook of format 4."""
+
+    cells: list[_Cell]
+    metadata: msgspec.Raw
+    nbformat: int
+    nbformat_minor: int
+
+
+def _without_outputs(data: bytes) -> bytes:
+    """A large notebook without its outputs, which parsing would hold several times.
+
+    Raises:
+        Unreadable: it is large, and no notebook of today's format, or without outputs still large.
+    """
+    if len(data) < LARGE_NOTEBOOK_BYTES:
+        return data
+    try:
+        book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Unreadable(f"not a notebook of format 4, as which a large one is read: {error}") from None
+    beside: dict[str, Any] = {"outputs": [], "execution_count": None}
+    cells = []
+    for cell in book.cells:
+        kept = {"cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata}
+        if cell.id is not None:
+            kept["id"] = cell.id
+        cells.append({**kept, **(beside if cell.cell_type == "code" else {})})
+    _check_size(sum(len(cell.source) for cell in book.cells), notebook=False)
+    return msgspec.json.encode({**msgspec.structs.asdict(book), "cells": cells})
 
 
 def _stand_in(source: str) -> str:

@@ -1,0 +1,46 @@
+"""The parent stays below 100 MB whatever a file holds: reports, notebooks, logs, expectations."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read as Linux counts it")
+MOST_MB = 100
+# What it ends by says how much it held at most.
+MEASURED = """
+import os, re, runpy, sys
+leave = os._exit
+def end(code):
+    os.write(2, b"peak " + re.search(rb"VmHWM:\\s+(\\d+)", open("/proc/self/status", "rb").read())[1])
+    leave(code)
+os._exit = end
+sys.argv[0] = "gpucheck"
+runpy.run_module("gpucheck", run_name="__main__")
+"""
+ASIDE = '"metadata":{},"nbformat":4,"nbformat_minor":5}'
+OUTPUT = '{"output_type":"stream","name":"stdout","text":"' + "a" * 20_000_000 + '"}'
+FILES = {
+    "a report of empty lists": (("--replay",), '{"schema_version":"1.0","facts":{"pci":[' + "[]," * 2_600_000 + "[]]}}"),
+    "a report of something else": (("--replay",), '{"schema_version":"1.0","facts":{},"x":[' + "{}," * 2_600_000 + "{}]}"),
+    "a report too large": (("--replay",), "[" * 30_000_000),
+    "two reports": (("compare",), '{"schema_version":"1.0","facts":{},"x":"' + "a" * 8_000_000 + '"}'),
+    "expectations too large": (("--quick", "--expect"), "#" * 30_000_000),
+    "a notebook with a large output": (
+        ("lint",),
+        '{"cells":[{"cell_type":"code","source":"","outputs":[' + OUTPUT + "]}]," + ASIDE,
+    ),
+    "a notebook of nothing": (("lint",), '{"cells":[' + "[]," * 7_000_000 + "[]]," + ASIDE),
+    "a log of one line": (("explain",), "a" * 30_000_000),
+    "a log of nothing": (("explain",), "\0" * 30_000_000),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_the_parent_stays_small(case, tmp_path):
+    args, content = FILES[case]
+    path = tmp_path / ("file.ipynb" if args == ("lint",) else "file")
+    path.write_text(content)
+    done = subprocess.run([sys.executable, "-c", MEASURED, *args, str(path)], capture_output=True, text=True, timeout=100)
+    assert "Traceback" not in done.stderr
+    assert int(done.stderr.rpartition("peak ")[2]) < MOST_MB << 10, done.stderr[-500:]
