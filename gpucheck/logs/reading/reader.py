@@ -8,7 +8,7 @@ from gpucheck.logs.reading import harmless, origin, patterns, unknown_errors
 from gpucheck.logs.reading import lines as raw
 from gpucheck.logs.reading.batches import AHEAD, Batch
 from gpucheck.logs.reading.patterns import Pattern
-from gpucheck.logs.reading.search import Literals
+from gpucheck.logs.reading.search import DIGITS, Literals
 from gpucheck.probes.log import Log
 
 KEPT = 32  # events of a kind, from its first on; its last one comes on top
@@ -19,6 +19,8 @@ _CITED = 400  # characters of a line
 _WIDEST = 4096  # characters of several lines, from which on no more are added
 _ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many, just the last one is read
 _SHAPES = 4000  # such families that are counted
+_FAMILIAR = 1 << 16  # lines, but for their digits, of which is remembered whether they hold a literal
+_NOTHING = 0  # the shape of lines without a literal
 
 PATTERNS = (*origin.PATTERNS, *patterns.load(), *harmless.PATTERNS, *unknown_errors.PATTERNS)
 
@@ -49,6 +51,7 @@ class Reader:
     def __init__(self) -> None:
         self._literals = _literals()
         self._kinds: dict[Kind, _Kept] = {}
+        self._familiar: dict[int, int] = {}  # shapes by lines whose digits are masked, so that such lines are searched once
         self._shapes: dict[int, int] = {}
         self._latest: dict[int, Batch] = {}
         self._harmless_shapes: set[int] = set()  # the shapes of harmless lines
@@ -63,21 +66,47 @@ class Reader:
         if not batch.end:
             return
         self._lines = max(self._lines, batch.numbers[batch.end - 1])
-        for index, lowered in self._literals.lines("\n".join(batch.texts[: batch.end]).lower()):
-            # A thousand lines of a progress bar say no more than the first ones and the last. Xid numbers do.
-            shape = hash(lowered if "xid" in lowered else lowered.translate(_IDENTIFIERS))
-            count = self._shapes.get(shape, 0)
-            if count >= _ENOUGH and shape in self._harmless_shapes:
-                self._harmless_lines += 1
+        lowered = "\n".join(batch.texts[: batch.end]).lower()
+        lines = lowered.split("\n")
+        latest: dict[int, int] = {}
+        for index, masked in enumerate(lowered.translate(DIGITS).split("\n")):
+            shape = self._familiar.get(hash(masked))
+            if shape is None:
+                shape = self._shape(masked, lines[index])
+            if shape == _NOTHING:
                 continue
+            # A thousand lines of a progress bar say no more than the first ones and the last.
+            count = self._shapes.get(shape, 0)
             if count >= _ENOUGH:
-                ahead = slice(index, index + AHEAD)
-                self._latest[shape] = Batch(batch.texts[ahead], batch.numbers[ahead], 1)
+                if shape in self._harmless_shapes:
+                    self._harmless_lines += 1
+                else:
+                    latest[shape] = index
                 continue
             if count or len(self._shapes) < _SHAPES:
                 self._shapes[shape] = count + 1
-            if self._understand(batch, index, lowered) and shape in self._shapes:
+            if self._understand(batch, index, lines[index]) and shape in self._shapes:
                 self._harmless_shapes.add(shape)
+        for shape, index in latest.items():
+            ahead = slice(index, index + AHEAD)
+            self._latest[shape] = Batch(batch.texts[ahead], batch.numbers[ahead], 1)
+
+    def _shape(self, masked: str, line: str) -> int:
+        """What the line has in common with those that differ in numbers and identifiers only; ``masked``: without its digits."""
+        sure = self._literals.in_masked(masked)
+        if sure is None:
+            shape = _NOTHING
+        elif "xid" in masked:  # every number of an Xid counts
+            return hash(line)
+        elif not sure and not self._literals.in_line(line):
+            return _NOTHING
+        else:
+            shape = hash(masked.translate(_IDENTIFIERS))
+        if sure is not False:
+            if len(self._familiar) >= _FAMILIAR:
+                self._familiar.clear()
+            self._familiar[hash(masked)] = shape
+        return shape
 
     def log(self, source: str) -> Log:
         """What was kept, in order."""

@@ -1,13 +1,14 @@
 """Which lines hold a word that a pattern asks for: one pattern for all of them, over many lines at once."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
 from gpucheck.logs.reading.patterns import Pattern
 
 _OTHER_LETTER = re.compile("[^\x00-\x7f\xa0-\xbf\u2000-\u2fff]")  # progress bars are drawn with what is left out
+DIGITS = str.maketrans("123456789", "0" * 9)  # lines that differ in numbers only are the same then
 
 
 class Literals:
@@ -16,6 +17,7 @@ class Literals:
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
         self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
         self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that a literal begins with
+        self._masks: dict[bool, re.Pattern[str]] = {}
         self._ascii = self._regex(ascii_only=True)
         self._index(self._ascii, is_ascii=True)
 
@@ -38,19 +40,21 @@ class Literals:
     def _for(self, text: str) -> "re.Pattern[str]":
         return self._ascii if text.isascii() or not _OTHER_LETTER.search(text) else self._any
 
-    def lines(self, lowered: str) -> Iterator[tuple[int, str]]:
-        """Index and text of every line that holds a literal."""
-        regex = self._for(lowered)
-        index = position = 0
-        while match := regex.search(lowered, position):
-            index += lowered.count("\n", position, match.start())
-            start = lowered.rfind("\n", 0, match.start()) + 1
-            end = lowered.find("\n", match.end())
-            if end < 0:
-                yield index, lowered[start:]
-                return
-            yield index, lowered[start:end]
-            index, position = index + 1, end + 1
+    def in_line(self, line: str) -> bool:
+        """Whether the line holds a literal."""
+        return self._for(line).search(line) is not None
+
+    def in_masked(self, masked: str) -> bool | None:
+        """Whether a line whose digits are masked holds a literal. None: it holds none; False: that depends on its digits."""
+        is_ascii = masked.isascii() or not _OTHER_LETTER.search(masked)
+        found = [match[0] for match in self._masked(is_ascii).finditer(masked)]
+        return any("0" not in literal for literal in found) if found else None
+
+    def _masked(self, ascii_only: bool) -> "re.Pattern[str]":
+        if ascii_only not in self._masks:
+            literals = (literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)
+            self._masks[ascii_only] = re.compile(_spell(_tree(literal.translate(DIGITS) for literal in literals)))
+        return self._masks[ascii_only]
 
     def candidates(self, line: str) -> list[Pattern]:
         """The patterns of which the line holds a literal, in their order."""
