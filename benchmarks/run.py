@@ -1,11 +1,12 @@
 """The promises about cost, as ratios measured side by side on this machine.
 
-    python benchmarks/run.py [--repeats N] [quick|whole|step|devices]...
+    python benchmarks/run.py [--repeats N] [quick|whole|step|devices|log]...
 
 quick: ``gpucheck --quick --allow-cpu`` against ``python -c "import click, psutil, pynvml"``: at most 2.0.
 whole: ``gpucheck --allow-cpu`` against ``plain_training.py``: at most 1.15.
 step: the step that ``gpucheck --strategy one_device --allow-cpu`` reports against that of ``plain_steps.py``: at most 1.05.
 devices: eight logical devices, each trained, against one: the whole run, and its training alone, at most 2.5.
+log: ``gpucheck explain`` of 64 MB of an ordinary training's log against ``plain_reading.py``: at most 3.0.
 
 The two commands of a pair alternate, after one unmeasured run of each. Told are the ratio of the medians and that of the minima,
 which other work on the machine disturbs less. Exit status 1 if both are above the promise: what makes a command slower makes its
@@ -13,12 +14,14 @@ best run slower too, while a median of a few runs scatters by some percent on a 
 """
 
 import argparse
+import atexit
 import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -26,6 +29,8 @@ from typing import NamedTuple
 HERE = pathlib.Path(__file__).resolve().parent
 GPUCHECK = str(pathlib.Path(sys.executable).parent / "gpucheck")
 ONE_DEVICE = [GPUCHECK, "--strategy", "one_device", "--allow-cpu", "--format", "json"]
+LOG = str(pathlib.Path(tempfile.gettempdir()) / f"gpucheck-ordinary-{os.getpid()}.log")
+PLAIN_READING = [sys.executable, str(HERE / "plain_reading.py"), LOG]
 
 
 class Done(NamedTuple):
@@ -97,6 +102,7 @@ PAIRS = {
         5,
         (Figure("whole run", wall, wall, 2.5), Figure("training", training, training, 2.5)),
     ),
+    "log": Pair([GPUCHECK, "explain", LOG], PLAIN_READING, 5, (Figure("64 MB", wall, wall, 3.0),)),
 }
 
 
@@ -130,6 +136,9 @@ def main():
     parser.add_argument("--repeats", type=int, help="measured runs of each command")
     args = parser.parse_args()
     kept = True
+    if "log" in (args.pairs or PAIRS):
+        run([*PLAIN_READING, "--make"])
+        atexit.register(os.unlink, LOG)
     for name in args.pairs or PAIRS:
         pair = PAIRS[name]
         run(pair.ours), run(pair.theirs)
