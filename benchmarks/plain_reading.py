@@ -1,6 +1,6 @@
 """What reading a log costs without understanding it: every line once, in lower case, searched for three words.
 
-python plain_reading.py FILE; with --make, writes the log of an ordinary training there first: 64 MB of progress bars and messages.
+python plain_reading.py FILE; with --make, writes the log of an ordinary training there first: 64 MB of progress bars.
 """
 
 import re
@@ -13,7 +13,7 @@ EPOCH = (
         for n in range(99)
     ),
     "INFO:root:saved checkpoint at /data/run/ckpt-{epoch}",
-    "2026-11-20 17:28:29.0{epoch}: I tensorflow/core/framework/local_rendezvous.cc:405] Local rendezvous is aborting with status: "
+    "2026-11-20 17:28:29.0{epoch}: I tensorflow/core/framework/local_rendezvous.cc:405] Local rendezvous is aborting: "
     "OUT_OF_RANGE: End of sequence",
 )
 BYTES = 64_000_000
