@@ -27,16 +27,3 @@ def test_tensorflow_asks_for_the_first_driver_of_its_cuda(release: Release) -> N
 )
 def test_cuda_of_driver(driver: str, newest: str | None) -> None:
     assert cuda.cuda_of_driver(driver) == newest
-
-
-def test_results_have_names() -> None:
-    result = cuda.cu_result(803)
-    assert result is not None
-    assert result.name == "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
-    assert cuda.cu_result(12345) is None
-
-
-def test_results_are_written_alike() -> None:
-    for code, result in cuda.CU_RESULTS.items():
-        assert result.name.startswith(("CUDA_", "cudaError")), code
-        assert not result.meaning.endswith("."), code

@@ -3,7 +3,7 @@
 import re
 
 from gpucheck.advice.wording import short
-from gpucheck.compat.cuda import cu_result
+from gpucheck.compat import results
 from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.causes.events import Events, first_value, in_order
 from gpucheck.logs.causes.health import reported
@@ -173,9 +173,9 @@ def cuda_init_failed(events: Events) -> Cause | None:
     if not named and not xids:
         return None
     code = first_value(named, "code") or ""
-    known = cu_result(int(code)) if code.isdecimal() else None
-    if known is not None:
-        summary = f"CUDA does not start: it answers {known.name} ({code}: {_MEANINGS.get(code, known.meaning)})."
+    result = results.cuda(code) if code.isdecimal() else None
+    if result is not None and (meaning := _MEANINGS.get(code) or result.meaning):
+        summary = f"CUDA does not start: it answers {result.name} ({code}: {meaning})."
     else:
         reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
         summary = f"CUDA does not start: {short(reason)}."

@@ -35,7 +35,8 @@ References:
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.gpu_presence import refuses
 from gpucheck.combiners.xid_reports import XidReports, affected, cited, fixes
-from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE, cu_result
+from gpucheck.compat import results
+from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.probes.cuda import Cuda
@@ -84,11 +85,11 @@ def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -
 def _summary(cuda: Cuda) -> str:
     if cuda.status == "ok":
         return "CUDA starts, but counts no GPU."
-    known = cu_result(cuda.result) if cuda.result is not None else None
-    name = cuda.result_name or (known.name if known else None)
+    result = results.cuda(str(cuda.result)) if cuda.result is not None else None
+    name = cuda.result_name or (result.name if result else None)
     if name is None:
         return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
-    meaning = _MEANINGS.get(cuda.result or 0) or (known.meaning if known else None)
+    meaning = _MEANINGS.get(cuda.result or 0) or (result.meaning if result else None)
     return f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 

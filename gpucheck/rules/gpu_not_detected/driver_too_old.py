@@ -39,9 +39,9 @@ References:
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.compat import results, versions
 from gpucheck.compat import tensorflow as releases
-from gpucheck.compat import versions
-from gpucheck.compat.cuda import cu_result, cuda_of_driver
+from gpucheck.compat.cuda import cuda_of_driver
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
@@ -95,8 +95,8 @@ def check(
 def _refused(stack: CudaStack) -> Finding:
     """The driver's own word: its library asks for more than the driver below it can do."""
     cuda, driver = stack.cuda, stack.driver
-    known = cu_result(cuda.result or 0)
-    name = cuda.result_name or (known.name if known is not None else "error")
+    result = results.cuda(str(cuda.result or 0))
+    name = cuda.result_name or (result.name if result is not None else "error")
     version = f" {driver.version}" if driver.version else ""
     return Finding(
         summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",

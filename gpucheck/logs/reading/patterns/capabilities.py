@@ -2,14 +2,14 @@
 
 import re
 
-from gpucheck.logs.reading import codes
+from gpucheck.compat import results
 from gpucheck.logs.reading.patterns import named
 
 
 def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
     if re.search(r"(?i)\bHIP (?:runtime )?error\b", match.string):
         return None  # AMD's
-    result = codes.cuda(match["name"]) if match["name"] else None
+    result = results.cuda(match["name"]) if match["name"] else None
     fields = named(match) or {}
     if result is not None:
         fields |= {"name": result.name, "code": result.code}

@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.logs.reading import codes
+from gpucheck.compat import results
 from gpucheck.logs.reading.patterns import named
 
 _INIT_CALLS = ("cuinit", "cudagetdevicecount()")
@@ -13,9 +13,9 @@ def _result(match: "re.Match[str]") -> dict[str, str] | None:
     """code, name and message of whatever the pattern caught: a number, a name or a sentence."""
     caught = named(match) or {}
     spelled = next((caught[key] for key in ("name", "code", "number", "message") if key in caught), "")
-    result = codes.cuda(spelled)
+    result = results.cuda(spelled)
     if result is None and "message" in caught:
-        result = codes.cuda(caught["message"])
+        result = results.cuda(caught["message"])
     fields = {key: value for key, value in caught.items() if key in ("call", "message", "name", "code")}
     if result is not None:
         fields |= {"code": result.code, "name": fields.get("name", result.name)}

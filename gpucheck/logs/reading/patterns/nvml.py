@@ -2,7 +2,7 @@
 
 import re
 
-from gpucheck.logs.reading import codes
+from gpucheck.compat import results
 from gpucheck.logs.reading.patterns import named
 
 _UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that this GPU or driver does not know
@@ -11,7 +11,7 @@ _UNANSWERED = {"2", "3", "6", "7", "13", "21", "25", "26"}  # one query that thi
 def _result(match: "re.Match[str]") -> dict[str, str] | None:
     fields = named(match) or {}
     spelled = fields.get("name") or fields.get("message", "")
-    result = codes.nvml(spelled) or codes.nvml(f"NVML_{spelled.partition(' ')[0]}")  # Go's bindings leave the prefix out
+    result = results.nvml(spelled) or results.nvml(f"NVML_{spelled.partition(' ')[0]}")  # Go's bindings leave the prefix out
     if result is not None:
         if result.code in _UNANSWERED:
             return None
@@ -27,7 +27,7 @@ def _handle(match: "re.Match[str]") -> dict[str, str] | None:
 
 def _unprefixed(match: "re.Match[str]") -> dict[str, str] | None:
     name = f"NVML_{match['name']}"
-    result = codes.nvml(name)
+    result = results.nvml(name)
     if result is None or result.code in _UNANSWERED:
         return None
     return {"code": result.code, "name": name, "message": result.message}
