@@ -7,20 +7,6 @@ from gpucheck.engine.manual import SECTIONS, Page
 from gpucheck.engine.plugin import Row, Rule
 
 LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
-# A line ends in a command where one of these follows a colon, unless it goes on as English.
-PROGRAMS = (
-    "apt apt-get bash brew chmod chown conda curl df dkms dmesg dnf docker echo env eval export find gpucheck grep groups"
-    " journalctl kill kubectl ldconfig ldd ls lsmod lspci modinfo modprobe mount nproc nvidia-bug-report.sh nvidia-ctk"
-    " nvidia-smi pip pip3 pipx podman printenv ps python python3 rm rmmod sbatch srun source sudo systemctl sysctl"
-    " ubuntu-drivers ulimit uname unset usermod uv wsl wsl.exe yum zypper"
-)
-COMMAND = re.compile(
-    r"(?:^(?:\d+[.)]\s+)?|(?<=:)\s+)((?:[A-Z_][A-Z0-9_]*=\S*\s+)*(?:"
-    + "|".join(map(re.escape, PROGRAMS.split()))
-    + r")(?=\s|$).*)$"
-)
-ENGLISH = re.compile(r"\s(?:and|or|the|a|of|if|in|is|with|says?|must|prints?|lists?|shows?|then|as|to)\s|\.\s+[A-Z]|\.$|\s\(")
-QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\$\([^)]*\)")
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
 
@@ -40,9 +26,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
         for prose, commands in blocks(page, name):
             marker = item[0] if (item := ITEM.match(prose)) else ""
             column = 4 + len(marker) if marker else column
-            if marker and prose == marker:
-                out.command(commands.pop(0), column, indent=4, label=marker)
-            elif marker:
+            if marker:
                 out.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
             elif name == "References":
                 out.command(prose, column)  # an address is copied too
@@ -94,9 +78,7 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
             for prose, commands in blocks(page, name):
                 item = ITEM.match(prose)
                 indent = " " * len(item[0]) if item else indent
-                if item and prose == item[0]:
-                    lines += [f"{prose}```sh", f"{indent}{commands.pop(0)}", f"{indent}```"]
-                elif prose:
+                if prose:
                     lines += [_escape(prose)] if item else [*([""] if indent else []), indent + _escape(prose)]
                 if commands:
                     lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
@@ -108,9 +90,8 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
 def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     """A section as paragraphs: (prose on one line, the commands that follow it).
 
-    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command, and so is
-    what follows a colon to the end of its line and begins with a program. Of the example only its sentence is shown: the rest is
-    for the test suite.
+    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command. Of the
+    example only its sentence is shown: the rest is for the test suite.
     """
     text = page.sections[section]
     if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
@@ -126,8 +107,7 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
         if not line:
             begin = True
             continue
-        ready = bool(paragraphs) and not begin and paragraphs[-1][0].endswith(":") and not paragraphs[-1][1]
-        prose, commands = _split(line, ready or "\n" not in text.strip())
+        prose, commands = ("", [line[2:]]) if line.startswith("$ ") else (line, [])
         if begin or ITEM.match(line) or (paragraphs[-1][1] and prose):
             paragraphs.append((prose, commands))
         else:
@@ -143,14 +123,3 @@ def _dedented(code: str) -> list[str]:
 def _escape(prose: str) -> str:
     marker = item[0] if (item := ITEM.match(prose)) else ""
     return marker + re.sub(r"([<*`])", r"\\\1", prose[len(marker) :])
-
-
-def _split(line: str, whole: bool) -> tuple[str, list[str]]:
-    """A line as prose (or a list's marker) and the command at its end; ``whole``: the line itself may be the command."""
-    if line.startswith("$ "):
-        return "", [line[2:]]
-    for match in COMMAND.finditer(line):
-        before = line[: match.start(1)]
-        if (whole or before) and not ENGLISH.search(QUOTED.sub("''", match[1])):
-            return before if ITEM.fullmatch(before) else before.rstrip(), [match[1]]
-    return line, []

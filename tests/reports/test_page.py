@@ -20,13 +20,14 @@ Cause:
     have asked.
 Fix:
     1. Look at it first:
-       python -c 'import moon; print(moon.phase(of="the sky"))' --with-a-very-long-option-that-does-not-fit
+       $ python -c 'import moon; print(moon.phase(of="the sky"))' --with-a-very-long-option-that-does-not-fit
        Naming *every* <crater> helps.
-    2. sudo rmmod moon
+    2. Take it away
+       $ sudo rmmod moon
     3. On Kubernetes: kubectl drain and wait
     4. If nothing helps: wait; it goes
 Verify:
-    gpucheck --quick
+    $ gpucheck --quick
 Unless:
     You like it: then leave it.
 Example:

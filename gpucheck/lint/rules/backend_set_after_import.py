@@ -8,7 +8,8 @@ Cause:
     KerasHub, KerasCV and KerasTuner.
 Fix:
     1. Set it above every import of Keras and TensorFlow, right after import os.
-    2. Or outside the program: export KERAS_BACKEND=jax
+    2. Or outside the program
+       $ export KERAS_BACKEND=jax
 Verify:
     print(keras.backend.backend()) names the backend that you chose.
 Unless:

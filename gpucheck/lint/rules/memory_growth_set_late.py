@@ -8,7 +8,8 @@ Cause:
     or, where the exception is caught, does nothing.
 Fix:
     1. Make it the first thing after the import, before any tensor, model, dataset or strategy.
-    2. Or say it outside the program: export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. Or say it outside the program
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
     The call returns without an exception, and nvidia-smi shows memory that grows with the model.
 Unless:

@@ -9,7 +9,8 @@ Cause:
     so does Keras 2.
 Fix:
     1. Write the loop: strategy.experimental_distribute_dataset and strategy.run.
-    2. Or keep Keras 2: install tf_keras, then: export TF_USE_LEGACY_KERAS=1
+    2. Or keep Keras 2: install tf_keras, then
+       $ export TF_USE_LEGACY_KERAS=1
     3. Or use the JAX backend with keras.distribution.DataParallel.
 Verify:
     Two workers on one machine get through the first step.

@@ -18,7 +18,7 @@ Fix:
     4. Or bring TensorFlow and Keras up together
        $ python -m pip install --upgrade tensorflow keras
 Verify:
-    python -c 'import tensorflow as tf; print(tf.keras.__version__)'
+    $ python -c 'import tensorflow as tf; print(tf.keras.__version__)'
 Unless:
     You never use Keras.
 Example:

@@ -14,7 +14,7 @@ Fix:
     3. Or name a folder that can be written, such as one on a volume
        $ export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"
 Verify:
-    python -c 'import tempfile; print(tempfile.gettempdir())'
+    $ python -c 'import tempfile; print(tempfile.gettempdir())'
 Unless:
     Nothing here imports TensorFlow.
 Example:

@@ -29,7 +29,7 @@ Fix:
     7. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
     8. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
 Verify:
-    python -c 'import tensorflow as tf; print(tf.__version__)'
+    $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
     There is no other way: nothing trains without the import.
 Example:

@@ -12,7 +12,7 @@ Fix:
     3. Or for the CPU
        $ python -m pip install tensorflow
 Verify:
-    python -c 'import tensorflow as tf; print(tf.__version__)'
+    $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
     You train with Keras on JAX or PyTorch: say so with --backend jax or --backend torch. Where KERAS_BACKEND says it, and the
     framework is installed, this is no fault either.

@@ -16,7 +16,8 @@ Fix:
 Verify:
     gpucheck, inside WSL, trains on GPU:0.
 Unless:
-    Training on the CPU is enough: gpucheck --allow-cpu
+    Training on the CPU is enough:
+    $ gpucheck --allow-cpu
 Example:
     machine: laptop-cpu
     request.allow_cpu = false

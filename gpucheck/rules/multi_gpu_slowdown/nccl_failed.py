@@ -16,7 +16,7 @@ Fix:
        $ export NCCL_P2P_DISABLE=1
     3. Meanwhile train without it: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
 Verify:
-    gpucheck --strategy mirrored
+    $ gpucheck --strategy mirrored
 Unless:
     The line "not using nccl allreduce" on a single GPU or a CPU is harmless.
 Example:

@@ -9,7 +9,8 @@ Cause:
     TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
 Fix:
     1. Start every worker from one image, named by its digest: docker pull NAME@sha256:...
-    2. Without containers, install the same list everywhere: python -m pip freeze > lock.txt; python -m pip install -r lock.txt
+    2. Without containers, install the same list everywhere
+       $ python -m pip freeze > lock.txt; python -m pip install -r lock.txt
     3. Compare the drivers of a Slurm job's machines
        $ srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
 Verify:

@@ -14,7 +14,7 @@ Fix:
        $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
     3. Reinstall the CUDA libraries that belong to this TensorFlow
 Verify:
-    python -c "import tensorflow as tf; print(tf.linalg.matmul(tf.ones((64, 64)), tf.ones((64, 64)))[0, 0])"
+    $ python -c "import tensorflow as tf; print(tf.linalg.matmul(tf.ones((64, 64)), tf.ones((64, 64)))[0, 0])"
 Unless:
     The line "Unable to register cuBLAS factory" alone is harmless.
 Example:

@@ -19,7 +19,7 @@ Fix:
     4. Where processes share a GPU on purpose, let each take only what it needs
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
-    nvidia-smi --query-gpu=index,memory.free --format=csv
+    $ nvidia-smi --query-gpu=index,memory.free --format=csv
 Unless:
     The GPU is shared on purpose and the rest of its memory is enough for your job.
 Example:

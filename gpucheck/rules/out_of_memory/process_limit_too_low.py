@@ -18,7 +18,7 @@ Fix:
        systemd: TasksMax=
     3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system
 Verify:
-    ulimit -v -u -n -t -f
+    $ ulimit -v -u -n -t -f
 Unless:
     Programs are over before the processor time is used up, and write and open little. Training here, which takes seconds, writes no
     checkpoint and reads no data files, proves address space and threads only.

@@ -14,7 +14,7 @@ Fix:
     3. Look at it afterwards
        $ df -h /dev/shm
 Verify:
-    df -h /dev/shm
+    $ df -h /dev/shm
 Unless:
     One process trains on one GPU with tf.data: then nothing is passed through shared memory.
 Example:

@@ -11,7 +11,7 @@ Fix:
        $ sudo lsof -w /dev/accel* /dev/vfio/*
     2. If nobody has, let the file's owner or an administrator remove the lock file /tmp/libtpu_lockfile
 Verify:
-    gpucheck --strategy tpu
+    $ gpucheck --strategy tpu
 Unless:
     The other process is the one that should train.
 Example:

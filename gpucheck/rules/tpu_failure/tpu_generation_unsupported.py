@@ -9,7 +9,7 @@ Fix:
        $ python -m pip install "jax[tpu]" && export KERAS_BACKEND=jax
     2. Or use a TPU generation that TensorFlow supports: v2 to v5p
 Verify:
-    python -c "import jax; print(jax.devices())"
+    $ python -c "import jax; print(jax.devices())"
 Unless:
     You train with JAX already: then gpucheck's TensorFlow checks are not for this machine.
 Example:

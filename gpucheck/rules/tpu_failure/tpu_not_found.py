@@ -19,7 +19,8 @@ Fix:
 Verify:
     ls /dev/accel* /dev/vfio/ shows one node per chip.
 Unless:
-    No TPU is meant: unset TPU_NAME
+    No TPU is meant:
+    $ unset TPU_NAME
 Example:
     machine: tpu-v5e
     pci.google = []

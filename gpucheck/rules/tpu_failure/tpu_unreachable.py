@@ -13,9 +13,10 @@ Fix:
     2. Look at its state and zone: gcloud compute tpus tpu-vm list --zone=ZONE
     3. On one host of a larger slice, start the program on all of them
 Verify:
-    gpucheck --strategy tpu
+    $ gpucheck --strategy tpu
 Unless:
-    No TPU is meant: unset TPU_NAME
+    No TPU is meant:
+    $ unset TPU_NAME
 Example:
     machine: tpu-v5e
     tpu_resolver = {"tried": true, "connected": false, "error": "UnavailableError: failed to connect to all addresses"}
