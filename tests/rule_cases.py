@@ -13,6 +13,7 @@
        fix: Reset it                   its repair,
        $ nvidia-smi --gpu-reset        with the command,
        evidence: gpus.gpus[0].result   and its evidence
+    set LD_LIBRARY_PATH prepend: /x    the variables that all findings would set, "told" where nobody sets them but the user; or "nothing"
 
 ``make goldens`` writes the expected lines anew.
 """
@@ -26,6 +27,7 @@ import case_files
 from fakes import facts, machine
 from one_rule import ABOVE_QUICK, RULES
 
+from gpucheck.advice.shells import statement
 from gpucheck.engine import manual
 from gpucheck.engine.pipeline import fold, judge
 from gpucheck.engine.plugin import load_rows
@@ -33,7 +35,7 @@ from gpucheck.model import Status
 
 FOLDER = Path(__file__).parent / "cases" / "rules"
 ROWS = load_rows()
-EXPECTED = re.compile(r"-> |   |[a-z0-9-]+ (clear|skipped|error|warning)\b")
+EXPECTED = re.compile(r"-> |   |set |[a-z0-9-]+ (clear|skipped|error|warning)\b")
 DETAILS = {"   for ": "affects", "   fix: ": "fix", "   $ ": "fix", "   evidence: ": "evidence"}
 
 
@@ -45,12 +47,16 @@ def read(path):
 def outcome(case):
     """The lines that come out, in the order and with the details that are asked for."""
     asked_of = questions(case.expected)
-    judgements = judge(facts(plain_facts(case.given)), RULES.values() if "->" in asked_of else [RULES[code] for code in asked_of])
+    every = {"->", "set"} & asked_of.keys()
+    judgements = judge(facts(plain_facts(case.given)), RULES.values() if every else [RULES[code] for code in asked_of])
     crashed = [f"-> {item.rule.code} {item.outcome.reason}" for item in judgements if item.outcome.status is Status.CRASHED]
     roots = [finding for finding in fold(judgements, ROWS) if not finding.explained_by]
     alone = {item.rule.code: item for item in judgements}
     lines = []
     for asked, details in asked_of.items():
+        if asked == "set":
+            lines += assignments(judgements) or ["set nothing"]
+            continue
         if asked != "->":
             lines += one_rule(alone[asked], details)
             continue
@@ -60,6 +66,19 @@ def outcome(case):
         if not crashed and not roots:
             lines.append("-> nothing")
     return lines
+
+
+def assignments(judgements):
+    """What the findings would set, each once. The same stands in a command of a repair, for a reason that is one line."""
+    lines = []
+    for finding in (judgement.finding for judgement in judgements if judgement.finding is not None):
+        commands = " ".join(fix.command or "" for fix in finding.fix)
+        for one in finding.assignments:
+            assert statement(one) in commands, finding
+            assert one.reason.isprintable(), finding
+            told = "" if one.apply else " (told)"
+            lines.append(f"set {one.variable} {one.operation.value}{f': {one.value}' if one.value else ''}{told}")
+    return list(dict.fromkeys(lines))
 
 
 def questions(expected):

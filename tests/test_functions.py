@@ -1,4 +1,8 @@
-"""The tables of tests/cases/functions.txt: what a function makes of its arguments, each row ``arguments -> result`` as JSON."""
+"""The tables of tests/cases/functions.txt: what a function makes of its arguments, as JSON: a result, or words of an error.
+
+0 -> "0 B"
+"gpu = 3", "f.toml" -> error "expected a table"
+"""
 
 import importlib
 import json
@@ -10,25 +14,35 @@ TABLES = pathlib.Path(__file__).parent / "cases" / "functions.txt"
 
 
 def rows():
-    """The number of the line, the function, its arguments and its result."""
+    """The number of the line, the function, its arguments, and its result or words of its error."""
     for number, line in enumerate(TABLES.read_text(encoding="utf-8").split("\n"), 1):
         if line.startswith("[gpucheck."):
             module, _, name = line.strip("[]").rpartition(".")
             function = getattr(importlib.import_module(module), name)
         elif line and not line.startswith("#"):
             arguments, _, result = line.rpartition(" -> ")
-            yield number, function, tuples(json.loads(f"[{arguments}]")), json.loads(result)
+            error = result.startswith("error ")
+            yield number, function, tuples(json.loads(f"[{arguments}]")), json.loads(result.removeprefix("error ")), error
 
 
 def tuples(value):
     return tuple(map(tuples, value)) if isinstance(value, list) else value
 
 
-def plain(result):
-    """As JSON has it."""
+def outcome(function, arguments, expected, error):
+    """The result as JSON has it; of an error, the expected words where it has them in one line."""
+    try:
+        result = function(*arguments)
+    except Exception as problem:  # each function has its own
+        text = str(problem)
+        return expected if error and expected in text and "\n" not in text else repr(problem)
     return msgspec.json.decode(msgspec.json.encode(list(result) if hasattr(result, "__next__") else result))
 
 
 def test_functions_make_of_their_arguments_what_the_tables_say():
-    wrong = [(number, function.__name__, plain(function(*arguments)), result) for number, function, arguments, result in rows()]
-    assert [row for row in wrong if row[2] != row[3]] == []
+    wrong = []
+    for number, function, arguments, expected, error in rows():
+        result = outcome(function, arguments, expected, error)
+        if result != expected:
+            wrong.append((number, function.__name__, result, expected))
+    assert wrong == []

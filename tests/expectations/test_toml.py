@@ -55,15 +55,10 @@ def test_line_of_a_path(path, line):
     assert toml.line(DOCUMENT, path) == line
 
 
-@pytest.mark.parametrize("text", ["x = [", "x = 1\nx = 2\n", "[a\n", 'x = "\n', "a" * 9, "x = " + "[" * 5000])
+@pytest.mark.parametrize("text", ["a" * 9, "x = " + "[" * 5000])
 def test_what_is_no_toml_is_a_problem_with_name_and_reason(text):
     with pytest.raises(toml.Problem, match=r"^f\.toml(:\d+)?: not TOML: ."):
         toml.load(text, "f.toml")
-
-
-def test_the_line_of_a_syntax_error():
-    with pytest.raises(toml.Problem, match=r"^f\.toml:3: not TOML"):
-        toml.load("a = 1\n\nb = = 2\n", "f.toml")
 
 
 VALUES = [

@@ -68,14 +68,6 @@ def test_missing_special_and_huge_files(tmp_path, monkeypatch):
         source.read(write(tmp_path, "large.py", "a = 1234567"))
 
 
-@pytest.mark.parametrize(
-    "text", ['print "epoch", 3', "try: f()\nexcept IOError, e: pass", "exec 'a'", "raise ValueError, 'no'", "x = 1 <> 2"]
-)
-def test_python_2(text):
-    with pytest.raises(Unreadable, match="this is Python 2"):
-        source.parse(text)
-
-
 @pytest.mark.parametrize(("text", "line", "column"), [("a = 1\nb = (\n", 2, 5), ("def f(:\n", 1, 7), ("a = 'x\n", 1, 5)])
 def test_syntax_errors_have_a_place(text, line, column):
     with pytest.raises(Unreadable, match="syntax error") as caught:
