@@ -27,6 +27,7 @@ def report(platform, uname, allow_cpu, **options):
             f"{site}/tensorflow-2.21.0.dist-info/METADATA": "Name: tensorflow\nVersion: 2.21.0\nRequires-Python: >=3.10\n\n",
             f"{site}/keras-3.15.1.dist-info/METADATA": "",
         },
+        folders=("/tmp",),
         platform=platform,
         uname=uname,
         request=request,
