@@ -6,10 +6,12 @@
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
 # make lab          inject every fault of tests/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
+# make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
 ARGS ?=
+EXAMPLES ?= 500
 BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
@@ -24,7 +26,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all lab-chosen lab lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz lab-chosen lab lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -44,6 +46,9 @@ lab-chosen: compiled $(VENV)/.test
 test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras
 	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
 	$(BIN)/nox
+
+fuzz: $(VENV)/.test
+	FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) --timeout 3000 tests/fuzz $(ARGS)
 
 lab: compiled $(VENV)/.test
 	$(PYTEST) tests/lab --tb=short $(ARGS)

@@ -9,7 +9,7 @@ from gpucheck.model import Diagnosis, Report, Severity, Verdict
 from gpucheck.reports import markdown
 from gpucheck.reports.shared.findings import first_steps, followers, roots, warnings_fail
 from gpucheck.reports.shared.headline import headline
-from gpucheck.reports.shared.limited_text import cut, plain
+from gpucheck.reports.shared.limited_text import DROPPED, cut, plain
 
 MOST_PER_TYPE = 10
 MESSAGE_BYTES = 4000
@@ -58,4 +58,4 @@ def command(kind: str, message: str, **properties: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return DROPPED.sub("", text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))

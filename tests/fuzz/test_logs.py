@@ -1,0 +1,25 @@
+"""Whatever stands in a log: it is explained, in every format."""
+
+import pathlib
+
+from fuzz.inputs import Bounded, fuzzed, texts
+from hypothesis import given
+
+from gpucheck.engine.explain import explain
+from gpucheck.redact import redact
+from gpucheck.reports import json, markdown, terminal
+
+LOGS = [
+    path.read_text(encoding="utf-8", errors="replace")
+    for path in sorted(pathlib.Path(__file__).parents[1].glob("cases/logs/texts/*/*.log"))[::8]
+]
+
+
+@fuzzed
+@given(texts(*LOGS))
+def test_any_log_is_explained(text):
+    with Bounded():
+        report = explain(text.splitlines(keepends=True), "train.log")
+        json.render(report)
+        terminal.render(report, verbose=True, width=80, color=False, ascii=False)
+        markdown.render(redact(report))
