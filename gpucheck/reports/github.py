@@ -5,15 +5,19 @@ severe come first and the rest are counted in the last. Every line is one escape
 itself (a GPU's name, a log line) can begin a command of its own.
 """
 
+import re
+
 from gpucheck.model import Diagnosis, Report, Severity, Verdict
 from gpucheck.reports import markdown
 from gpucheck.reports.shared.findings import first_steps, followers, roots, warnings_fail
 from gpucheck.reports.shared.headline import headline
-from gpucheck.reports.shared.limited_text import DROPPED, cut, plain
+from gpucheck.reports.shared.limited_text import cut, plain
 
 MOST_PER_TYPE = 10
 MESSAGE_BYTES = 4000
 SUMMARY_BYTES = 1 << 20
+
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")  # a terminal that shows the log would obey them
 
 
 def render(report: Report) -> str:
@@ -58,4 +62,4 @@ def command(kind: str, message: str, **properties: str) -> str:
 
 
 def _escape(text: str) -> str:
-    return DROPPED.sub("", text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    return _CONTROL.sub("", text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
