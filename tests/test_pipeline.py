@@ -186,10 +186,6 @@ def report(plain=None, rules=(), request=None, **probes):
     return assemble(request, given, judgements, ROWS, time.monotonic())
 
 
-def test_pass():
-    assert (report().verdict, report().exit_code, report().unknown_because) == (Verdict.PASS, 0, ())
-
-
 def test_an_error_fails():
     assert (report(rules=[rule("a", found())]).verdict, report(rules=[rule("a", found())]).exit_code) == (Verdict.FAIL, 1)
 
@@ -201,55 +197,9 @@ def test_a_warning_fails_only_when_strict():
     assert (strict.verdict, strict.exit_code) == (Verdict.WARN, 1)
 
 
-def test_a_failed_probe_leaves_the_verdict_open():
-    got = report(pci=None)
-    assert (got.verdict, got.exit_code) == (Verdict.UNKNOWN, 3)
-    assert got.unknown_because == ("pci: unreadable in this example",)
-
-
 def test_a_crashed_rule_leaves_the_verdict_open():
     got = report(rules=[rule("a", ValueError("bug"))])
     assert (got.exit_code, got.unknown_because) == (3, ("the rule a crashed (ValueError: bug); please report it",))
-
-
-def test_nothing_trained_is_not_healthy():
-    got = report(training={"runs": [], "ending": "timed out", "stage": "import"})
-    assert (got.exit_code, got.unknown_because) == (3, ("nothing was trained: timed out",))
-
-
-def test_a_keras_that_cannot_be_imported_is_not_healthy():
-    got = report(keras={"imported": False, "error_type": "ImportError", "error": "No module named 'optree'"})
-    assert (got.exit_code, got.unknown_because) == (3, ("Keras could not be imported: No module named 'optree'",))
-
-
-def on_jax(**changes):
-    """A machine without TensorFlow, whose Keras trains on JAX; ``changes`` are to the backend's fact."""
-    plain = machine("laptop-jax")
-    return {**plain, "backend": {**plain["backend"], **changes}}
-
-
-def test_training_on_the_backend_that_was_asked_for_is_enough():
-    got = report(on_jax(), request=Request(allow_cpu=True, backend="jax"))
-    assert (got.verdict, got.exit_code, got.unknown_because) == (Verdict.PASS, 0, ())
-
-
-def test_a_tensorflow_that_is_not_there_is_no_gap_where_keras_trains_on_another_backend():
-    absent = {"imported": False, "error_type": "ModuleNotFoundError", "error": "No module named 'tensorflow'"}
-    assert report({**on_jax(source="KERAS_BACKEND"), "tensorflow": absent}).exit_code == 0
-    installed = machine("laptop-cpu")["packages"]
-    assert report({**on_jax(source="KERAS_BACKEND"), "tensorflow": absent, "packages": installed}).exit_code == 3
-
-
-def test_a_backend_that_was_not_reached_is_not_healthy():
-    got = report(on_jax(imported=None, error="timed out", ending="timed out", devices=None))
-    assert got.unknown_because == ("The devices of Keras on jax were not reached: timed out",)
-
-
-def test_an_accelerator_that_only_the_backend_lists_is_one():
-    got = report(
-        on_jax(devices=[{"name": "MPS:0", "kind": "MPS"}, {"name": "CPU:0", "kind": "CPU"}]), request=Request(backend="jax")
-    )
-    assert got.exit_code == 0
 
 
 def test_probes_and_rules_about_tensorflow_are_left_out():
@@ -265,48 +215,8 @@ def test_probes_and_rules_about_tensorflow_are_left_out():
     assert judgement.outcome.status is Status.FOUND
 
 
-def test_a_run_out_of_time_is_not_healthy():
-    plain = machine("laptop-cpu")
-    plain["training"]["runs"][1].update(status="timed_out", reason="out of time")
-    assert report(plain).unknown_because == ("training mirrored on CPU:0-1: out of time",)
-
-
-def test_an_experiment_out_of_time_is_not_healthy():
-    plain = machine("laptop-cpu")
-    plain["training"]["experiments"] = [{"name": "scaling", "status": "timed_out", "reason": "out of time"}]
-    assert report(plain).unknown_because == ("experiment scaling, and what comes after it: out of time",)
-
-
-def test_a_strategy_asked_for_and_skipped_is_not_healthy():
-    plain = machine("laptop-cpu")
-    plain["training"]["runs"][1].update(status="skipped", reason="no")
-    assert report(plain).exit_code == 0
-    assert report(plain, request=Request(allow_cpu=True, strategies=("mirrored",))).exit_code == 3
-
-
-def test_no_accelerator_is_never_healthy_unless_allowed():
-    assert report(request=Request()).unknown_because == ("no accelerator was seen, and no rule can say why",)
-    assert report(request=Request(strategies=("one_device",))).exit_code == 3
-    assert report(request=Request(strategies=("parameter_server",))).exit_code == 3
-
-
-def test_a_quick_run_needs_no_tensorflow():
-    plain = {
-        name: fact
-        for name, fact in machine("h200").items()
-        if name not in ("tensorflow", "keras", "training", "log", "tpu_resolver")
-    }
-    assert report(plain, request=Request(level=Level.QUICK)).exit_code == 0
-
-
 def test_the_report_carries_the_facts_and_the_request():
     got = report()
     assert got.facts["request"].allow_cpu is True
     assert got.facts["keras"].version == "3.15.1"
     assert "request" not in [run.name for run in got.probes]
-
-
-def test_a_training_that_nobody_observed_is_not_healthy():
-    plain = {name: fact for name, fact in machine("laptop-cpu").items() if name != "training"}
-    assert report(plain).unknown_because == ("nothing was trained: not observed",)
-    assert report(plain, request=Request(allow_cpu=True, smoke=False)).exit_code == 0

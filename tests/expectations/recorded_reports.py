@@ -14,10 +14,11 @@ RULES = load_rules()
 ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")
 
 
-def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), **request):
+def report(changes=None, name="h200", *, rules=RULES, without=(), failed=(), unobserved=(), **request):
     """A recorded machine with changes (path -> value), judged; ``without`` was not asked for, ``failed`` did not answer."""
     plain = manual.apply(machine(name), tuple((changes or {}).items()))
-    plain.pop("request")
+    for probe in ("request", *unobserved):
+        plain.pop(probe)
     asked = Request(**request)
     given = [one for one in readings(plain, asked) if one.probe not in (*without, *failed)]
     judged = judge(Facts(given), rules)

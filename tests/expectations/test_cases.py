@@ -26,11 +26,15 @@ FOLDER = pathlib.Path(__file__).parents[1] / "cases" / "expectations"
 
 def report(given, rules, **asked):
     """The report that these lines describe."""
-    changes, name, without, failed = {}, "h200", (), ()
+    changes, name, without, failed, unobserved = {}, "h200", (), (), ()
     for line in given:
         path, equals, value = line.partition(" = ")
         if line == "quick":
             without, asked["level"] = recorded_reports.ABOVE_QUICK, 0
+        elif line == "no rules":
+            rules = ()
+        elif line.startswith("unobserved: "):
+            unobserved = line.partition(": ")[2].split(", ")
         elif line.startswith("expect:"):
             asked["expectations"] = read.parse(line.partition("\n")[2], "expected.toml")
         elif line.startswith(("without: ", "failed: ")):
@@ -43,7 +47,7 @@ def report(given, rules, **asked):
         else:
             assert equals, line
             changes[path] = json.loads(value)
-    return recorded_reports.report(changes, name, rules=rules, without=without, failed=failed, **asked)
+    return recorded_reports.report(changes, name, rules=rules, without=without, failed=failed, unobserved=unobserved, **asked)
 
 
 def judged(case):
