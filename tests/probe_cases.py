@@ -22,6 +22,7 @@ from fakes import FakeChild, FakeHost
 
 from gpucheck.child import messages
 from gpucheck.child.messages import Stage
+from gpucheck.cluster.members import members
 from gpucheck.host import Completed, Disk, Memory
 from gpucheck.model import Request
 
@@ -89,18 +90,24 @@ def child(lines):
 
 def fact(probe, case):
     """What the probe reads."""
-    return module(probe).read(host(case.given))
+    return reader(probe)(host(case.given))
 
 
-def module(probe):
-    return importlib.import_module(f"gpucheck.probes.{probe}")
+def reader(probe):
+    """The probe's function, or for members.txt that which finds out which workers train together."""
+    return read_members if probe == "members" else importlib.import_module(f"gpucheck.probes.{probe}").read
+
+
+def read_members(machine):
+    found = members(machine)
+    return {"reason": found} if isinstance(found, str) else {**found._asdict(), "joined": found.joined}
 
 
 def outcome(probe, case):
     """The lines that come out."""
     machine = host(case.given)
     try:
-        fields = known(msgspec.to_builtins(module(probe).read(machine)))
+        fields = known(msgspec.to_builtins(reader(probe)(machine)))
         lines = [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()] or ["-> nothing"]
     except Exception as error:  # each probe has its own
         lines = [f"-> {type(error).__name__}: {error}"]

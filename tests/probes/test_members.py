@@ -31,90 +31,6 @@ def config(jobs=None, kind="worker", index=0):
     return {"TF_CONFIG": json.dumps({"cluster": TWO if jobs is None else jobs, "task": {"type": kind, "index": index}})}
 
 
-def among(env=None, request=ASKED):
-    return members(FakeHost(env=env, request=request))
-
-
-def test_two_workers_on_this_machine():
-    for request in (ASKED, FULL):
-        found = among(request=request)
-        assert (found.source, found.names, found.note, found.joined) == ("this machine", ("worker 0", "worker 1"), None, False)
-        assert [json.loads(start.tf_config)["task"] for start in found.starts] == [
-            {"type": "worker", "index": 0},
-            {"type": "worker", "index": 1},
-        ]
-        assert all(address.startswith("127.0.0.1:") for address in json.loads(found.starts[0].tf_config)["cluster"]["worker"])
-        assert [start.gpus for start in found.starts] == [(), ()]
-
-
-def test_this_process_joins_the_workers_of_tf_config():
-    found = among(config({"chief": ["a:1"], "worker": ["b:1", "c:1"], "evaluator": ["d:1"]}, index=1))
-    assert (found.source, found.joined) == ("TF_CONFIG", True)
-    assert found.names == ("chief 0", "worker 0", "worker 1")
-    assert found.addresses == {"chief 0": ("a", 1), "worker 0": ("b", 1), "worker 1": ("c", 1)}
-    (own,) = found.starts
-    assert (own.place, own.gpus) == (2, None)
-    assert json.loads(own.tf_config)["task"] == {"type": "worker", "index": 1}
-
-
-@pytest.mark.parametrize(
-    ("env", "reason"),
-    [
-        ({"TF_CONFIG": "{'cluster'"}, "TF_CONFIG can't be used: it is not valid JSON"),
-        (config(index=2), "TF_CONFIG can't be used: this task is worker 2"),
-        (config({**TWO, "ps": ["c:1"]}), "parameter servers"),
-        (config({**TWO, "ps": ["c:1"]}, kind="ps"), "parameter servers"),
-        (config({"ps": ["c:1"], "chief": ["d:1"]}, kind="chief"), "parameter servers"),
-        (config(kind="evaluator"), "evaluator"),
-        ({**STEP, "SLURM_STEP_NUM_TASKS": "9"}, "can't be read from Slurm: its variables speak of 9 tasks"),
-        ({**STEP, "SLURMD_NODENAME": "n1"}, "alphabetical order"),
-        (POD, "the other pods of this Job can't be found: no service account token is mounted"),
-    ],
-)
-def test_why_none_can_be_joined(env, reason):
-    assert reason in among(env)
-    assert among(env, FULL).source == "this machine"
-
-
-@pytest.mark.parametrize(
-    ("env", "request_", "note"),
-    [
-        (config(), FULL, "the 2 workers of TF_CONFIG train together where each runs gpucheck --strategy multi_worker_mirrored"),
-        (STEP, FULL, "the 4 tasks of this Slurm step train together where each runs"),
-        ({**STEP, "SLURM_STEP_NODELIST": ""}, ASKED, "no step of the Slurm job"),
-        (POD, FULL, "the pods of this Job train together where each runs gpucheck --strategy multi_worker_mirrored"),
-        ({**POD, "JOB_COMPLETION_INDEX": ""}, ASKED, "not known: no service account token is mounted"),
-    ],
-)
-def test_why_two_here_and_not_the_others(env, request_, note):
-    found = among(env, request_)
-    assert found.source == "this machine"
-    assert note in found.note
-
-
-@pytest.mark.parametrize(
-    "env",
-    [
-        config({"worker": ["a:1"]}),
-        {"TF_CONFIG": "{}"},
-        {**STEP, "SLURM_STEP_NODELIST": "n1", "SLURM_STEP_TASKS_PER_NODE": "1", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
-    ],
-)
-def test_a_cluster_of_one_is_none(env):
-    found = among(env)
-    assert (found.source, found.note) == ("this machine", None)
-
-
-def test_the_tasks_of_a_slurm_step():
-    found = among(STEP)
-    assert (found.source, found.names) == ("Slurm", ("worker 0", "worker 1", "worker 2", "worker 3"))
-    assert json.loads(found.starts[0].tf_config) == {
-        "cluster": {"worker": ["n1:8888", "n1:8889", "n2:8888", "n2:8889"]},
-        "task": {"type": "worker", "index": 3},
-    }
-    assert found.addresses["worker 2"] == ("n2", 8888)
-
-
 def in_pod(*answers, request=ASKED, remaining=60.0, **env):
     """In a pod of a Job whose API server gives these answers; the second is the Job itself."""
     numbered = ((str(number), answer) for number, answer in enumerate(answers, 1))
@@ -160,29 +76,6 @@ def test_pods_that_can_not_train_together():
     assert found.startswith(
         "the pods of this Kubernetes cluster can't train together: not all pods of the Job run: worker 0: has no"
     )
-
-
-def test_a_pod_without_others():
-    found, _ = in_pod(these(fake_kubernetes.pod("notebook", owner=None)))
-    assert (found.source, "belongs to no Job" in found.note) == ("this machine", True)
-    alone = fake_kubernetes.pod("train-1-b9qsl", "10.1.2.3", {"job-name": "train"})
-    found, _ = in_pod(these(alone), these(), these(alone))
-    assert (found.source, found.note) == ("this machine", "two workers on this machine: this pod is the only one of its Job")
-
-
-def test_pods_that_may_not_be_listed():
-    forbidden = Answer(problem="status", status=403)
-    found, _ = in_pod(forbidden)
-    assert found.startswith("the other pods of this Job can't be found: this pod's service account may not list pods")
-    assert found.endswith("; gpucheck --full trains two workers on this machine")
-    found, _ = in_pod(forbidden, JOB_COMPLETION_INDEX="")
-    assert (found.source, "--serviceaccount=ml:trainer" in found.note) == ("this machine", True)
-
-
-def test_the_api_server_is_asked_only_on_request_and_last():
-    for request, env in ((FULL, {}), (ASKED, config()), (ASKED, STEP)):
-        found, child = in_pod(request=request, **env)
-        assert (found.source == "Kubernetes", child.sent) == (False, [])
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
