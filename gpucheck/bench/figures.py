@@ -108,8 +108,8 @@ def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, 
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
 
 
 def _names(masks: list[int], decode: Callable[[int], list[str]]) -> tuple[str, ...]:
@@ -139,23 +139,25 @@ def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> t
     )
 
 
-def complete(found: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
+def complete(measurements: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
     """Add what takes several measurements or a price: scaling efficiency and costs."""
     single = {
-        _likeness(one): one.samples_per_second.median
-        for one in found
-        if len(one.devices) == 1 and one.samples_per_second is not None
+        _likeness(measurement): measurement.samples_per_second.median
+        for measurement in measurements
+        if len(measurement.devices) == 1 and measurement.samples_per_second is not None
     }
     whole = []
-    for one in found:
-        speed, alone = one.samples_per_second, single.get(_likeness(one))
-        if speed is not None and alone and len(one.devices) > 1:
-            one = replace(one, scaling_efficiency_percent=100 * scaling_efficiency(speed.median, alone, len(one.devices)))
-        if price_per_hour is not None and one.epoch_seconds is not None:
-            one = replace(one, cost_per_epoch=cost(one.epoch_seconds.median, price_per_hour))
-        if price_per_hour is not None and one.seconds_to_target is not None:
-            one = replace(one, cost_to_target=cost(one.seconds_to_target.median, price_per_hour))
-        whole.append(one)
+    for measurement in measurements:
+        speed, alone = measurement.samples_per_second, single.get(_likeness(measurement))
+        if speed is not None and alone and len(measurement.devices) > 1:
+            measurement = replace(
+                measurement, scaling_efficiency_percent=100 * scaling_efficiency(speed.median, alone, len(measurement.devices))
+            )
+        if price_per_hour is not None and measurement.epoch_seconds is not None:
+            measurement = replace(measurement, cost_per_epoch=cost(measurement.epoch_seconds.median, price_per_hour))
+        if price_per_hour is not None and measurement.seconds_to_target is not None:
+            measurement = replace(measurement, cost_to_target=cost(measurement.seconds_to_target.median, price_per_hour))
+        whole.append(measurement)
     return whole
 
 
@@ -164,6 +166,6 @@ def cost(seconds: float, price_per_hour: float) -> float:
     return seconds / SECONDS_PER_HOUR * price_per_hour
 
 
-def _likeness(one: Measurement) -> tuple[str, bool, int]:
+def _likeness(measurement: Measurement) -> tuple[str, bool, int]:
     """What must be the same for two throughputs to be compared."""
-    return one.precision, one.xla, one.batch_size
+    return measurement.precision, measurement.xla, measurement.batch_size

@@ -55,8 +55,11 @@ class Session:
 
     def measurements(self, reason: str) -> tuple[Measurement, ...]:
         """All configurations in the order they were planned; ``reason`` is why some have no result."""
-        found = [self.results.get(one.id) or figures.measurement(one, None, one.reason or reason) for one in self.configurations]
-        return tuple(figures.complete(found, self.ask.price_per_hour))
+        rows = [
+            self.results.get(configuration.id) or figures.measurement(configuration, None, configuration.reason or reason)
+            for configuration in self.configurations
+        ]
+        return tuple(figures.complete(rows, self.ask.price_per_hour))
 
     def samples(self) -> tuple[Sample, ...]:
         """What the sampler has said so far."""
@@ -132,12 +135,12 @@ class Session:
         }
 
     def _result(self, configuration: Configuration, raw: Measured) -> Measurement:
-        found = figures.measurement(configuration, raw)
-        if found.status != "measured":
-            return found
+        result = figures.measurement(configuration, raw)
+        if result.status != "measured":
+            return result
         indexes = {name: self._indexes[name] for name in configuration.devices if name in self._indexes}
         return replace(
-            found,
+            result,
             gpus=figures.load(self._sampled(), raw.began, raw.ended, indexes),
             began_seconds=round(raw.began - self.began, 3),
             ended_seconds=round(raw.ended - self.began, 3),

@@ -47,24 +47,26 @@ def plan(ask: Ask, devices: list[str]) -> tuple[list[Configuration], list[str]]:
     unmeasured = {name: strategies[name].not_in_bench for name in ask.strategies if strategies[name].not_in_bench}
     placements = _placements(wanted, counts)
     notes += _unplaced(ask, wanted, placements)
-    found: list[Configuration] = []
+    configurations: list[Configuration] = []
     for batch_size in ask.batch_sizes or (DEFAULT_BATCH[kind],):
         for precision in ask.precisions or PRECISIONS[:1]:
-            found += [Configuration(name, (), precision, False, batch_size, reason) for name, reason in unmeasured.items()]
+            configurations += [
+                Configuration(name, (), precision, False, batch_size, reason) for name, reason in unmeasured.items()
+            ]
             for xla in {"off": (False,), "on": (True,), "both": (False, True)}[ask.xla]:
                 for strategy, count in placements:
                     if xla and count > 1:
                         notes += [note for note in (NO_XLA,) if note not in notes]
                         continue
                     names = tuple(f"{kind}:{number}" for number in range(count))
-                    found.append(Configuration(strategy, names, precision, xla, batch_size))
-    if all(configuration.reason for configuration in found):
+                    configurations.append(Configuration(strategy, names, precision, xla, batch_size))
+    if all(configuration.reason for configuration in configurations):
         notes += [f"{name} is not measured: {reason}" for name, reason in unmeasured.items()]
         raise Refused(f"nothing to measure: {'; '.join(notes)}", 2)
-    notes += _remarks(found, bool(gpus))
+    notes += _remarks(configurations, bool(gpus))
     if "one_device" in wanted and counts == [1] and not ask.devices and gpus:
         notes.append("mirrored is not measured: there is one GPU")
-    return found, notes
+    return configurations, notes
 
 
 def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
@@ -83,8 +85,8 @@ def _remarks(configurations: list[Configuration], on_gpus: bool) -> list[str]:
 def _placements(wanted: list[str], counts: list[int]) -> list[tuple[str, int]]:
     """One device by one_device, several by mirrored; by mirrored alone every number of them."""
     alone = "one_device" not in wanted
-    found = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
-    return found + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
+    placements = [("one_device", 1)] if "one_device" in wanted and 1 in counts else []
+    return placements + [("mirrored", count) for count in counts if "mirrored" in wanted and (count > 1 or alone)]
 
 
 def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) -> list[str]:
@@ -100,12 +102,12 @@ def _unplaced(ask: Ask, wanted: list[str], placements: list[tuple[str, int]]) ->
 
 def groups(configurations: list[Configuration]) -> dict[int, list[Configuration]]:
     """What is measured, by the logical CPU devices its process needs (0: no CPU device), fewest first."""
-    found: dict[int, list[Configuration]] = {}
+    groups_by_size: dict[int, list[Configuration]] = {}
     for configuration in configurations:
         if not configuration.reason:
             cpus = len(configuration.devices) if configuration.devices[0].startswith("CPU") else 0
-            found.setdefault(cpus, []).append(configuration)
-    return dict(sorted(found.items()))
+            groups_by_size.setdefault(cpus, []).append(configuration)
+    return dict(sorted(groups_by_size.items()))
 
 
 def epochs(ask: Ask) -> int:

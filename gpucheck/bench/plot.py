@@ -47,13 +47,13 @@ def draw(result: Result, kind: str) -> bytes | None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    measured = [one for one in result.measurements if one.samples_per_second is not None]
+    measured = [item for item in result.measurements if item.samples_per_second is not None]
     panels = [
         panel for panel, drawn in ((_batches, _several(measured)), (_scaling, _scaled(measured)), (_pipeline, measured)) if drawn
     ]
     if not measured:
         return None
-    loads = [(field, label) for field, label in LOADS if any(getattr(one, field) is not None for one in result.samples)]
+    loads = [(field, label) for field, label in LOADS if any(getattr(item, field) is not None for item in result.samples)]
     heights = [max(4.4, 1.6 + 0.55 * len(measured)), *[1.1 + 1.3 * len(loads) for _ in loads[:1]]]
     with matplotlib.rc_context(SETTINGS):
         figure = Figure(figsize=(6.4 * len(panels), sum(heights)), layout="constrained")
@@ -79,22 +79,24 @@ def _axes(figure: Any, place: Any) -> Any:
 
 
 def _several(measured: list[Measurement]) -> bool:
-    return len({one.batch_size for one in measured}) > 1
+    return len({measurement.batch_size for measurement in measured}) > 1
 
 
 def _scaled(measured: list[Measurement]) -> bool:
-    return any(one.scaling_efficiency_percent is not None for one in measured)
+    return any(measurement.scaling_efficiency_percent is not None for measurement in measured)
 
 
 def _batches(axes: Any, measured: list[Measurement]) -> None:
     """A line per configuration, batch size along."""
     lines: dict[str, list[Measurement]] = {}
-    for one in measured:
-        lines.setdefault(f"{one.strategy} × {len(one.devices)}{_variant(one, measured)}", []).append(one)
+    for measurement in measured:
+        lines.setdefault(f"{measurement.strategy} × {len(measurement.devices)}{_variant(measurement, measured)}", []).append(
+            measurement
+        )
     for number, (name, points) in enumerate(lines.items()):
-        points.sort(key=lambda one: one.batch_size)
-        _line(axes, number, name, [one.batch_size for one in points], points)
-    sizes = sorted({one.batch_size for one in measured})
+        points.sort(key=lambda measurement: measurement.batch_size)
+        _line(axes, number, name, [measurement.batch_size for measurement in points], points)
+    sizes = sorted({measurement.batch_size for measurement in measured})
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [str(size) for size in sizes])
     axes.minorticks_off()
@@ -104,15 +106,17 @@ def _batches(axes: Any, measured: list[Measurement]) -> None:
 def _scaling(axes: Any, measured: list[Measurement]) -> None:
     """Throughput by the number of devices, against that of one times their number."""
     lines: dict[tuple[Any, ...], list[Measurement]] = {}
-    for one in measured:
-        lines.setdefault((one.precision, one.xla, one.batch_size), []).append(one)
+    for measurement in measured:
+        lines.setdefault((measurement.precision, measurement.xla, measurement.batch_size), []).append(measurement)
     number = 0
     for points in lines.values():
-        by_count = {len(one.devices): one for one in reversed(points)}  # the first of a number: one_device before mirrored
+        by_count = {
+            len(measurement.devices): measurement for measurement in reversed(points)
+        }  # the first of a number: one_device before mirrored
         counts = sorted(by_count)
         if 1 not in by_count or len(counts) < 2:
             continue
-        several = len({one.batch_size for one in measured}) > 1
+        several = len({measurement.batch_size for measurement in measured}) > 1
         name = (f"batch {points[0].batch_size}" if several else "measured") + _variant(points[0], measured)
         percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
         words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
@@ -124,7 +128,7 @@ def _scaling(axes: Any, measured: list[Measurement]) -> None:
             counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=None if number else "ideal", zorder=1
         )
         number += 1
-    ticks = sorted({len(one.devices) for one in measured})
+    ticks = sorted({len(measurement.devices) for measurement in measured})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     _dress(axes, "Scaling", "devices", "scaling efficiency")
 
@@ -132,7 +136,7 @@ def _scaling(axes: Any, measured: list[Measurement]) -> None:
 def _pipeline(axes: Any, measured: list[Measurement]) -> None:
     """Two bars per configuration: on the input pipeline, and on a resident batch."""
     for name, field, offset, style in SOURCES:
-        spreads = [getattr(one, field) for one in measured]
+        spreads = [getattr(measurement, field) for measurement in measured]
         axes.barh(
             [place + offset for place in range(len(measured))],
             [spread.median for spread in spreads],
@@ -143,8 +147,8 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
             **style,
         )
     names = [
-        f"{number}: {one.strategy} × {len(one.devices)}\nbatch {one.batch_size}{_variant(one, measured)}"
-        for number, one in enumerate(measured, 1)
+        f"{number}: {each.strategy} × {len(each.devices)}\nbatch {each.batch_size}{_variant(each, measured)}"
+        for number, each in enumerate(measured, 1)
     ]
     axes.set_yticks(range(len(measured)), names)
     axes.invert_yaxis()
@@ -157,20 +161,20 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
 
 def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]) -> None:
     """A row per reading, a line per GPU; the bands are the measured steps of each configuration, by its number."""
-    last = max(one.seconds for one in samples)
-    devices = list(dict.fromkeys(one.device for one in samples))
+    last = max(item.seconds for item in samples)
+    devices = list(dict.fromkeys(item.device for item in samples))
     for axes, (field, label) in zip(rows, loads, strict=True):
         for number, device in enumerate(devices):
-            points = [(one.seconds, getattr(one, field)) for one in samples if one.device == device]
-            known = [(seconds, value) for seconds, value in points if value is not None]
+            points = [(item.seconds, getattr(item, field)) for item in samples if item.device == device]
+            present = [(seconds, value) for seconds, value in points if value is not None]
             style = {"color": COLORS[number % len(COLORS)], "linestyle": DASHES[number // len(COLORS) % len(DASHES)]}
-            axes.plot(*zip(*known, strict=True) if known else ([], []), linewidth=1, label=device, **style)
-        for number, one in enumerate(measured, 1):
-            if one.began_seconds is None or one.ended_seconds is None:
+            axes.plot(*zip(*present, strict=True) if present else ([], []), linewidth=1, label=device, **style)
+        for number, item in enumerate(measured, 1):
+            if item.began_seconds is None or item.ended_seconds is None:
                 continue
-            axes.axvspan(one.began_seconds, one.ended_seconds, color="#000000", alpha=0.08, linewidth=0)
-            if axes is rows[0] and one.ended_seconds - one.began_seconds > LEAST_BAND * last:
-                middle = (one.began_seconds + one.ended_seconds) / 2
+            axes.axvspan(item.began_seconds, item.ended_seconds, color="#000000", alpha=0.08, linewidth=0)
+            if axes is rows[0] and item.ended_seconds - item.began_seconds > LEAST_BAND * last:
+                middle = (item.began_seconds + item.ended_seconds) / 2
                 axes.annotate(str(number), (middle, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
         axes.set_ylabel(label)
         axes.set_ylim(bottom=0, top=105 if field == "utilization_percent" else None)
@@ -183,7 +187,7 @@ def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Mea
 
 
 def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
-    spreads = [one.samples_per_second for one in points]
+    spreads = [item.samples_per_second for item in points]
     turn, color = divmod(number, len(COLORS))  # from the second turn on every colour has another marker and dashes
     style = {
         "color": COLORS[color],
@@ -192,19 +196,19 @@ def _line(axes: Any, number: int, name: str, along: list[int], points: list[Meas
         "linestyle": DASHES[turn % len(DASHES)],
     }
     axes.errorbar(
-        along, [one.median for one in spreads if one], yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style
+        along, [item.median for item in spreads if item], yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style
     )
 
 
 def _ends(spreads: list[Any]) -> list[list[float]]:
     """Distances of least and most from the median."""
-    return [[one.median - one.minimum for one in spreads], [one.maximum - one.median for one in spreads]]
+    return [[spread.median - spread.minimum for spread in spreads], [spread.maximum - spread.median for spread in spreads]]
 
 
-def _variant(one: Measurement, measured: list[Measurement]) -> str:
+def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
     """What tells a configuration from the others, where they differ in it."""
-    words = one.precision if len({other.precision for other in measured}) > 1 else ""
-    xla = ("XLA" if one.xla else "no XLA") if len({other.xla for other in measured}) > 1 else ""
+    words = measurement.precision if len({other.precision for other in measured}) > 1 else ""
+    xla = ("XLA" if measurement.xla else "no XLA") if len({other.xla for other in measured}) > 1 else ""
     return "".join(f", {word}" for word in (words, xla) if word)
 
 

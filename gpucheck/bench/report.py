@@ -35,17 +35,17 @@ def render_csv(result: Result) -> str:
     writer.writerow(
         [name for name, _ in _cells(Measurement(strategy="", devices=(), precision="", xla=False, batch_size=0, status=""))]
     )
-    for one in result.measurements:
-        writer.writerow([value for _, value in _cells(one)])
+    for measurement in result.measurements:
+        writer.writerow([value for _, value in _cells(measurement)])
     return text.getvalue()
 
 
-def _cells(one: Measurement) -> list[tuple[str, Any]]:
+def _cells(measurement: Measurement) -> list[tuple[str, Any]]:
     spread = {"samples_per_second", "step_seconds", "epoch_seconds", "device_samples_per_second", "device_step_seconds"}
     spread |= {"input_wait_share", "accuracy", "seconds_to_target"}
     cells: list[tuple[str, Any]] = []
-    for name in one.__struct_fields__:
-        value = getattr(one, name)
+    for name in measurement.__struct_fields__:
+        value = getattr(measurement, name)
         if name in spread:
             cells += [(f"{name}_{end}", None if value is None else getattr(value, end)) for end in SPREADS]
         elif name == "gpus":
@@ -77,21 +77,25 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
         (f"{result.model}; data: {ask.data}; median (least to most) of {plural(ask.repeats, 'run')} after a warm-up", "quiet"),
         hang=2,
     )
-    for one in result.measurements:
+    for measurement in result.measurements:
         out.blank()
-        on = f" on {devices(one.devices)}" if one.devices else ""
-        title = f"{one.strategy}{on}, {one.precision}, batch {one.batch_size} per replica{', XLA' * one.xla}"
+        on = f" on {devices(measurement.devices)}" if measurement.devices else ""
+        xla = ", XLA" if measurement.xla else ""
+        title = f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
         out.add((title, "title"), hang=2)
-        if one.status != "measured":
+        if measurement.status != "measured":
             out.add(
-                (one.status.replace("-", " "), "fail" if one.status == "failed" else "warn"), f": {one.reason}", indent=2, hang=4
+                (measurement.status.replace("-", " "), "fail" if measurement.status == "failed" else "warn"),
+                f": {measurement.reason}",
+                indent=2,
+                hang=4,
             )
             continue
-        for label, words in _figures(one):
+        for label, words in _figures(measurement):
             out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
     notes = [*result.notes, *_hints(result)]
     if result.ended != "finished":
-        done = sum(one.status == "measured" for one in result.measurements)
+        done = sum(measurement.status == "measured" for measurement in result.measurements)
         out.blank()
         out.add((result.ended, "fail"), f" after {done} of {plural(len(result.measurements), 'configuration')}", hang=2)
     if notes:
@@ -101,56 +105,71 @@ def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> 
     return str(out)
 
 
-def _figures(one: Measurement) -> list[tuple[str, str]]:
+def _figures(measurement: Measurement) -> list[tuple[str, str]]:
     """Label and words of each line."""
     from gpucheck.reports.shared.words import duration, plural, size
 
-    if one.samples_per_second is None or one.step_seconds is None or one.epoch_seconds is None:
+    if measurement.samples_per_second is None or measurement.step_seconds is None or measurement.epoch_seconds is None:
         return []
     lines = [
         (
             "throughput",
-            f"{_spread(one.samples_per_second)} samples/s; a step {_time(one.step_seconds.median)}, "
-            f"an epoch of {plural(one.steps or 0, 'step')} {duration(one.epoch_seconds.median)}",
+            f"{_spread(measurement.samples_per_second)} samples/s; a step {_time(measurement.step_seconds.median)}, "
+            f"an epoch of {plural(measurement.steps or 0, 'step')} {duration(measurement.epoch_seconds.median)}",
         )
     ]
-    if one.device_samples_per_second and one.input_wait_share:
-        wait = one.input_wait_share
+    if measurement.device_samples_per_second and measurement.input_wait_share:
+        wait = measurement.input_wait_share
         share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
-        lines.append(("device only", f"{_spread(one.device_samples_per_second)} samples/s on one resident batch; {share}"))
-    if one.first_step_seconds is not None and one.warmup_seconds is not None:
-        words = f"first step {duration(one.first_step_seconds)} (trace, compile, autotune), "
         lines.append(
-            ("warm-up", words + f"{plural(one.warmup_steps or 0, 'step')} {duration(one.warmup_seconds)}; in no other figure")
+            ("device only", f"{_spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}")
         )
-    if one.peak_memory_bytes is not None:
-        lines.append(("memory", f"{size(one.peak_memory_bytes)} at its peak, on the fullest device"))
-    lines += [(gpu.device, _load(gpu)) for gpu in one.gpus]
-    if len(one.devices) > 1:
-        percent = one.scaling_efficiency_percent
+    if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
+        words = f"first step {duration(measurement.first_step_seconds)} (trace, compile, autotune), "
+        lines.append(
+            (
+                "warm-up",
+                words
+                + f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}; in no other figure",
+            )
+        )
+    if measurement.peak_memory_bytes is not None:
+        lines.append(("memory", f"{size(measurement.peak_memory_bytes)} at its peak, on the fullest device"))
+    lines += [(gpu.device, _load(gpu)) for gpu in measurement.gpus]
+    if len(measurement.devices) > 1:
+        percent = measurement.scaling_efficiency_percent
         lines.append(
             (
                 "scaling",
-                "one device was not measured" if percent is None else f"{percent:.0f} % of {len(one.devices)} × one device",
+                "one device was not measured"
+                if percent is None
+                else f"{percent:.0f} % of {len(measurement.devices)} × one device",
             )
         )
-    return lines + _outcomes(one)
+    return lines + _outcomes(measurement)
 
 
-def _outcomes(one: Measurement) -> list[tuple[str, str]]:
+def _outcomes(measurement: Measurement) -> list[tuple[str, str]]:
     """What came of the training, as lines: accuracy, cost, and where the time of a step went."""
     lines: list[tuple[str, str]] = []
-    if one.seconds_to_target is not None:
-        lines.append(("to target", f"{_spread(one.seconds_to_target)} s, {' / '.join(map(str, one.epochs))} epochs"))
-    if one.accuracy is not None:
-        lines.append(("accuracy", f"{one.accuracy.median:.3f} on the training data, last epoch"))
-    if one.cost_per_epoch is not None:
-        target = "" if one.cost_to_target is None else f", {one.cost_to_target:.3g} to the target accuracy"
-        lines.append(("cost", f"{one.cost_per_epoch:.3g} per epoch{target}"))
-    if one.profile:
-        lines.append(("profile", f"{one.profile}: {_parts(one.traced) if one.traced else one.profile_problem}"))
-    elif one.profile_problem:
-        lines.append(("profile", f"none: {one.profile_problem}"))
+    if measurement.seconds_to_target is not None:
+        lines.append(
+            ("to target", f"{_spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs")
+        )
+    if measurement.accuracy is not None:
+        lines.append(("accuracy", f"{measurement.accuracy.median:.3f} on the training data, last epoch"))
+    if measurement.cost_per_epoch is not None:
+        target = "" if measurement.cost_to_target is None else f", {measurement.cost_to_target:.3g} to the target accuracy"
+        lines.append(("cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"))
+    if measurement.profile:
+        lines.append(
+            (
+                "profile",
+                f"{measurement.profile}: {_parts(measurement.traced) if measurement.traced else measurement.profile_problem}",
+            )
+        )
+    elif measurement.profile_problem:
+        lines.append(("profile", f"none: {measurement.profile_problem}"))
     return lines
 
 
@@ -159,9 +178,9 @@ def _load(gpu: GpuLoad) -> str:
     from gpucheck.reports.shared.words import plural, significant
 
     values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
-    known = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
+    figures = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
     slowed = f"; slowed down by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
-    return f"{known or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')}){slowed}"
+    return f"{figures or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')}){slowed}"
 
 
 def _parts(traced: Traced) -> str:
@@ -179,25 +198,31 @@ def _hints(result: Result) -> list[str]:
     """What the figures say by themselves."""
     from gpucheck.reports.shared.words import significant
 
-    measured = [one for one in result.measurements if one.samples_per_second is not None]
+    measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
     hints = []
     if len(measured) > 1:
-        best = max(measured, key=lambda one: one.samples_per_second.median if one.samples_per_second else 0)
+        best = max(
+            measured, key=lambda measurement: measurement.samples_per_second.median if measurement.samples_per_second else 0
+        )
         speed = significant(best.samples_per_second.median) if best.samples_per_second else ""
         words = f"{best.strategy} on {devices(best.devices)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
         hints.append(f"fastest here: {words} ({speed} samples/s)")
-    slow = [one for one in measured if one.input_wait_share and one.input_wait_share.minimum >= MUCH_WAITING]
+    slow = [
+        measurement
+        for measurement in measured
+        if measurement.input_wait_share and measurement.input_wait_share.minimum >= MUCH_WAITING
+    ]
     if slow:
         hints.append(
             f"{len(slow)} of {len(measured)} wait for input a good part of each step: see `gpucheck explain input-pipeline-bound`"
         )
-    slowed = {reason for one in measured for gpu in one.gpus for reason in gpu.slowed_by}
+    slowed = {reason for measurement in measured for gpu in measurement.gpus for reason in gpu.slowed_by}
     if slowed:
         hints.append(
             f"GPUs were slowed down while they were measured ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
         )
     target = result.ask.target_accuracy
-    if target is not None and any(one.seconds_to_target is None for one in measured):
+    if target is not None and any(measurement.seconds_to_target is None for measurement in measured):
         hints.append(
             f"the accuracy of {target:g} was not reached in every run of every configuration: --epochs gives more of them"
         )

@@ -25,11 +25,11 @@ def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = 
     for name, strategy in strategies.items():
         if "tensorflow" not in strategy.backends or (name not in wanted if wanted else level < strategy.level):
             continue
-        found = strategy.jobs(devices, level >= FULL, every)
-        if isinstance(found, list):
-            jobs += [Job(name, *job) for job in found]
+        proposed = strategy.jobs(devices, level >= FULL, every)
+        if isinstance(proposed, list):
+            jobs += [Job(name, *job) for job in proposed]
         elif wanted or strategy.absence_is_news:
-            jobs.append(Job(name, (), skip=found))
+            jobs.append(Job(name, (), skip=proposed))
     reason = "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
     foreign = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
     return jobs + [Job(name, (), skip=reason) for name in foreign]
@@ -55,15 +55,15 @@ def groups(jobs: list[Job]) -> list[list[Job]]:
     The first device of a kind trains alone, with ``Model.fit``: it is the reference for the others.
     """
     together: dict[tuple[str, str, bool], list[Job]] = {}
-    found: list[list[Job]] = []
+    jobs_together: list[list[Job]] = []
     for job in jobs:
         kind = (job.devices[0].split(":")[0], job.precision, job.compiled)
         if job.strategy != "one_device" or kind not in together:
-            found.append([job])
+            jobs_together.append([job])
             if job.strategy == "one_device":
                 together[kind] = []
             continue
         if not together[kind]:
-            found.append(together[kind])
+            jobs_together.append(together[kind])
         together[kind].append(job)
-    return found
+    return jobs_together

@@ -144,15 +144,15 @@ def _activity(plane: Any) -> list[tuple[int, int]]:
 def _spans(plane: Any, wanted_line: Callable[[str], bool], wanted_event: Callable[[str], bool]) -> list[tuple[int, int]]:
     """When at least one such event was under way on such lines of a plane: begin and end, in picoseconds, see ``merged``."""
     names = {number for number, metadata in plane.event_metadata.items() if wanted_event(metadata.name)}
-    found = []
+    spans = []
     for line in plane.lines:
         if not wanted_line(line.name):
             continue
         zero = line.timestamp_ns * 1000
         for event in line.events:
             if event.metadata_id in names:
-                found.append((zero + event.offset_ps, zero + event.offset_ps + event.duration_ps))
-    return merged(found)
+                spans.append((zero + event.offset_ps, zero + event.offset_ps + event.duration_ps))
+    return merged(spans)
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -168,7 +168,7 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def within(spans: list[tuple[int, int]], begin: int, end: int) -> list[tuple[int, int]]:
     """What lies between two moments."""
-    return [(max(one, begin), min(other, end)) for one, other in spans if other > begin and one < end]
+    return [(max(start, begin), min(other, end)) for start, other in spans if other > begin and start < end]
 
 
 def _length(spans: list[tuple[int, int]]) -> int:

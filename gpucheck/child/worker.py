@@ -175,7 +175,7 @@ def exception_text(error: BaseException) -> str:
 def versions(tf: Any, keras: Any) -> dict[str, str]:
     """What should be the same on every worker; what is not there or can't be read is left out."""
     build = inspection.build(tf)
-    found = {
+    versions_by_name = {
         "python": ".".join(map(str, sys.version_info[:3])),
         "tensorflow": str(tf.__version__),
         "keras": _keras_version(keras),
@@ -184,7 +184,7 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
         "nccl": _installed("nvidia-nccl-cu"),
         "driver": _driver(),
     }
-    return {name: str(version) for name, version in found.items() if version}
+    return {name: str(version) for name, version in versions_by_name.items() if version}
 
 
 def _keras_version(keras: Any) -> str:

@@ -215,7 +215,7 @@ def _measured(request: Request, ask: Ask, started: float) -> Result:
 def _exit_code(result: Result) -> int:
     if result.ended != "finished":
         return 130 if result.ended == "interrupted" else 3
-    return 0 if all(one.status == "measured" for one in result.measurements) else 1
+    return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
 
 
 def _deliver(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:

@@ -56,20 +56,22 @@ def compare(
         raise click.UsageError(f"{baseline}: a report without facts is no baseline")
     new = _report(_read(current), current) if current is not None else diagnose_here(request, started)
     names = (baseline, current or "this machine")
-    found = drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
-    code = 1 if found.changes else 0
-    show(_render(found, style, color, verbose), code)
-    if found.not_compared and style != "json" and not verbose:
-        say(f"gpucheck: {len(found.not_compared)} not compared (-v says what and why)")
+    differences = drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
+    code = 1 if differences.changes else 0
+    show(_render(differences, style, color, verbose), code)
+    if differences.not_compared and style != "json" and not verbose:
+        say(f"gpucheck: {len(differences.not_compared)} not compared (-v says what and why)")
     raise SystemExit(code)
 
 
-def _render(found: "Drift", style: str, color: str, verbose: bool) -> str:
+def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
     from gpucheck.reports import drift
 
     if style == "json":
-        return drift.render_json(found)
-    return drift.render_markdown(found) if style == "markdown" else drift.render(found, verbose=verbose, **look(color))
+        return drift.render_json(differences)
+    return (
+        drift.render_markdown(differences) if style == "markdown" else drift.render(differences, verbose=verbose, **look(color))
+    )
 
 
 def _read(path: str) -> bytes:

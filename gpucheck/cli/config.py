@@ -36,13 +36,15 @@ def config(context: click.Context, style: str) -> None:
     parent = context.parent or context
     parent.invoked_subcommand = "check"
     defaults(parent)  # refuses what a check would refuse
-    found = collect(os.environ, here())
+    settings_in_force = collect(os.environ, here())
     usual = _usual(parent)
     rows = {
-        name: (found.values[name].value, found.values[name].source) if name in found.values else (usual.get(name), "default")
-        for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in found.values else [])]
+        name: (settings_in_force.values[name].value, settings_in_force.values[name].source)
+        if name in settings_in_force.values
+        else (usual.get(name), "default")
+        for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in settings_in_force.values else [])]
     }
-    show(_json(rows, found) if style == "json" else _lines(rows, found.unknown))
+    show(_json(rows, settings_in_force) if style == "json" else _lines(rows, settings_in_force.unknown))
 
 
 def _usual(group: click.Context) -> dict[str, Any]:
@@ -61,19 +63,23 @@ def _usual(group: click.Context) -> dict[str, Any]:
 def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
     from gpucheck.expectations import toml
 
-    told = {name: "-" if value is None else toml.value(_plain(value)) for name, (value, _) in rows.items()}
-    shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in told.items()}
+    texts = {name: "-" if value is None else toml.value(_plain(value)) for name, (value, _) in rows.items()}
+    shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in texts.items()}
     width = max(map(len, shown.values()))
     lines = [f"{name:12}  {words:{width}}  {rows[name][1]}" for name, words in shown.items()]
     lines += [f"{name:12}  means nothing to gpucheck" for name in unknown]
     return "\n".join(lines) + "\n"
 
 
-def _json(rows: dict[str, tuple[Any, str]], found: Settings) -> str:
+def _json(rows: dict[str, tuple[Any, str]], settings_in_force: Settings) -> str:
     import json
 
     settings = {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()}
-    document = {"settings": settings, "unknown_variables": list(found.unknown), "ignored_files": list(found.ignored)}
+    document = {
+        "settings": settings,
+        "unknown_variables": list(settings_in_force.unknown),
+        "ignored_files": list(settings_in_force.ignored),
+    }
     return json.dumps(document, indent=2) + "\n"
 
 

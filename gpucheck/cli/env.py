@@ -84,9 +84,9 @@ def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
     interpreter = report.fact(Interpreter)
     prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that gave no answer", None)
     wanted = install.lasting(assignments)
-    for one in assignments:
-        if one not in wanted:
-            _say(f"not made to last, it belongs to the job: {one.variable} ({one.reason})")
+    for assignment in assignments:
+        if assignment not in wanted:
+            _say(f"not made to last, it belongs to the job: {assignment.variable} ({assignment.reason})")
     with _Refusals():
         if wanted:
             changed = install.install(wanted, prefix, kind)

@@ -81,9 +81,9 @@ class Commands(Command, click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Complete the options of ``check`` too."""
-        found = super().shell_complete(ctx, incomplete)
+        completions = super().shell_complete(ctx, incomplete)
         default = self.get_command(ctx, "check")
-        return found + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else found
+        return completions + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else completions
 
 
 def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:
@@ -176,7 +176,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
         raise click.UsageError(str(error)) from None
     for file in settings.ignored:
         say(f"gpucheck: ignored {file}")
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, (value, source) in settings.values.items():
         if key == "level" and value not in DEPTHS:
             raise click.UsageError(f"{source}: {key}: {value!r} is not one of 'quick', 'default', 'full'.")
@@ -185,12 +185,12 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
             continue  # another command's
         try:
             if key != "level":
-                found[option.name] = _converted(value, option, context)
+                values[option.name] = _converted(value, option, context)
             elif value != "default":  # which every command knows for itself
-                found[option.name] = True
+                values[option.name] = True
         except click.BadParameter as error:
             raise click.UsageError(f"{source}: {key}: {error.message}") from None
-    return {str(name): found} if found else None
+    return {str(name): values} if values else None
 
 
 def _converted(value: Any, option: click.Parameter, context: click.Context) -> Any:

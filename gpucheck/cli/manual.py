@@ -95,9 +95,9 @@ def rules(style: str, color: str) -> None:
     from gpucheck.lint.pages import ROWS
     from gpucheck.reports import table
 
-    found = _all_rules()
-    _need_pages(found)
-    show(table.render(found, {**plugin.load_rows(), **ROWS}, style, **look(color)))
+    listed = _all_rules()
+    _need_pages(listed)
+    show(table.render(listed, {**plugin.load_rows(), **ROWS}, style, **look(color)))
 
 
 @click.command(cls=Command)

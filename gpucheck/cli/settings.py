@@ -75,14 +75,14 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
     except NoAnswer as error:
         document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
     values = {} if document is None else _of_pyproject(*document)
-    known = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
+    keys_by_variable = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
     # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
     for name in names:
-        if name in known:
-            values[known[name]] = Setting(_of_variable(name, env[name], KEYS[known[name]]), name)
-            if known[name] == "expect":
+        if name in keys_by_variable:
+            values[keys_by_variable[name]] = Setting(_of_variable(name, env[name], KEYS[keys_by_variable[name]]), name)
+            if keys_by_variable[name] == "expect":
                 values.pop(EXPECTATIONS, None)
-    return Settings(values, tuple(sorted(name for name in names if name not in known)), ignored)
+    return Settings(values, tuple(sorted(name for name in names if name not in keys_by_variable)), ignored)
 
 
 def exit_style(env: Mapping[str, str], folder: str) -> str | None:

@@ -149,15 +149,15 @@ def _together(group: _Group, order: list[Pod], own: str) -> Pods:
         raise Unusable(f"this pod is being ended or replaced: the {group.maker} has {len(names)} others")
     if len(names) < 2:
         raise Alone(f"this pod is the only one of its {group.maker}{_one_by_one(group)}")
-    seen: dict[str, int] = {}
+    ranks: dict[str, int] = {}
     for place, pod in enumerate(order):
-        if pod.listens in seen:
+        if pod.listens in ranks:
             raise Unusable(
-                f"worker {seen[pod.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
+                f"worker {ranks[pod.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
                 " leave out hostNetwork, or place them on different nodes (podAntiAffinity)"
             )
-        seen[pod.listens] = place
-    return Pods(tuple(seen), names.index(own))
+        ranks[pod.listens] = place
+    return Pods(tuple(ranks), names.index(own))
 
 
 def _one_by_one(group: _Group) -> str:

@@ -171,10 +171,10 @@ class Api:
     def own(self, hostname: str) -> Pod:
         """The pod that this is. Its token claims its name; an older token does not, and then it mostly is the host name."""
         name = self._account.pod or hostname
-        found = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
-        if not found:
+        answer = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
+        if not answer:
             raise Unknown(f"the API server knows no pod of the name {str(name)[:80]!r} in its namespace; set TF_CONFIG")
-        return found[0]
+        return answer[0]
 
     def pods(self, labels: dict[str, str]) -> list[Pod]:
         """All that carry these labels."""

@@ -93,7 +93,7 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
     from gpucheck.cluster.kubernetes_api import Unknown
 
     try:
-        found = kubernetes.pods(host)
+        pods = kubernetes.pods(host)
     except kubernetes.Unusable as error:
         return f"the pods of this Kubernetes cluster can't train together: {error}"
     except kubernetes.Alone as error:
@@ -102,15 +102,15 @@ def _orchestrated(host: Host, asked: bool) -> Members | str:
         if indexed:  # it has others, or nobody would have numbered it: two workers here would prove nothing about them
             return f"the other pods of this Job can't be found: {error}; gpucheck --full trains two workers on this machine"
         return _local(host, f"two workers on this machine; whether other pods train with this one is not known: {error}")
-    return _joined("Kubernetes", found.addresses, found.number, None)
+    return _joined("Kubernetes", pods.addresses, pods.number, None)
 
 
 def _joined(source: str, addresses: tuple[str, ...], number: int, gpus: tuple[int, ...] | None) -> Members:
     """Workers that others start, but for one."""
     names = tuple(f"worker {index}" for index in range(len(addresses)))
-    known = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
+    addresses_by_name = {name: parts for name, address in zip(names, addresses, strict=True) if (parts := split(address))}
     own = {"cluster": {"worker": list(addresses)}, "task": {"type": "worker", "index": number}}
-    return Members(source, names, known, (Start(number, json.dumps(own), gpus),))
+    return Members(source, names, addresses_by_name, (Start(number, json.dumps(own), gpus),))
 
 
 def _own_gpus(host: Host, step: slurm.Step) -> tuple[int, ...] | None:

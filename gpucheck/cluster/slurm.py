@@ -85,13 +85,13 @@ def expand(nodes: str) -> Iterator[str]:
 
 def _spans(ranges: str) -> list[tuple[range, int]]:
     """The numbers of each range, and how many digits they have at least; none for plain text."""
-    found = []
+    spans = []
     for part in ranges.split(",") if ranges else ():
         first, dash, last = part.partition("-")
         if max(len(first), len(last)) > DIGITS:
             raise ValueError(f"no number of a node: {part[:100]!r}")
-        found.append((range(int(first), int(last if dash else first) + 1), len(first)))
-    return found
+        spans.append((range(int(first), int(last if dash else first) + 1), len(first)))
+    return spans
 
 
 def counts(tasks: str) -> Iterator[int]:

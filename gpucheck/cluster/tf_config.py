@@ -99,7 +99,7 @@ class Parsed:
             self.problems.append(f"this task is {self.type} {self.index}, and the cluster has {many} (counted from 0)")
 
     def _addresses(self) -> None:
-        seen: dict[str, str] = {}
+        owners: dict[str, str] = {}
         hosts: set[bool] = set()
         for job, tasks in self.jobs.items():
             for index, address in tasks.items():
@@ -109,9 +109,9 @@ class Parsed:
                     self.problems.append(f"the address of {label} is not of the form host:port")
                     continue
                 hosts.add(re.fullmatch(LOOPBACK, parts[0]) is not None)
-                if address in seen:
-                    self.problems.append(f"{seen[address]} and {label} have the same address")
-                seen.setdefault(address, label)
+                if address in owners:
+                    self.problems.append(f"{owners[address]} and {label} have the same address")
+                owners.setdefault(address, label)
         if len(hosts) > 1:
             self.problems.append("some of its addresses are this machine's own (localhost), which no other machine can reach")
 

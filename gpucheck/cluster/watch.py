@@ -218,12 +218,12 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     least = min(worker.moves for worker in still)
     behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
     how = "late" if watched.late and not (watched.listening and forming) else "stood still"
-    found = []
+    silent = []
     for worker in behind:
         reason = f"stood still for {worker.still_seconds:.0f} s"
         if watched.late:
             reason = "not done in time" if how == "late" else "all others listen, and yet the cluster did not form"
-        found.append(
+        silent.append(
             WorkerFault(
                 worker=worker.name,
                 how=how,
@@ -231,7 +231,7 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
                 stage=worker.stage,
             )
         )
-    return found
+    return silent
 
 
 def _absent(task: str, said: str) -> WorkerFault:

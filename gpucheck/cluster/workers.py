@@ -73,13 +73,13 @@ def _run(cluster: Members, workers: Sequence[Worker], faults: tuple[WorkerFault,
 
 def _records(cluster: Members, workers: Sequence[Worker]) -> list[WorkerRecord]:
     """What each worker of the cluster said of itself, in the cluster's order; empty where it said nothing."""
-    found: dict[str, WorkerRecord] = {}
+    records: dict[str, WorkerRecord] = {}
     for worker in workers:
         read, met = worker.child.message(VersionsRead), worker.child.message(WorkersMet)
         if read is not None:
-            found.setdefault(worker.name, WorkerRecord(worker.name, read.versions))
-        found.update((record.name, record) for record in (met.workers if met else ()))
-    return [found.get(name, WorkerRecord(name)) for name in cluster.names]
+            records.setdefault(worker.name, WorkerRecord(worker.name, read.versions))
+        records.update((record.name, record) for record in (met.workers if met else ()))
+    return [records.get(name, WorkerRecord(name)) for name in cluster.names]
 
 
 def _devices(cluster: Members, records: list[WorkerRecord]) -> tuple[str, ...]:

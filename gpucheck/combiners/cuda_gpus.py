@@ -37,13 +37,13 @@ def combine(gpus: Gpus, cuda: Cuda) -> CudaGpus:
 
 def _as_cuda_lists(gpus: Gpus, cuda: Cuda) -> list[CapableGpu]:
     index = {gpu.pci_address: gpu.index for gpu in gpus.gpus if gpu.pci_address}
-    found = []
+    capable = []
     for place, device in enumerate(cuda.devices):
         if device.compute_capability is not None:
             label = f"GPU {index.get(device.pci_address or '', device.ordinal)}"
             evidence = saw(cuda, f"devices[{place}].name", f"devices[{place}].compute_capability")
-            found.append(CapableGpu(label, device.name or label, device.compute_capability, evidence))
-    return found
+            capable.append(CapableGpu(label, device.name or label, device.compute_capability, evidence))
+    return capable
 
 
 def _as_nvml_lists(gpus: Gpus) -> list[CapableGpu]:

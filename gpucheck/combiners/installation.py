@@ -42,7 +42,7 @@ class Installation(Fact, frozen=True, kw_only=True):
 
     def tensorflow_with_cuda(self) -> Fix:
         """Install the newest TensorFlow for this Python that finds pip's CUDA libraries by itself."""
-        fitting = [known for known in self.releases_for_python() if known.cusolver_reachable]
+        fitting = [release for release in self.releases_for_python() if release.cusolver_reachable]
         pin = f"=={fitting[-1].minor}.*" if fitting else ""
         return Fix(
             text="Install a TensorFlow with its CUDA libraries" + (" that it finds by itself" if pin else ""),
@@ -58,26 +58,26 @@ class Installation(Fact, frozen=True, kw_only=True):
         """The TensorFlow releases with CUDA libraries of their own that have packages for this Python, oldest first."""
         python = versions.parse(self.interpreter.version)[:2]
         return [
-            known
-            for known in releases.RELEASES.values()
-            if known.and_cuda and versions.parse(known.python_min) <= python <= versions.parse(known.python_max)
+            release
+            for release in releases.RELEASES.values()
+            if release.and_cuda and versions.parse(release.python_min) <= python <= versions.parse(release.python_max)
         ]
 
     def cuda_libraries(self) -> Fix:
         """Install the CUDA libraries of the installed TensorFlow, with what its release needs besides to find them."""
         installed = self.packages.tensorflow
-        known = releases.release(installed.version) if installed else None
+        release = releases.release(installed.version) if installed else None
         if (
             installed is None
             or installed.name != "tensorflow"
             or "+" in installed.version
-            or known is None
-            or not known.and_cuda
+            or release is None
+            or not release.and_cuda
             or self.interpreter.externally_managed
         ):
             return self.tensorflow_with_cuda()
         command = self.pip(f"tensorflow[and-cuda]=={installed.version}")
-        if known.cusolver_reachable:
+        if release.cusolver_reachable:
             return Fix(text=f"Install the CUDA libraries that TensorFlow {installed.version} is built for", command=command)
         return Fix(
             text=f"Install the CUDA libraries of TensorFlow {installed.version}, and name the one folder that this release"
@@ -87,9 +87,9 @@ class Installation(Fact, frozen=True, kw_only=True):
 
     def xla_tools(self, version: str) -> Fix:
         """Install ptxas and libdevice for this TensorFlow: of the CUDA it was built for, or a newer minor."""
-        known = releases.release(version)
-        package = libraries_table.tools_package(known.minor if known else releases.LATEST) or "nvidia-cuda-nvcc-cu12"
-        wanted = f"{package}>={known.cuda},<{known.cuda_major + 1}.0" if known else package
+        release = releases.release(version)
+        package = libraries_table.tools_package(release.minor if release else releases.LATEST) or "nvidia-cuda-nvcc-cu12"
+        wanted = f"{package}>={release.cuda},<{release.cuda_major + 1}.0" if release else package
         return self.reinstall((package,)) or Fix(text="Install NVIDIA's compiler tools", command=self.pip(wanted))
 
 

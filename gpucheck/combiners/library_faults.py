@@ -62,13 +62,13 @@ def find_faults(libraries: Libraries) -> tuple[Fault, ...]:
 @combiner
 def combine(presence: GpuPresence, libraries: Libraries, tensorflow: TensorFlow | None) -> LibraryFaults:
     """Each library by itself; whether that matters, by the GPU that is here."""
-    known = libraries.tensorflow is not None and bool(libraries.libraries)
+    looked_up = libraries.tensorflow is not None and bool(libraries.libraries)
     return LibraryFaults(
         presence=presence,
         libraries=libraries,
         faults=find_faults(libraries),
         lists_gpu=tensorflow is not None and tensorflow.lists_gpu,
-        unknown=None if known else Skip("no TensorFlow whose libraries could be looked for on this system"),
+        unknown=None if looked_up else Skip("no TensorFlow whose libraries could be looked for on this system"),
     )
 
 

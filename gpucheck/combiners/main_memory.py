@@ -35,8 +35,8 @@ class MainMemory(Fact, frozen=True, kw_only=True):
         def refused(event: Event) -> bool:
             return event.kind in kinds or (_of_host(event) and re.search(REFUSED, event.text) is not None)
 
-        seen = self.outcomes.failure(REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
-        return None if isinstance(seen, Skip) else seen
+        failure = self.outcomes.failure(REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
+        return None if isinstance(failure, Skip) else failure
 
 
 @combiner

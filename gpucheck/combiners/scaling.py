@@ -92,13 +92,13 @@ def combine(training: Training, outcomes: TrainingOutcomes, used: GpusInUse | No
 
 def _lost_time(outcomes: TrainingOutcomes, run: TrainingRun) -> LostTime | None:
     place, figures = outcomes.figures("scaling", run.devices)
-    step, repeated, one, one_repeated, exchange = (figures.get(name) for name in _FIGURES)
-    if step is None or repeated is None or one is None or one_repeated is None or exchange is None or step <= one:
+    step, repeated, alone, one_repeated, exchange = (figures.get(name) for name in _FIGURES)
+    if step is None or repeated is None or alone is None or one_repeated is None or exchange is None or step <= alone:
         return None
     return LostTime(
-        seconds=step - one,
-        exchange=min(exchange, step - one),
-        waiting=min(max(0.0, (step - repeated) - (one - one_repeated)), step - one),
+        seconds=step - alone,
+        exchange=min(exchange, step - alone),
+        waiting=min(max(0.0, (step - repeated) - (alone - one_repeated)), step - alone),
         bandwidth=figures.get("large_all_reduce_bytes_per_second"),
         evidence=outcomes.saw_figures(place, *_FIGURES),
     )

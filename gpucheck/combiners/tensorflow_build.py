@@ -122,8 +122,8 @@ def _kernels_by_release(packages: Packages, tensorflow: TensorFlow | None) -> Ke
     installed = packages.tensorflow
     if installed is None or "+" in installed.version or installed.name not in ("tensorflow", "tensorflow-gpu"):
         return None
-    known = releases.release(installed.version)
-    if known is None or (tensorflow is not None and tensorflow.built_with_cuda is False):
+    release = releases.release(installed.version)
+    if release is None or (tensorflow is not None and tensorflow.built_with_cuda is False):
         return None
-    native = tuple(divmod(cubin, 10) for cubin in known.cubins)
-    return Kernels(installed.version, native, divmod(known.ptx, 10), saw(packages, "tensorflow.version"))
+    native = tuple(divmod(cubin, 10) for cubin in release.cubins)
+    return Kernels(installed.version, native, divmod(release.ptx, 10), saw(packages, "tensorflow.version"))

@@ -55,9 +55,9 @@ class XidReports(Fact, frozen=True, kw_only=True):
         events = self.log.events if self.log is not None else ()
         decoded = ((place, event, xid_of(event, fault)) for place, event in enumerate(events))
         return [
-            XidReport(found, event.fields.get("device"), None, event.text, saw(self.log, f"events[{place}].text"))
-            for place, event, found in decoded
-            if found is not None and self.log is not None
+            XidReport(decoded_xid, event.fields.get("device"), None, event.text, saw(self.log, f"events[{place}].text"))
+            for place, event, decoded_xid in decoded
+            if decoded_xid is not None and self.log is not None
         ]
 
     def of(self, fault: str) -> list[XidReport]:
@@ -95,10 +95,10 @@ def combine(
     here = {*listed, *(gpu.address for gpu in (pci.gpus if pci is not None and not inside else ()))}
     latest: dict[tuple[int, str], XidReport] = {}
     for place, event in enumerate(kernel_log.events):
-        known = xid(event.code)
-        if known is not None and known.fault is not None and event.device is not None and event.device in here:
+        message = xid(event.code)
+        if message is not None and message.fault is not None and event.device is not None and event.device in here:
             evidence = saw(kernel_log, f"events[{place}].text", f"events[{place}].time")
-            report = XidReport(known, event.device, listed.get(event.device), event.text, evidence)
+            report = XidReport(message, event.device, listed.get(event.device), event.text, evidence)
             latest[event.code, event.device] = report
     last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
     return XidReports(gpus=gpus, pci=pci, log=log, reports=tuple(latest.values()), last_message=last)

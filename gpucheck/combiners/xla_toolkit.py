@@ -40,7 +40,7 @@ def combine(libraries: Libraries, driver: Driver | None, environment: Environmen
 
 def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
     """The folder of the CUDA that TensorFlow was built for, else of any that the driver can follow."""
-    known = releases.release(libraries.tensorflow or "")
+    release = releases.release(libraries.tensorflow or "")
     newest = versions.parse(driver.cuda_version)[:1] if driver is not None and driver.cuda_version else None
 
     def major(tool: Tool) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def _toolkit(libraries: Libraries, driver: Driver | None) -> str | None:
 
     fitting = [tool for tool in libraries.xla_folders if tool.path and tool.path.isprintable()]
     fitting = [tool for tool in fitting if newest is None or not major(tool) or major(tool) <= newest]
-    own = [tool for tool in fitting if known is not None and major(tool) == (known.cuda_major,)]
+    own = [tool for tool in fitting if release is not None and major(tool) == (release.cuda_major,)]
     return next((tool.path for tool in [*own, *fitting]), None)
 
 

@@ -63,15 +63,17 @@ LOWEST_MULTIPROCESSORS = 8
 
 def named(name: str) -> tuple[int, int] | None:
     """The capability of a GPU by its product's name, or by its series: (12, 0) for 'RTX 5070 Ti'; None if it tells nothing."""
-    known = [found for found, entry in CAPABILITIES.items() if any(product in name for product in entry.products)]
-    series = [found for pattern, found in _SERIES.items() if re.search(pattern, name)]
-    return known[-1] if known else next(iter(series), None)
+    capabilities = [
+        capability for capability, entry in CAPABILITIES.items() if any(product in name for product in entry.products)
+    ]
+    series = [capability for pattern, capability in _SERIES.items() if re.search(pattern, name)]
+    return capabilities[-1] if capabilities else next(iter(series), None)
 
 
 def architecture(capability: tuple[int, int]) -> str | None:
     """'Hopper' for (9, 0); None for a capability that is not in the table."""
-    known = CAPABILITIES.get(capability)
-    return known.architecture if known else None
+    entry = CAPABILITIES.get(capability)
+    return entry.architecture if entry else None
 
 
 def supports(capability: tuple[int, int], precision: Literal["float16", "bfloat16", "tf32"]) -> bool | None:

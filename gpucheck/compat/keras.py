@@ -26,8 +26,8 @@ FIRST_TENSORFLOW_WITH_KERAS_3 = "2.16"
 
 def needs(tensorflow_minor: str) -> str | None:
     """The Keras that a TensorFlow release asks for: '2.21' -> '>=3.12.0'; None for an unknown release."""
-    known = tensorflow.release(tensorflow_minor)
-    return known.keras if known else None
+    release = tensorflow.release(tensorflow_minor)
+    return release.keras if release else None
 
 
 def tf_keras_matches(tf_keras_version: str, tensorflow_version: str) -> bool:

@@ -92,22 +92,22 @@ PTXAS_MIN = "11.8.0"
 
 def tools_package(release_minor: str) -> str | None:
     """The pip package with ptxas and libdevice: 'nvidia-cuda-nvcc-cu12'; None for an unknown release."""
-    known = tensorflow.release(release_minor)
-    return f"nvidia-cuda-nvcc-cu{known.cuda_major}" if known else None
+    release = tensorflow.release(release_minor)
+    return f"nvidia-cuda-nvcc-cu{release.cuda_major}" if release else None
 
 
 def libraries(release_minor: str) -> tuple[Library, ...]:
     """What this release opens: first the required seven in its own order, then the optional ones; () if unknown."""
-    known = tensorflow.release(release_minor)
-    if known is None:
+    release = tensorflow.release(release_minor)
+    if release is None:
         return ()
-    found = []
-    for soname in known.sonames:
+    table = []
+    for soname in release.sonames:
         stem = soname.partition(".")[0]
-        found.append(_library(soname, _COMPONENTS[stem], known.cuda_major, True, _NOTES.get(stem, "")))
-    for soname, component, note in _OPTIONAL[known.cuda_major]:
-        found.append(_library(soname, component, known.cuda_major, False, note))
-    return tuple(found)
+        table.append(_library(soname, _COMPONENTS[stem], release.cuda_major, True, _NOTES.get(stem, "")))
+    for soname, component, note in _OPTIONAL[release.cuda_major]:
+        table.append(_library(soname, component, release.cuda_major, False, note))
+    return tuple(table)
 
 
 def runpath(minor: str) -> tuple[str, ...] | None:
@@ -115,10 +115,10 @@ def runpath(minor: str) -> tuple[str, ...] | None:
 
     For when the ELF file can't be read. For 2.16 to 2.20 we know that pip's libraries are found, not in which order.
     """
-    known = tensorflow.release(minor)
-    if known is None or known.minor < "2.16":
+    release = tensorflow.release(minor)
+    if release is None or release.minor < "2.16":
         return None
-    return (*RUNPATH_2_21, "nvidia/cusolver/lib") if known.cusolver_reachable else RUNPATH_2_21
+    return (*RUNPATH_2_21, "nvidia/cusolver/lib") if release.cusolver_reachable else RUNPATH_2_21
 
 
 def _library(soname: str, component: str, cuda_major: int, required: bool, note: str) -> Library:

@@ -253,9 +253,9 @@ def release(version: str) -> Release | None:
 def for_python(python: str) -> Release | None:
     """The newest release with wheels for this Python ('3.12' or '3.12.3'); None if none of ours has any."""
     wanted = versions.parse(python)[:2]
-    for known in reversed(RELEASES.values()):
-        if versions.parse(known.python_min) <= wanted <= versions.parse(known.python_max):
-            return known
+    for candidate in reversed(RELEASES.values()):
+        if versions.parse(candidate.python_min) <= wanted <= versions.parse(candidate.python_max):
+            return candidate
     return None
 
 
@@ -266,9 +266,9 @@ def lowest_capability(release: Release) -> tuple[int, int]:
 
 def blackwell_problem(version: str) -> str | None:
     """What breaks on compute capability 10.0 and newer (Blackwell) under this release; None if unknown."""
-    known = release(version)
-    if known is None:
+    entry = release(version)
+    if entry is None:
         return None
-    if known.minor == "2.21":
+    if entry.minor == "2.21":
         return "kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts"
     return "no native kernels, and the driver rejects the PTX of the generated ones (CUDA_ERROR_INVALID_PTX)"

@@ -75,11 +75,11 @@ def generation(device_id: str, subsystem_device: str | None) -> Generation | Non
 
     v2 and v3 differ only in the subsystem; where that is unknown the answer is v3, as in JAX.
     """
-    matches = [known for known in GENERATIONS if known.pci_device_id == device_id.strip().lower()]
+    matches = [entry for entry in GENERATIONS if entry.pci_device_id == device_id.strip().lower()]
     subsystem = (subsystem_device or "").strip().lower()
-    for known in matches:
-        if known.subsystem_device in (None, subsystem):
-            return known
+    for entry in matches:
+        if entry.subsystem_device in (None, subsystem):
+            return entry
     return matches[-1] if matches else None
 
 

@@ -92,17 +92,17 @@ def docstring(module: str) -> str:
 
 
 def _fixes(text: str) -> tuple[Fix, ...]:
-    found: list[Fix] = []
+    fixes: list[Fix] = []
     for line in text.splitlines():
         if item := re.fullmatch(r"\d+\. (.+)", line):
-            found.append(Fix(text=item[1]))
-        elif not line.startswith("   ") or not found or found[-1].command:
+            fixes.append(Fix(text=item[1]))
+        elif not line.startswith("   ") or not fixes or fixes[-1].command:
             raise ValueError(f"not understood in a list of fixes: {line!r}")
         elif line.startswith("   $ "):
-            found[-1] = Fix(text=found[-1].text, command=line[5:])
+            fixes[-1] = Fix(text=fixes[-1].text, command=line[5:])
         else:
-            found[-1] = Fix(text=f"{found[-1].text} {line.strip()}")
-    return tuple(found)
+            fixes[-1] = Fix(text=f"{fixes[-1].text} {line.strip()}")
+    return tuple(fixes)
 
 
 def _example(text: str) -> Example:

@@ -98,9 +98,9 @@ def judge(facts: Facts, rules: Iterable[Rule], combiners: Iterable[Combiner] | N
 
 def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
     """Name each finding's root cause among the others and sort: root cause first, what it explains last."""
-    found = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
-    roots = {code: _root(code, found) for code in found}
-    weight = {code: sum(root == code for root in roots.values()) for code in found}
+    findings = {judgement.rule.code: judgement for judgement in judgements if judgement.finding is not None}
+    roots = {code: _root(code, findings) for code in findings}
+    weight = {code: sum(root == code for root in roots.values()) for code in findings}
 
     def rank(diagnosis: Diagnosis) -> tuple[bool, bool, bool, int, int, str]:
         return (
@@ -114,7 +114,7 @@ def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnos
 
     diagnoses = (
         _diagnosis(judgement.rule, judgement.finding, rows, None if roots[code] == code else roots[code])
-        for code, judgement in found.items()
+        for code, judgement in findings.items()
         if judgement.finding is not None
     )
     return tuple(sorted(diagnoses, key=rank))
@@ -191,14 +191,14 @@ def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: F
     return Judgement(rule, Outcome(code=rule.code, status=status, reason=reason), finding)
 
 
-def _root(code: str, found: dict[str, Judgement]) -> str:
-    seen = {code}
+def _root(code: str, findings: dict[str, Judgement]) -> str:
+    visited = {code}
     while True:
-        causes = (other for other in found if other not in seen and _explains(found[other], found[code]))
-        cause = min(causes, key=lambda other: (SCOPES.index(found[other].rule.scope), other), default=None)
+        causes = (other for other in findings if other not in visited and _explains(findings[other], findings[code]))
+        cause = min(causes, key=lambda other: (SCOPES.index(findings[other].rule.scope), other), default=None)
         if cause is None:
             return code
-        seen.add(cause)
+        visited.add(cause)
         code = cause
 
 

@@ -174,12 +174,12 @@ def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
 
 def load_rules() -> tuple[Rule, ...]:
     """Every rule of every row, sorted by row and code."""
-    found = []
+    rules = []
     for row in modules("gpucheck.rules"):
         for name in modules(row):
             module = _module(name)
-            found.append(module.check.plugin._replace(doc=module.__doc__ or ""))
-    return tuple(found)
+            rules.append(module.check.plugin._replace(doc=module.__doc__ or ""))
+    return tuple(rules)
 
 
 def load_rows() -> dict[str, Row]:

@@ -154,12 +154,12 @@ def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
         if strategy not in strategies:
             yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
         yield from _senseless_speeds(path, speeds)
-    known = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
+    known_codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.rules") for name in modules(row)]
     codes: list[tuple[Path, str]] = [(("allowed_warnings",), code) for code in expected.allowed_warnings]
     codes += [(("mute", place, "code"), mute.code) for place, mute in enumerate(expected.mute)]
     for path, code in codes:
-        if code not in known:
-            yield path, f"no diagnosis has the code {code!r}{did_you_mean(code, known, otherwise=_LISTED)}"
+        if code not in known_codes:
+            yield path, f"no diagnosis has the code {code!r}{did_you_mean(code, known_codes, otherwise=_LISTED)}"
 
 
 def _senseless_speeds(path: Path, speeds: dict[str, float]) -> Iterable[tuple[Path, str]]:

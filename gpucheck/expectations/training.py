@@ -27,9 +27,9 @@ def _passes(strategy: str, fact: Training | None, absent: str) -> Item:
         for place, run in runs:
             if run.status == status and fact is not None:
                 reason = run.reason or status.replace("_", " ")
-                seen = f"failed ({reason})" if status == "failed" else reason
+                observed = f"failed ({reason})" if status == "failed" else reason
                 evidence = saw(fact, f"runs[{place}].status", f"runs[{place}].reason")
-                return Item(what, expected, seen, False if status == "failed" else None, evidence, run.devices)
+                return Item(what, expected, observed, False if status == "failed" else None, evidence, run.devices)
     return Item(what, expected, "passed" if runs else _no_run(fact, absent), True if runs else None)
 
 
@@ -38,9 +38,14 @@ def _fast(strategy: str, precision: str, least: float, fact: Training | None, ab
     runs = [(place, run) for place, run in _measured(fact) if (run.strategy, run.precision) == (strategy, precision)]
     for place, run in runs:
         speed = run.samples_per_second
-        seen = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
+        observed = f"no speed: {run.reason or run.status}" if speed is None else f"{speed:,.4g} samples/s"
         yield Item(
-            what, expected, seen, None if speed is None else speed >= least, _cite(fact, place, "samples_per_second"), run.devices
+            what,
+            expected,
+            observed,
+            None if speed is None else speed >= least,
+            _cite(fact, place, "samples_per_second"),
+            run.devices,
         )
     if not runs:
         yield Item(what, expected, _no_run(fact, absent), None)

@@ -29,8 +29,8 @@ def version(machine: Machine) -> Iterator[Item]:
             yield Item(what, specifier, installed or "its version could not be seen", met, evidence)
             continue
         met = versions.satisfies(installed, specifier)
-        seen = installed if met is not None else f"{installed}, which is no version that can be compared"
-        yield Item(what, specifier, seen, met, evidence)
+        observed = installed if met is not None else f"{installed}, which is no version that can be compared"
+        yield Item(what, specifier, observed, met, evidence)
 
 
 Version = tuple[str | None, tuple[Evidence, ...]]  # None: could not be seen

@@ -51,12 +51,12 @@ class Comparison:
 
     def losses(self, source: Any, steps: int) -> list[float]:
         """Train on the next batches; the mean loss over each global batch, as it was before the step's update."""
-        found = []
+        values = []
         for _ in range(steps):
             self.model.reset_metrics()
             self.trainer.piped(source, 1)
-            found.append(float(next(metric for metric in self.model.metrics if metric.name == "loss").result()))
-        return found
+            values.append(float(next(metric for metric in self.model.metrics if metric.name == "loss").result()))
+        return values
 
 
 def build_strategy(setting: Setting, devices: list[str]) -> Any:

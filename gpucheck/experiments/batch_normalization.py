@@ -37,11 +37,11 @@ def run(setting: Setting) -> ExperimentResult:
 
     devices = replicas(setting)[:2]  # more would show nothing else, and tracing takes time on each
     with tf32(setting.tf, False):
-        losses, found, inputs = _trained(setting, devices, synchronized=False)
+        losses, statistics, inputs = _trained(setting, devices, synchronized=False)
         whole = [inputs] * len(devices)
-        local, from_global = _distance(found, np.split(inputs, len(devices))), _distance(found, whole)
-        synchronized_losses, found, _ = _trained(setting, devices, synchronized=True)
-        synchronized = _distance(found, whole)
+        local, from_global = _distance(statistics, np.split(inputs, len(devices))), _distance(statistics, whole)
+        synchronized_losses, statistics, _ = _trained(setting, devices, synchronized=True)
+        synchronized = _distance(statistics, whole)
     forget(setting.keras)
     return ExperimentResult(
         devices=tuple(devices),
@@ -102,12 +102,12 @@ def _statistics(layer: Any) -> list[tuple[Any, Any]]:
     new = 1.0 - layer.momentum
     mean, variance = (getattr(variable, "_value", variable) for variable in (layer.moving_mean, layer.moving_variance))
     return [
-        (one.numpy().astype("float64") / new, (other.numpy().astype("float64") - layer.momentum) / new)
-        for one, other in zip(mean.values, variance.values)
+        (mean_value.numpy().astype("float64") / new, (other.numpy().astype("float64") - layer.momentum) / new)
+        for mean_value, other in zip(mean.values, variance.values)
     ]
 
 
-def _distance(found: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
+def _distance(statistics: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
     """The largest distance of any replica's statistics from the exact ones of its samples, over all channels.
 
     A mean's in standard deviations, a variance's relative to itself, with the epsilon that normalization adds.
@@ -116,7 +116,7 @@ def _distance(found: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
 
     epsilon = 1e-3
     worst = []
-    for (mean, variance), values in zip(found, samples):
+    for (mean, variance), values in zip(statistics, samples):
         exact = values.var(axis=(0, 1, 2)) + epsilon
         worst += [np.abs(mean - values.mean(axis=(0, 1, 2))) / np.sqrt(exact), np.abs(variance + epsilon - exact) / exact]
     largest = [float(np.max(distances)) for distances in worst]

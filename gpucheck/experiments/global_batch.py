@@ -27,11 +27,11 @@ def run(setting: Setting) -> ExperimentResult:
     devices = replicas(setting)
     count, per_replica = len(devices), network.batch_size(devices[0])
     together = count * per_replica
-    several, one, small = _losses(setting, devices, per_replica)
+    several, single, small = _losses(setting, devices, per_replica)
     forget(setting.keras)
     return ExperimentResult(
         devices=tuple(devices),
-        problem=problem(several[0], one[0], count, together),
+        problem=problem(several[0], single[0], count, together),
         figures=finite(
             {
                 "replicas": count,
@@ -39,11 +39,11 @@ def run(setting: Setting) -> ExperimentResult:
                 "per_replica_batch_size": per_replica,
                 "global_batch_size": together,
                 "first_loss_of_replicas": several[0],
-                "first_loss_of_one_device_same_global_batch": one[0],
-                "first_loss_relative_difference": relative_difference(several[0], one[0]),
+                "first_loss_of_one_device_same_global_batch": single[0],
+                "first_loss_relative_difference": relative_difference(several[0], single[0]),
                 "last_loss_of_replicas": several[-1],
-                "last_loss_of_one_device_same_global_batch": one[-1],
-                "last_loss_relative_difference": relative_difference(several[-1], one[-1]),
+                "last_loss_of_one_device_same_global_batch": single[-1],
+                "last_loss_relative_difference": relative_difference(several[-1], single[-1]),
                 # One device on one replica's batch: the replicas' last step took as many samples as its last steps together.
                 "same_steps_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[STEPS - count : STEPS]),
                 "same_samples_last_loss_of_one_device_same_per_replica_batch": statistics.fmean(small[-count:]),
@@ -52,13 +52,13 @@ def run(setting: Setting) -> ExperimentResult:
     )
 
 
-def problem(several: float, one: float, count: int, samples: int) -> str | None:
+def problem(several: float, single: float, count: int, samples: int) -> str | None:
     """Why the first losses of replicas and of one device are not the same, as far as they tell; None: they are."""
-    difference = relative_difference(several, one)
+    difference = relative_difference(several, single)
     if difference <= TOLERANCE:
         return None
-    words = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {one:.6g} on one device"
-    if min(relative_difference(several, one * count), relative_difference(several, one / count)) < NEAR:
+    words = f"the same {samples} samples give a first loss of {several:.6g} on {count} replicas and of {single:.6g} on one device"
+    if min(relative_difference(several, single * count), relative_difference(several, single / count)) < NEAR:
         return f"{words}: it is not averaged over the global batch"
     return f"{words}, {percent(difference, TOLERANCE)} apart; up to {100 * TOLERANCE:g} % is rounding"
 
@@ -73,6 +73,6 @@ def _losses(setting: Setting, devices: list[str], per_replica: int) -> tuple[lis
         several = job.losses(job.feed(images, labels, together), STEPS)
         job = Comparison(setting, devices[:1])
         initial = [variable.numpy() for variable in job.trainer.variables]
-        one = job.losses(job.feed(images, labels, together), STEPS)
+        single = job.losses(job.feed(images, labels, together), STEPS)
         job.trainer.reset(initial)
-        return several, one, job.losses(job.feed(images, labels, per_replica), STEPS * count)
+        return several, single, job.losses(job.feed(images, labels, per_replica), STEPS * count)

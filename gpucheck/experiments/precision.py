@@ -28,16 +28,16 @@ def run(setting: Setting) -> ExperimentResult:
     figures: dict[str, Any] = {"batch_size": batch, "steps": STEPS, **more}
     problems = []
     for precision, tolerance in TOLERANCE.items():
-        found, more = _trained(setting, device, precision, batch)
-        difference = relative_difference(found[0], losses[0])
+        measured, more = _trained(setting, device, precision, batch)
+        difference = relative_difference(measured[0], losses[0])
         figures.update(more)
         figures[f"{precision}_first_loss_relative_difference"] = difference
-        figures[f"{precision}_last_loss_relative_difference"] = relative_difference(found[-1], losses[-1])
+        figures[f"{precision}_last_loss_relative_difference"] = relative_difference(measured[-1], losses[-1])
         figures[f"{precision}_training_speedup"] = _speedup(setting, device, precision)
         skipped = more[f"{precision}_skipped_steps"]
         if not difference <= tolerance:
             problems.append(
-                f"the first loss is {found[0]:.4g} in {precision} and {losses[0]:.4g} in float32,"
+                f"the first loss is {measured[0]:.4g} in {precision} and {losses[0]:.4g} in float32,"
                 f" {percent(difference, tolerance)} apart; up to {100 * tolerance:.0f} % is rounding"
             )
         elif skipped > STEPS // 2:

@@ -29,16 +29,16 @@ def run(setting: Setting) -> ExperimentResult:
     trained = _largest(setting)
     devices = list(trained.devices)
     count, batch = len(devices), network.batch_size(devices[0])
-    one = _steps(setting, devices[:1], batch)
+    on_one = _steps(setting, devices[:1], batch)
     every = _steps(setting, devices, batch)
     figures: dict[str, float | None] = {"replicas": count, "per_replica_batch_size": batch}
     for name, samples in (("", batch), ("doubled_batch_", 2 * batch)):
-        alone, together = samples / one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
+        alone, together = samples / on_one[f"{name}step_seconds"], count * samples / every[f"{name}step_seconds"]
         figures[f"{name}one_device_samples_per_second"] = round(alone, 1)
         figures[f"{name}all_devices_samples_per_second"] = round(together, 1)
         figures[f"{name}scaling_efficiency"] = round(scaling_efficiency(together, alone, count), 4)
     for name in ("step_seconds", "repeated_batch_step_seconds"):
-        figures[f"one_device_{name}"], figures[f"all_devices_{name}"] = round(one[name], 6), round(every[name], 6)
+        figures[f"one_device_{name}"], figures[f"all_devices_{name}"] = round(on_one[name], 6), round(every[name], 6)
     figures.update(_exchange(setting, devices))
     forget(setting.keras)
     result = ExperimentResult(tuple(devices), figures)
@@ -80,11 +80,11 @@ def _steps(setting: Setting, devices: list[str], batch: int) -> dict[str, float]
         "doubled_batch_step_seconds": network.dataset(tf, 2 * whole, drop_remainder=False),
         "after": repeated,
     }
-    found = {name: step_seconds(partial(job.piped, job.source(data))) for name, data in sources.items()}
-    found["repeated_batch_step_seconds"] = statistics.fmean((found.pop("before"), found.pop("after")))
+    seconds = {name: step_seconds(partial(job.piped, job.source(data))) for name, data in sources.items()}
+    seconds["repeated_batch_step_seconds"] = statistics.fmean((seconds.pop("before"), seconds.pop("after")))
     del job
     forget(setting.keras)
-    return found
+    return seconds
 
 
 def exchange(tf: Any, strategy: Any) -> Callable[[Any], Any]:
@@ -128,8 +128,8 @@ def _exchanged(tf: Any, strategy: Any, shapes: list[tuple[int, ...]]) -> float:
     def timed(times: int) -> float:
         began = time.perf_counter()
         for _ in range(times):
-            found = summed(tensors)
-        for value in strategy.experimental_local_results(found[-1]):
+            sums = summed(tensors)
+        for value in strategy.experimental_local_results(sums[-1]):
             float(tf.reshape(value, [-1])[0])  # waits for the device
         return time.perf_counter() - began
 

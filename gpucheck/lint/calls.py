@@ -126,9 +126,9 @@ class Caller(Evaluator):
         call = ast.copy_location(
             ast.Call(func=written, args=[ast.copy_location(ast.Name(node.name), node)], keywords=[]), written
         )
-        found = Call(call, self.place(), decorator, (made,), {}, False)
-        self.events.append(found)
-        return self.called(found)
+        call_of_decorator = Call(call, self.place(), decorator, (made,), {}, False)
+        self.events.append(call_of_decorator)
+        return self.called(call_of_decorator)
 
     def _on_ClassDef(self, node: ast.ClassDef) -> None:
         bases = tuple(self.value(base) for base in node.bases)

@@ -41,10 +41,10 @@ def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
 
     ``later`` are the steps behind it.
     """
-    found: list[Chain] = []
+    chains_so_far: list[Chain] = []
     for option in options(value):
         made = option.of if isinstance(option, Element) and is_call(option.of, "tensorflow_datasets.load") else option
-        if not isinstance(made, Call) or len(later) > MOST_STEPS or len(found) > MOST_CHAINS:
+        if not isinstance(made, Call) or len(later) > MOST_STEPS or len(chains_so_far) > MOST_CHAINS:
             return []
         if SOURCES.fullmatch(made.name):
             ways = [Chain(made, later)]
@@ -52,5 +52,5 @@ def chains(value: Value | None, later: tuple[Call, ...] = ()) -> list[Chain]:
             ways = chains(made.receiver, (made, *later)) if STEPS.fullmatch(made.method) else []
         if not ways:
             return []
-        found += ways
-    return found
+        chains_so_far += ways
+    return chains_so_far

@@ -81,8 +81,8 @@ def counts(script: Script) -> bool:
 
 def is_list(value: Value) -> bool:
     """Whether a value certainly is TensorFlow's list of devices."""
-    found = list(options(value))
-    return bool(found) and all(is_call(option, *LISTS) for option in found)
+    choices = list(options(value))
+    return bool(choices) and all(is_call(option, *LISTS) for option in choices)
 
 
 def started(script: Script, place: Place) -> Call | None:
@@ -98,9 +98,9 @@ def expected_to_fail(place: Place) -> bool:
 
 def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
     """The element of TensorFlow's list of devices that a value certainly is."""
-    found = list(options(value))
-    if len(found) == 1 and isinstance(found[0], Element):
-        sources = list(options(found[0].of))
+    choices = list(options(value))
+    if len(choices) == 1 and isinstance(choices[0], Element):
+        sources = list(options(choices[0].of))
         if sources and all(isinstance(source, Call) and source.name in lists for source in sources):
-            return found[0]
+            return choices[0]
     return None

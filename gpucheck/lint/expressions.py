@@ -23,8 +23,8 @@ class Evaluator(State):
         self.depth += 1
         try:
             handler = getattr(self, "_of_" + type(node).__name__, self._of_others)
-            found: Value = handler(node)
-            return found
+            result: Value = handler(node)
+            return result
         finally:
             self.depth -= 1
 
@@ -42,9 +42,9 @@ class Evaluator(State):
         return Constant(node.value)
 
     def _of_Name(self, node: ast.Name) -> Value:
-        found = self.scope.get(node.id)
-        if found is not None:
-            return found
+        bound = self.scope.get(node.id)
+        if bound is not None:
+            return bound
         if node.id == "__name__":
             return UNKNOWN
         for module in reversed(self.stars):
@@ -55,10 +55,10 @@ class Evaluator(State):
     def _of_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
         inner = node.value
         of = self._of_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
-        found = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else attribute(of, node.attr)
+        member = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else attribute(of, node.attr)
         if whole:
-            self.events.append(Read(node, self.place(), found))
-        return found
+            self.events.append(Read(node, self.place(), member))
+        return member
 
     def _of_Call(self, node: ast.Call) -> Value:
         function = self.value(node.func)
@@ -105,11 +105,11 @@ class Evaluator(State):
 
     def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
-        known = constant(value)
-        if isinstance(node.op, ast.USub) and isinstance(known, (int, float)):
-            return Constant(-known)
-        if isinstance(node.op, ast.Not) and isinstance(known, bool):
-            return Constant(not known)
+        operand = constant(value)
+        if isinstance(node.op, ast.USub) and isinstance(operand, (int, float)):
+            return Constant(-operand)
+        if isinstance(node.op, ast.Not) and isinstance(operand, bool):
+            return Constant(not operand)
         return Operation((value,))
 
     def _of_List(self, node: ast.List | ast.Tuple) -> Value:
@@ -137,11 +137,11 @@ class Evaluator(State):
 
     def _of_BoolOp(self, node: ast.BoolOp) -> Value:
         first, path = self.test(node.values[0]).value, self.path
-        found = [first]
+        operands = [first]
         self.path = (*path, (id(node), 1))
-        found += [self.value(value) for value in node.values[1:]]
+        operands += [self.value(value) for value in node.values[1:]]
         self.path = path
-        return Operation(tuple(found))
+        return Operation(tuple(operands))
 
     def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
         value = self.value(node.value)
@@ -167,9 +167,9 @@ class Evaluator(State):
             for test in generator.ifs:
                 self.value(test)
         made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        found = tuple(self.value(item) for item in made)
+        items = tuple(self.value(item) for item in made)
         self.scope, self.path, self.loops = outer, path, loops
-        return Operation(found)
+        return Operation(items)
 
     _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
 

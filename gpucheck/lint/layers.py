@@ -30,14 +30,14 @@ def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
     layers = model.argument("layers", 0)
     if model.starred or not (layers is None or isinstance(layers, Items)):
         return None
-    found: list[tuple[Value, Call]] = [(layer, model) for layer in layers.items] if isinstance(layers, Items) else []
+    pairs: list[tuple[Value, Call]] = [(layer, model) for layer in layers.items] if isinstance(layers, Items) else []
     for call in script.methods("add", "pop"):
         layer = call.argument("layer", 0)
         if call.receiver is model and call.method == "add" and layer is not None and before(model.place, call.place):
-            found.append((layer, call))
+            pairs.append((layer, call))
         elif any(option is model for option in options(call.receiver)):
             return None
-    return found
+    return pairs
 
 
 def builds(script: Script, call: Call) -> bool:
@@ -46,13 +46,13 @@ def builds(script: Script, call: Call) -> bool:
     if not is_call(model, "keras.Sequential"):
         return False
     every = stack(script, model) or []
-    known = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]
-    if not any(map(_trained, known)):
+    earlier = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]
+    if not any(map(_trained, earlier)):
         return False
     if call.method == "build":
         shape = call.argument("input_shape", 0)
         return shape is not None and not (isinstance(shape, Constant) and shape.value is None)
-    return known[0] is every[0][0] and _gives_shape(known[0])
+    return earlier[0] is every[0][0] and _gives_shape(earlier[0])
 
 
 def weights(script: Script, model: Call) -> list[Made]:

@@ -40,13 +40,13 @@ def options(value: Value | None) -> Iterator[Value]:
 
 def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
     """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
-    seen: set[int] = set()
+    visited: set[int] = set()
     left = list(options(value))
     while left:
         current = left.pop()
-        if id(current) in seen:
+        if id(current) in visited:
             continue
-        seen.add(id(current))
+        visited.add(id(current))
         yield current
         inner: tuple[Value, ...] = ()
         if isinstance(current, Operation):
@@ -91,10 +91,10 @@ def merge(first: Value | None, second: Value | None) -> Value:
         return first or UNKNOWN
     if first is None:
         return second
-    found: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
-    if len(found) > MOST_OPTIONS:
+    choices: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
+    if len(choices) > MOST_OPTIONS:
         return UNKNOWN
-    return Choice(tuple(found.values())) if len(found) > 1 else next(iter(found.values()))
+    return Choice(tuple(choices.values())) if len(choices) > 1 else next(iter(choices.values()))
 
 
 def element(value: Value, index: int | None) -> Value:
@@ -150,11 +150,11 @@ def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value
             if path := _dotted(node, target.closure):
                 yield Name(path)
         elif isinstance(node, ast.Name):
-            known = target.closure.get(node.id)
-            if isinstance(known, Function):
-                yield from used_by(known, (*outer, id(target.node)))
-            elif known is not None:
-                yield known
+            value_of_name = target.closure.get(node.id)
+            if isinstance(value_of_name, Function):
+                yield from used_by(value_of_name, (*outer, id(target.node)))
+            elif value_of_name is not None:
+                yield value_of_name
 
 
 def _dotted(node: ast.Attribute, closure: Scope) -> str:

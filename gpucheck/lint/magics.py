@@ -36,22 +36,22 @@ def without_magics(source: str) -> str:
         return "\n".join("" for _ in lines)  # a cell of another language
     if _parses(source):
         return source
-    found: list[str] = []
+    kept: list[str] = []
     reader = _Reader()
-    while len(found) < len(lines):
-        line = lines[len(found)]
+    while len(kept) < len(lines):
+        line = lines[len(kept)]
         if reader.begins and (BEGINS.match(line) or HELP.fullmatch(line)):
-            whole, count = _joined(lines[len(found) :])
-            found += [_replaced(whole), *[""] * (count - 1)]
+            whole, count = _joined(lines[len(kept) :])
+            kept += [_replaced(whole), *[""] * (count - 1)]
             continue
         at = reader.read(line)
         if at is None:
-            found.append(line)
+            kept.append(line)
             continue
-        whole, count = _joined([line[at:], *lines[len(found) + 1 :]])
-        found += [line[:at] + _assigned(whole), *[""] * (count - 1)]
+        whole, count = _joined([line[at:], *lines[len(kept) + 1 :]])
+        kept += [line[:at] + _assigned(whole), *[""] * (count - 1)]
         reader = _Reader()
-    return "\n".join(found)
+    return "\n".join(kept)
 
 
 class _Reader:

@@ -43,9 +43,9 @@ def is_model(value: Value) -> bool:
 
 def built(value: Value | None) -> list[Call] | None:
     """The calls that built what is certainly a model; None where it may be something else."""
-    found = list(options(value))
-    models = [option for option in found if isinstance(option, Call) and is_model(option)]
-    return models if models and len(models) == len(found) else None
+    choices = list(options(value))
+    models = [option for option in choices if isinstance(option, Call) and is_model(option)]
+    return models if models and len(models) == len(choices) else None
 
 
 def strategies(script: Script) -> Iterator[Call]:
@@ -53,9 +53,9 @@ def strategies(script: Script) -> Iterator[Call]:
     return (call for call in script.calls if call.name in MIRRORED)
 
 
-def several_replicas(found: list[Value]) -> bool:
+def several_replicas(strategies: list[Value]) -> bool:
     """Whether one of these strategies certainly has several replicas, the others being for machines without the devices."""
-    return any(is_call(option, *MIRRORED) for option in found) and all(map(is_strategy, found))
+    return any(is_call(option, *MIRRORED) for option in strategies) and all(map(is_strategy, strategies))
 
 
 def is_strategy(value: Value) -> bool:
@@ -65,13 +65,13 @@ def is_strategy(value: Value) -> bool:
 
 def scope_of(context: Value) -> list[Value] | None:
     """The strategies whose scope a with statement enters: [] for none; None where that is unknown."""
-    found: list[Value] = []
+    strategies: list[Value] = []
     for option in options(context):
         if isinstance(option, Call) and option.method == "scope":
-            found += options(option.receiver)
+            strategies += options(option.receiver)
         elif not (isinstance(option, Call) and option.method != "scope" and _is_plain(option)):
             return None
-    return found
+    return strategies
 
 
 def strategies_around(places: Iterable[Place]) -> list[Value]:

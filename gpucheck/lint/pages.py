@@ -59,8 +59,8 @@ def _rule(module: Any) -> Rule:
 
 def words(rule: Rule) -> tuple[str, ...]:
     """A program in which none of these words stands has nothing for the rule, so it need not be followed."""
-    found: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
-    return found
+    page_words: tuple[str, ...] = importlib.import_module(rule.check.__module__).WORDS
+    return page_words
 
 
 def example(page: Page) -> Example:

@@ -119,14 +119,14 @@ def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> l
     with _deep():
         try:
             script = Script(tree, program.locate, program.written)
-            found = sorted(
+            findings = sorted(
                 {(finding, rule) for rule in rules for finding in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
             )
         except RecursionError:
             raise source.Unreadable("nested too deeply to be followed") from None
     if not script.complete:
         raise source.Unreadable("too large to be followed to its end")
-    return list(_shown(found, program, file))
+    return list(_shown(findings, program, file))
 
 
 def _lacks(program: source.Program, rule: Rule) -> bool:
@@ -139,10 +139,10 @@ def _check(rule: Rule, script: Script) -> Iterator[Finding]:
     yield from check(script)
 
 
-def _shown(found: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
+def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
     silenced = source.ignored(program.text)
     reported: set[tuple[int, str]] = set()
-    for finding, rule in found:
+    for finding, rule in findings:
         codes = [silenced[line] for line in range(finding.line, finding.end_line + 1) if line in silenced]
         if any(not wanted or rule.code in wanted for wanted in codes) or (finding.line, rule.code) in reported:
             continue

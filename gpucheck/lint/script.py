@@ -39,10 +39,10 @@ class Script:
         self._tree = tree
         self.written = written
         self.notebook = locate(1)[0] is not None
-        found = trace(tree)
-        self.events = found.events
-        self.complete = found.complete
-        self._tests = found.tests
+        traced = trace(tree)
+        self.events = traced.events
+        self.complete = traced.complete
+        self._tests = traced.tests
         self._named: dict[str, list[Call]] = {}
         self._methods: dict[str, list[Call]] = {}
         self.names = frozenset(_names(self.events))  # of everything imported that is read or called
@@ -96,8 +96,8 @@ class Script:
 
 
 def _in_order(index: dict[str, list[Call]], names: tuple[str, ...]) -> list[Call]:
-    found = [call for name in names for call in index.get(name, ())]
-    return sorted(found, key=lambda call: call.place.order) if len(names) > 1 else found
+    calls = [call for name in names for call in index.get(name, ())]
+    return sorted(calls, key=lambda call: call.place.order) if len(names) > 1 else calls
 
 
 def _names(events: Iterable[Event]) -> Iterator[str]:

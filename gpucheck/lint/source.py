@@ -64,12 +64,12 @@ class Program(NamedTuple):
 
 def files(paths: Iterable[str]) -> Iterator[str]:
     """The files that are meant: those named, and in a folder every .py and .ipynb that is not somebody else's or hidden."""
-    seen: set[str] = set()
+    yielded: set[str] = set()
     for path in paths:
         for file in _walk(path) if os.path.isdir(path) else (path,):
             key = _key(file)
-            if key not in seen:
-                seen.add(key)
+            if key not in yielded:
+                yielded.add(key)
                 yield file
 
 
@@ -279,15 +279,15 @@ def parse(text: str) -> ast.Module:
 
 def ignored(text: str) -> dict[int, set[str]]:
     """The codes that comments silence, by line; an empty set silences all: ``# gpucheck: ignore[code, code]``."""
-    found: dict[int, set[str]] = {}
+    lines: dict[int, set[str]] = {}
     if "gpucheck" not in text:
-        return found
+        return lines
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.COMMENT and (
                 match := re.search(r"#\s*gpucheck:\s*ignore(?:\[([\w\s,-]*)\])?(?![\w-])", token.string)
             ):
-                found[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) or {""} if match[1] is not None else set()
+                lines[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) or {""} if match[1] is not None else set()
     except (tokenize.TokenError, SyntaxError):
         pass
-    return found
+    return lines

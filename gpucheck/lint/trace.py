@@ -127,9 +127,9 @@ class _Tracer(Caller):
         left: list[ast.stmt] = [node]
         while len(left) == 1 and isinstance(left[0], ast.If):  # elif after elif is a list, not a tower
             test = self.test(left[0].test)
-            known = constant(test.value)
-            if isinstance(known, (bool, int)) and not ways:
-                return self.block(left[0].body if known else left[0].orelse)
+            condition = constant(test.value)
+            if isinstance(condition, (bool, int)) and not ways:
+                return self.block(left[0].body if condition else left[0].orelse)
             self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = test
             ways.append(left[0].body)
             left = left[0].orelse

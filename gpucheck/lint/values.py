@@ -127,8 +127,8 @@ class Class(Value):
         """A method or class attribute, its bases' included."""
         if name in self.members:
             return self.members[name]
-        found = (base.member(name) for base in self.bases if isinstance(base, Class))
-        return next((value for value in found if value is not None), None)
+        members = (base.member(name) for base in self.bases if isinstance(base, Class))
+        return next((value for value in members if value is not None), None)
 
     def descends(self, accept: Callable[[str], bool]) -> bool:
         """Whether one of its bases, however far up, is an imported class that is accepted."""

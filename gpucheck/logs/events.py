@@ -191,9 +191,9 @@ class Event(Fact, frozen=True, kw_only=True):
     fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
 
 
-def apart(one: Event, other: Event) -> bool:
+def in_different_places(first: Event, second: Event) -> bool:
     """Whether two events are known to come from different places: a container and a host, or two hosts."""
-    here, there = one.fields.get(PLACE, ""), other.fields.get(PLACE, "")
+    here, there = first.fields.get(PLACE, ""), second.fields.get(PLACE, "")
     if not here or not there or here == there:
         return False
     return here.split()[0] != there.split()[0] or (" " in here and " " in there)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpucheck.compat import libraries, versions
 from gpucheck.host import Host
 from gpucheck.model import Level
-from gpucheck.probes._distributions import Found
+from gpucheck.probes._distributions import Installed
 
 _DATA_FOLDER = "./cuda_sdk_lib"  # XLA's default for --xla_gpu_cuda_data_dir, relative to the working directory
 
@@ -21,13 +21,13 @@ class Located(NamedTuple):
     elsewhere: tuple[str, ...]
 
 
-def ptxas(host: Host, tensorflow: str, found: dict[str, Found]) -> Located:
+def ptxas(host: Host, tensorflow: str, distributions: dict[str, Installed]) -> Located:
     """The ptxas that XLA takes: the first whose version it accepts. An unknown version counts as accepted."""
     folders = [folder for folder in host.env.get("PATH", "").split(":") if folder]
     paths = [f"{_data_folder(host)}/bin/ptxas", *(f"{folder}/ptxas" for folder in folders)]
     present = list(_present(host, [*paths, *_filled(libraries.PTXAS_SEARCH, tensorflow)]))
     for path in present:
-        version = _version(host, path, found)
+        version = _version(host, path, distributions)
         if _accepted(version):
             return Located(path, version, tuple(other for other in present if other != path))
     return Located(None, None, tuple(present))
@@ -41,7 +41,7 @@ def libdevice(host: Host, tensorflow: str) -> Located:
 
 
 def unsearched(
-    host: Host, found: dict[str, Found], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
+    host: Host, distributions: dict[str, Installed], path: Iterable[str], *, lacks_ptxas: bool, lacks_libdevice: bool
 ) -> Iterator[tuple[str, str | None]]:
     """Toolkits, wheels and conda environments that have what XLA lacks, the newest toolkit first, with their ptxas' version."""
     if not (lacks_ptxas or lacks_libdevice):
@@ -52,7 +52,7 @@ def unsearched(
     for folder in dict.fromkeys([*wheels, *filter(None, named), *toolkits, "/usr/lib/cuda"]):
         ptxas = next(_present(host, [f"{folder}/bin/ptxas"]), None)
         bitcode = next(_present(host, [f"{folder}/nvvm/libdevice/libdevice.10.bc"]), None)
-        version = _version(host, ptxas, found) if ptxas else None
+        version = _version(host, ptxas, distributions) if ptxas else None
         if lacks_ptxas and (ptxas is None or not _accepted(version)):
             continue
         if bitcode is not None or not lacks_libdevice:
@@ -91,17 +91,17 @@ def _filled(templates: Iterable[str], tensorflow: str) -> Iterator[str]:
 
 
 def _present(host: Host, paths: Iterable[str]) -> Iterator[str]:
-    seen = set()
+    paths_so_far = set()
     for path in paths:
-        if host.read_bytes(path, size=1) is not None and (real := host.real(path)) not in seen:
-            seen.add(real)
+        if host.read_bytes(path, size=1) is not None and (real := host.real(path)) not in paths_so_far:
+            paths_so_far.add(real)
             yield path
 
 
-def _version(host: Host, path: str, found: dict[str, Found]) -> str | None:
+def _version(host: Host, path: str, distributions: dict[str, Installed]) -> str | None:
     """From the wheel or toolkit that the file lies in; asked of the program itself only above --quick."""
     real = host.real(path)
-    for wheel in found.values():
+    for wheel in distributions.values():
         if wheel.name.startswith("nvidia-cuda-nvcc-cu"):  # that of CUDA 13 has another folder
             own = f"{wheel.folder}/{libraries.TOOLS_FOLDER}/bin/ptxas"
             if own == path or host.real(own) == real:
@@ -111,7 +111,7 @@ def _version(host: Host, path: str, found: dict[str, Found]) -> str | None:
         return component[1]
     if host.request.level >= Level.DEFAULT:
         answer = host.run([path, "--version"], timeout=5.0)
-        if told := re.search(r"\bV(\d+(?:\.\d+)+)", answer.stdout):
-            return told[1]
+        if version_line := re.search(r"\bV(\d+(?:\.\d+)+)", answer.stdout):
+            return version_line[1]
     toolkit = re.fullmatch(r"cuda-(\d+(?:\.\d+)*)", posixpath.basename(root))
     return toolkit[1] if toolkit else None

@@ -35,7 +35,7 @@ WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nig
 _METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
 
 
-class Found(NamedTuple):
+class Installed(NamedTuple):
     """One metadata folder."""
 
     name: str  # normalised: "nvidia-cudnn-cu12"
@@ -65,22 +65,22 @@ def search_path(answer: Interpreter) -> tuple[str, ...]:
     return tuple(dict.fromkeys(answer.path))
 
 
-def installed(host: Host, folders: Iterable[str]) -> dict[str, Found]:
+def installed(host: Host, folders: Iterable[str]) -> dict[str, Installed]:
     """Distributions by normalised name; the first one on the path wins, as for import."""
-    found: dict[str, Found] = {}
+    distributions: dict[str, Installed] = {}
     for folder in folders:
         for name in host.names(folder):
-            if name.endswith("-info") and (one := parse(name, folder)) is not None:
-                found.setdefault(one.name, one)
-    return found
+            if name.endswith("-info") and (distribution := parse(name, folder)) is not None:
+                distributions.setdefault(distribution.name, distribution)
+    return distributions
 
 
-def parse(name: str, folder: str) -> Found | None:
+def parse(name: str, folder: str) -> Installed | None:
     """Name and version from a metadata folder's name; None if it is none."""
     match = _METADATA.fullmatch(name)
     if match is None:
         return None
-    return Found(normalised(match[1]), match[2], folder, name)
+    return Installed(normalised(match[1]), match[2], folder, name)
 
 
 def normalised(name: str) -> str:
@@ -88,9 +88,12 @@ def normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def flavours(found: dict[str, Found]) -> list[Found]:
+def flavours(distributions: dict[str, Installed]) -> list[Installed]:
     """Every distribution that provides ``tensorflow``, the plain one first."""
-    return sorted((one for one in found.values() if one.name in FLAVOURS), key=lambda one: (one.name != "tensorflow", one.name))
+    return sorted(
+        (distribution for distribution in distributions.values() if distribution.name in FLAVOURS),
+        key=lambda distribution: (distribution.name != "tensorflow", distribution.name),
+    )
 
 
 def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
@@ -102,20 +105,20 @@ def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
     return None
 
 
-def provider(host: Host, found: list[Found], folder: str | None) -> Found | None:
+def provider(host: Host, candidates: list[Installed], folder: str | None) -> Installed | None:
     """Which of several flavours the files on disk belong to: pip lets the one installed last overwrite the others.
 
     Each RECORD states the size of the large library that it brought; without a match the plain name wins.
     """
     if folder is not None:
         site = folder.rpartition("/")[0]
-        found = [one for one in found if one.folder == site] or found
-    if len(found) > 1 and folder is not None:
+        candidates = [candidate for candidate in candidates if candidate.folder == site] or candidates
+    if len(candidates) > 1 and folder is not None:
         library = "libtensorflow_framework.so.2"
         status = host.stat(f"{folder}/{library}")
-        for one in found if status is not None else ():
-            record = host.read(f"{one.folder}/{one.metadata}/RECORD", limit_bytes=1 << 23) or ""
+        for candidate in candidates if status is not None else ():
+            record = host.read(f"{candidate.folder}/{candidate.metadata}/RECORD", limit_bytes=1 << 23) or ""
             line = re.search(rf"^tensorflow/{re.escape(library)},[^,\n]*,(\d+)", record, re.MULTILINE)
             if line is not None and status is not None and int(line[1]) == status.size_bytes:
-                return one
-    return found[0] if found else None
+                return candidate
+    return candidates[0] if candidates else None

@@ -41,9 +41,9 @@ class Loader:
         self._machine = host.uname()[2]
         self.library_path = tuple(entry for entry in host.env.get("LD_LIBRARY_PATH", "").replace(";", ":").split(":") if entry)
         self.preloaded = tuple(host.env.get("LD_PRELOAD", "").replace(":", " ").split())
-        found = _elf.search_path(host, caller) if caller else None
-        self.readable = found is not None
-        rpath, own = found or ((), runpath)
+        search_path = _elf.search_path(host, caller) if caller else None
+        self.readable = search_path is not None
+        rpath, own = search_path or ((), runpath)
         self.kind = "RPATH" if rpath and not own else "RUNPATH"
         self.runpath = _expanded(host, own or rpath, caller)
         self._folders = tuple(self._ordered())
@@ -71,11 +71,11 @@ class Loader:
     def copies(self, soname: str, folders: tuple[str, ...]) -> list[str]:
         """Every copy on the search path and in more folders, by path; the same file under several names counts once."""
         paths = [path for path, _ in self._candidates(soname)] + [f"{folder}/{soname}" for folder in folders]
-        found: dict[str, str] = {}
+        real_paths: dict[str, str] = {}
         for path in dict.fromkeys(paths):
             if self._host.read_bytes(path, size=1) is not None:
-                found.setdefault(self._host.real(path), path)
-        return list(found.values())
+                real_paths.setdefault(self._host.real(path), path)
+        return list(real_paths.values())
 
     def folders(self) -> tuple[str, ...]:
         """The folders searched before the cache."""
@@ -135,15 +135,15 @@ def _read_cache(data: bytes, machine: str) -> dict[str, list[str]]:
     if start < 0 or wanted is None:
         return {}
     data = data[start:]
-    found: dict[str, list[str]] = {}
+    cached: dict[str, list[str]] = {}
     try:
         (count,) = struct.unpack_from("<I", data, len(_CACHE_MAGIC))
         for flags, key, value, _, _ in struct.iter_unpack("<IIIIQ", data[48 : 48 + 24 * count]):
             if flags == wanted and data.startswith(b"lib", key):
-                found.setdefault(_string(data, key), []).append(_string(data, value))
+                cached.setdefault(_string(data, key), []).append(_string(data, value))
     except (struct.error, ValueError):
         return {}
-    return found
+    return cached
 
 
 def _string(data: bytes, offset: int) -> str:

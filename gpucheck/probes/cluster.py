@@ -70,8 +70,8 @@ def _reach(host: Host, parsed: Parsed) -> tuple[int | None, tuple[Unreachable, .
     tested = dict(list(others.items())[:TESTED])
     if not tested:
         return None, ()
-    told = reach(host, tested, min(CONNECT_SECONDS, host.remaining() / 4))
-    missing = tuple(Unreachable(task=task, reason=reason) for task, reason in told.items() if reason not in (None, "refused"))
+    answers = reach(host, tested, min(CONNECT_SECONDS, host.remaining() / 4))
+    missing = tuple(Unreachable(task=task, reason=reason) for task, reason in answers.items() if reason not in (None, "refused"))
     return len(tested), missing
 
 

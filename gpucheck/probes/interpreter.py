@@ -68,8 +68,8 @@ def _library(answer: Description) -> str:
 def _pip(host: Host, path: tuple[str, ...]) -> str | None:
     for folder in path:
         for name in host.names(folder):
-            if name.startswith("pip-") and (found := _distributions.parse(name, folder)) is not None:
-                return found.version
+            if name.startswith("pip-") and (distribution := _distributions.parse(name, folder)) is not None:
+                return distribution.version
     return None
 
 
@@ -101,11 +101,11 @@ def _candidates(host: Host) -> Iterator[str]:
         if folder:
             scripts = "Scripts/python.exe" if host.platform == "win32" else "bin/python"
             yield f"{folder}/{scripts}"
-    seen = set()
+    yielded = set()
     for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":"):
-        if not folder or (real := host.real(folder)) in seen:
+        if not folder or (real := host.real(folder)) in yielded:
             continue
-        seen.add(real)
+        yielded.add(real)
         if folder.rstrip("/").endswith("/shims"):  # pyenv: each shim asks pyenv which version to start
             versions = f"{folder.rstrip('/').rpartition('/')[0]}/versions"
             yield from (f"{versions}/{version}/bin/python" for version in host.names(versions))

@@ -139,8 +139,8 @@ def _programs(host: Host, problems: list[str]) -> _Source | None:
 def _refusal(host: Host, done: Completed) -> str:
     if (host.read("/proc/sys/kernel/dmesg_restrict") or "").strip() == "1" and done.ending == "exited":
         return "dmesg: only root may read the kernel's log here (kernel.dmesg_restrict = 1)"
-    told = done.stderr.strip().removeprefix("dmesg: ") or "nothing to read"
-    return f"dmesg: {done.ending if done.ending != 'exited' else told.splitlines()[-1]}"
+    complaint = done.stderr.strip().removeprefix("dmesg: ") or "nothing to read"
+    return f"dmesg: {done.ending if done.ending != 'exited' else complaint.splitlines()[-1]}"
 
 
 def _start_only(host: Host) -> _Source | None:
@@ -154,10 +154,10 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
     events: list[XidEvent] = []
     complaints: list[str] = []
     for line in source.lines:
-        _, found, words = line.partition("NVRM: ")
-        if not found:
+        _, separator, words = line.partition("NVRM: ")
+        if not separator:
             continue
-        text = (found + words)[:LINE]
+        text = (separator + words)[:LINE]
         if text.startswith(_LOADED):
             events, complaints = [], []
         elif xid := re.match(_XID, text):

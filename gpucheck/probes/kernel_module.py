@@ -72,8 +72,8 @@ def read(host: Host) -> KernelModule:
 def minors(host: Host, addresses: list[str]) -> tuple[int, ...]:
     """Device minors of the GPUs the driver lists, ascending: 0 for /dev/nvidia0."""
     texts = (host.read(f"/proc/driver/nvidia/gpus/{address}/information") or "" for address in addresses)
-    found = (re.search(r"^Device Minor:\s*(\d+)", text, re.MULTILINE) for text in texts)
-    return tuple(sorted(int(match[1]) for match in found if match))
+    matches = (re.search(r"^Device Minor:\s*(\d+)", text, re.MULTILINE) for text in texts)
+    return tuple(sorted(int(match[1]) for match in matches if match))
 
 
 def _has(modules: set[str] | None, name: str) -> bool | None:

@@ -18,7 +18,7 @@ from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.probes import _cuda_tools, _distributions
-from gpucheck.probes._distributions import Found
+from gpucheck.probes._distributions import Installed
 from gpucheck.probes._loader import Loader
 
 
@@ -81,9 +81,9 @@ def read(host: Host) -> Libraries:
         return Libraries()
     interpreter = _distributions.interpreter(host)
     path = _distributions.search_path(interpreter)
-    found = _distributions.installed(host, path)
+    distributions = _distributions.installed(host, path)
     folder = _distributions.tensorflow_folder(host, path)
-    tensorflow = _distributions.provider(host, _distributions.flavours(found), folder)
+    tensorflow = _distributions.provider(host, _distributions.flavours(distributions), folder)
     if tensorflow is None:
         return Libraries()
     folder = folder or f"{tensorflow.folder}/tensorflow"
@@ -100,8 +100,8 @@ def read(host: Host) -> Libraries:
         return fact
     extra = _extra_folders(host, interpreter.prefix)
     needed = tables.libraries(tensorflow.version) or tables.libraries(releases.LATEST)
-    resolved = tuple(_library(host, loader, one, found, extra) for one in needed)
-    ptxas, libdevice = _cuda_tools.ptxas(host, folder, found), _cuda_tools.libdevice(host, folder)
+    resolved = tuple(_library(host, loader, library, distributions, extra) for library in needed)
+    ptxas, libdevice = _cuda_tools.ptxas(host, folder, distributions), _cuda_tools.libdevice(host, folder)
     return msgspec.structs.replace(
         fact,
         libraries=_opened(host, resolved),
@@ -109,9 +109,9 @@ def read(host: Host) -> Libraries:
         ptxas=Tool(path=ptxas.path, version=ptxas.version, elsewhere=ptxas.elsewhere),
         libdevice=Tool(path=libdevice.path, version=libdevice.version, elsewhere=libdevice.elsewhere),
         xla_folders=tuple(
-            Tool(path=one, version=version)
-            for one, version in _cuda_tools.unsearched(
-                host, found, path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
+            Tool(path=library, version=version)
+            for library, version in _cuda_tools.unsearched(
+                host, distributions, path, lacks_ptxas=ptxas.path is None, lacks_libdevice=libdevice.path is None
             )
         ),
         other_versions=_other_versions(host, loader, needed, (*extra, *(f"{site}/nvidia/cu13/lib" for site in path))),
@@ -126,7 +126,7 @@ def _caller(host: Host, folder: str) -> str:
     return shared if linked and host.read_bytes(shared, size=1) is not None else path
 
 
-def _opens_cuda(host: Host, tensorflow: Found) -> bool:
+def _opens_cuda(host: Host, tensorflow: Installed) -> bool:
     """Whether this build opens CUDA libraries at all; those for Arm do so only in NVIDIA's own builds."""
     if tensorflow.name in _distributions.WITHOUT_CUDA:
         return False
@@ -144,9 +144,11 @@ def _extra_folders(host: Host, prefix: str) -> tuple[str, ...]:
     )
 
 
-def _library(host: Host, loader: Loader, needed: tables.Library, found: dict[str, Found], extra: tuple[str, ...]) -> Library:
+def _library(
+    host: Host, loader: Loader, needed: tables.Library, distributions: dict[str, Installed], extra: tuple[str, ...]
+) -> Library:
     stem = needed.package.rpartition("-cu")[0] + "-cu"
-    wheels = [wheel for wheel in found.values() if wheel.name.startswith(stem)]
+    wheels = [wheel for wheel in distributions.values() if wheel.name.startswith(stem)]
     folders = tuple(f"{wheel.folder}/{needed.folder}" for wheel in wheels)
     copy = loader.find(needed.soname)
     real = host.real(copy.path) if copy else None
@@ -163,7 +165,7 @@ def _library(host: Host, loader: Loader, needed: tables.Library, found: dict[str
     )
 
 
-def _version(host: Host, needed: tables.Library, path: str, wheels: list[Found]) -> str | None:
+def _version(host: Host, needed: tables.Library, path: str, wheels: list[Installed]) -> str | None:
     """The version of the wheel whose folder the file lies in, else what the file's full name says."""
     real = host.real(path)
     folders = {host.real(posixpath.dirname(path)), posixpath.dirname(real)}
@@ -176,14 +178,14 @@ def _version(host: Host, needed: tables.Library, path: str, wheels: list[Found])
 
 def _other_versions(host: Host, loader: Loader, needed: tuple[tables.Library, ...], extra: tuple[str, ...]) -> tuple[str, ...]:
     """CUDA runtimes that this TensorFlow does not ask for, each file once."""
-    wanted = [one.soname for one in needed if one.soname.startswith("libcudart.")]
+    wanted = [library.soname for library in needed if library.soname.startswith("libcudart.")]
     paths = [f"{folder}/{name}" for folder in (*loader.folders(), *extra) for name in _runtimes(host.names(folder))]
     paths += [path for soname in _runtimes(loader.cached()) for path in loader.cached()[soname]]
-    found: dict[str, str] = {}
+    other_paths: dict[str, str] = {}
     for path in paths:
         if not any(f"{posixpath.basename(path)}.".startswith(f"{soname}.") for soname in wanted):
-            found.setdefault(host.real(path), path)
-    return tuple(found.values())
+            other_paths.setdefault(host.real(path), path)
+    return tuple(other_paths.values())
 
 
 def _runtimes(names: Iterable[str]) -> list[str]:
@@ -202,7 +204,7 @@ def _cudnn_parts_missing(host: Host, libraries: tuple[Library, ...]) -> tuple[st
 def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
     """Open the winners in a child, again without the culprit when one of them kills it."""
     wanted = {library.soname: library.path for library in libraries if library.path is not None}
-    if host.request.level < Level.DEFAULT or not any(one.required for one in libraries if one.soname in wanted):
+    if host.request.level < Level.DEFAULT or not any(entry.required for entry in libraries if entry.soname in wanted):
         return libraries
     opened: dict[str, bool | None] = {}
     errors: dict[str, str | None] = {}

@@ -8,7 +8,7 @@ from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.probes._distributions import (
-    Found,
+    Installed,
     flavours,
     installed,
     interpreter,
@@ -90,23 +90,23 @@ _REQUIREMENT = re.compile(r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])
 def read(host: Host) -> Packages:
     """Read the ``*.dist-info`` folders on the examined interpreter's path."""
     path = search_path(interpreter(host))
-    found = installed(host, path)
-    several = flavours(found)
+    distributions = installed(host, path)
+    several = flavours(distributions)
     folder = tensorflow_folder(host, path)
     tensorflow = provider(host, several, folder)
     metadata = _Metadata() if tensorflow is None else _metadata(host, tensorflow)
     return Packages(
         tensorflow=_distribution(tensorflow),
-        flavours=tuple(_of(one) for one in several),
+        flavours=tuple(_of(distribution) for distribution in several),
         tensorflow_folder=folder,
         tensorflow_requires_python=metadata.requires_python,
-        and_cuda=tuple(_requirement(name, specifier, found) for name, specifier in metadata.and_cuda),
-        keras=_distribution(found.get("keras") or found.get("keras-nightly")),
+        and_cuda=tuple(_requirement(name, specifier, distributions) for name, specifier in metadata.and_cuda),
+        keras=_distribution(distributions.get("keras") or distributions.get("keras-nightly")),
         keras_requirement=metadata.keras,
-        tf_keras=_distribution(found.get("tf-keras") or found.get("tf-keras-nightly")),
-        nvidia=tuple(_of(found[name]) for name in sorted(found) if _cuda_library(name)),
-        libtpu=_distribution(found.get("libtpu") or found.get("libtpu-nightly")),
-        others=tuple(_of(found[name]) for name in sorted(found.keys() & OTHERS)),
+        tf_keras=_distribution(distributions.get("tf-keras") or distributions.get("tf-keras-nightly")),
+        nvidia=tuple(_of(distributions[name]) for name in sorted(distributions) if _cuda_library(name)),
+        libtpu=_distribution(distributions.get("libtpu") or distributions.get("libtpu-nightly")),
+        others=tuple(_of(distributions[name]) for name in sorted(distributions.keys() & OTHERS)),
     )
 
 
@@ -125,7 +125,7 @@ class _Metadata(NamedTuple):
     and_cuda: tuple[tuple[str, str], ...] = ()
 
 
-def _metadata(host: Host, tensorflow: Found) -> _Metadata:
+def _metadata(host: Host, tensorflow: Installed) -> _Metadata:
     text = host.read(f"{tensorflow.folder}/{tensorflow.metadata}/METADATA", limit_bytes=1 << 16) or ""
     headers = text.replace("\r\n", "\n").partition("\n\n")[0]  # the description follows after the first blank line
     python = headers.partition("\nRequires-Python:")[2].partition("\n")[0].strip()
@@ -139,18 +139,21 @@ def _metadata(host: Host, tensorflow: Found) -> _Metadata:
     return _Metadata(python or None, keras, tuple(pins))
 
 
-def _requirement(name: str, specifier: str, found: dict[str, Found]) -> Requirement:
-    one = found.get(name)
-    if one is None:
+def _requirement(name: str, specifier: str, distributions: dict[str, Installed]) -> Requirement:
+    distribution = distributions.get(name)
+    if distribution is None:
         return Requirement(name=name, specifier=specifier)
     return Requirement(
-        name=name, specifier=specifier, installed=one.version, satisfied=versions.satisfies(one.version, specifier)
+        name=name,
+        specifier=specifier,
+        installed=distribution.version,
+        satisfied=versions.satisfies(distribution.version, specifier),
     )
 
 
-def _of(one: Found) -> Distribution:
-    return Distribution(name=one.name, version=one.version, folder=one.folder)
+def _of(distribution: Installed) -> Distribution:
+    return Distribution(name=distribution.name, version=distribution.version, folder=distribution.folder)
 
 
-def _distribution(one: Found | None) -> Distribution | None:
-    return None if one is None else _of(one)
+def _distribution(distribution: Installed | None) -> Distribution | None:
+    return None if distribution is None else _of(distribution)

@@ -46,12 +46,12 @@ def read(host: Host) -> Pci:
 
 def functions(host: Host, addresses: list[str], vendors: tuple[str, ...] = (NVIDIA, AMD, GOOGLE)) -> list[PciFunction]:
     """The functions of these vendors. Of all others only the vendor is read: big machines have hundreds."""
-    found = []
+    listed = []
     for address in addresses:
         vendor = _value(host, address, "vendor")
         device = _value(host, address, "device") if vendor in vendors else None
         if vendor and device:
-            found.append(
+            listed.append(
                 PciFunction(
                     address=address.lower(),
                     vendor_id=vendor,
@@ -61,7 +61,7 @@ def functions(host: Host, addresses: list[str], vendors: tuple[str, ...] = (NVID
                     kernel_driver=(host.link(f"{DEVICES}/{address}/driver") or "").rpartition("/")[2] or None,
                 )
             )
-    return found
+    return listed
 
 
 def _value(host: Host, address: str, name: str) -> str | None:

@@ -133,14 +133,14 @@ def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
 def training_run(result: JobResult, figures: JobFigures | None = None) -> TrainingRun:
     """What a job came to, with what experiments found out about it later."""
     run = msgspec.convert(result, TrainingRun, from_attributes=True)
-    known = {name: value for name, value in vars(figures or JobFigures()).items() if value is not None}
-    return replace(run, stage=result.reached, **known)
+    measured = {name: value for name, value in vars(figures or JobFigures()).items() if value is not None}
+    return replace(run, stage=result.reached, **measured)
 
 
 def _figures(job: Job, child: Child) -> JobFigures:
     """What experiments measured of a job."""
-    found = [vars(result.job_figures) for result in child.messages(ExperimentResult).values() if result.about_job == job.id]
-    return JobFigures(**{name: value for figures in found for name, value in figures.items() if value is not None})
+    about_job = [vars(result.job_figures) for result in child.messages(ExperimentResult).values() if result.about_job == job.id]
+    return JobFigures(**{name: value for figures in about_job for name, value in figures.items() if value is not None})
 
 
 def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:

@@ -66,13 +66,13 @@ def _in_container(host: Host) -> bool:
 
 
 def _linux_driver(host: Host) -> tuple[str, ...]:
-    found = {
+    paths = {
         path: host.real(path)
         for folder in LINUX_FOLDERS
         for library in DRIVER_LIBRARIES
         for path in host.glob(f"{folder}/{library}")
     }
-    return tuple(path for path, target in found.items() if not target.startswith("/usr/lib/wsl/"))
+    return tuple(path for path, target in paths.items() if not target.startswith("/usr/lib/wsl/"))
 
 
 def _gpu_enabled(text: str) -> bool | None:

@@ -25,7 +25,11 @@ class NoEnvironment(Exception):
 
 def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
     """Those that belong to the environment rather than to one shell or job."""
-    return tuple(one for one in assignments if one.apply and one.operation is not Operation.UNSET and one.variable in LASTING)
+    return tuple(
+        assignment
+        for assignment in assignments
+        if assignment.apply and assignment.operation is not Operation.UNSET and assignment.variable in LASTING
+    )
 
 
 def files(prefix: str, kind: str | None) -> tuple[str, ...]:
@@ -94,16 +98,16 @@ def installed(prefix: str, kind: str | None) -> bool:
 def _set(assignments: tuple[Assignment, ...]) -> list[str]:
     """Lines that keep the old values and set the new ones. A second activation in a row changes nothing."""
     lines = []
-    for name in dict.fromkeys(one.variable for one in assignments):
+    for name in dict.fromkeys(assignment.variable for assignment in assignments):
         lines.append(f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"')
-    for one in assignments:
-        lines.append(f"{statement(one)}  # {one.reason}")
+    for assignment in assignments:
+        lines.append(f"{statement(assignment)}  # {assignment.reason}")
     return ['if [ -z "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*lines, "_GPUCHECK_ENV=set"]), "fi"]
 
 
 def _restore(assignments: tuple[Assignment, ...]) -> list[str]:
     lines = []
-    for name in dict.fromkeys(one.variable for one in assignments):
+    for name in dict.fromkeys(assignment.variable for assignment in assignments):
         lines += [
             f'if [ -n "${{_GPUCHECK_HAD_{name}:-}}" ] ; then export {name}="$_GPUCHECK_OLD_{name}" ; else unset {name} ; fi',
             f"unset _GPUCHECK_OLD_{name} _GPUCHECK_HAD_{name}",

@@ -43,8 +43,8 @@ def load(name: str) -> Strategy:
 
 def load_all() -> dict[str, Strategy]:
     """Every strategy by name, in the order of a run."""
-    found = {item.name: load(item.name) for item in pkgutil.iter_modules(__path__)}
-    return dict(sorted(found.items(), key=lambda item: (item[1].position, item[0])))
+    strategies = {item.name: load(item.name) for item in pkgutil.iter_modules(__path__)}
+    return dict(sorted(strategies.items(), key=lambda item: (item[1].position, item[0])))
 
 
 def build(name: str, tf: Any, devices: tuple[str, ...], cross_device: str | None = None) -> Any:

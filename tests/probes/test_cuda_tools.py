@@ -7,12 +7,12 @@ from gpucheck.host import Completed
 from gpucheck.model import Level, Request
 from gpucheck.probes import _cuda_tools
 from gpucheck.probes._cuda_tools import Located
-from gpucheck.probes._distributions import Found
+from gpucheck.probes._distributions import Installed
 
 SITE = "/v/lib/python3.12/site-packages"
 TENSORFLOW = f"{SITE}/tensorflow"
 WHEEL = f"{SITE}/nvidia/cuda_nvcc/bin/ptxas"
-FOUND = {"nvidia-cuda-nvcc-cu12": Found("nvidia-cuda-nvcc-cu12", "12.5.82", SITE, "")}
+FOUND = {"nvidia-cuda-nvcc-cu12": Installed("nvidia-cuda-nvcc-cu12", "12.5.82", SITE, "")}
 TOOLKIT = "/usr/local/cuda-13.0/bin/ptxas"
 LINK = {"/usr/local/cuda": "/usr/local/cuda-13.0"}
 QUICK = Request(level=Level.QUICK)
@@ -32,7 +32,7 @@ def test_the_wheels_own():
 
 
 def test_the_wheel_of_cuda_13_is_another_folders():
-    both = {"nvidia-cuda-nvcc": Found("nvidia-cuda-nvcc", "13.0.88", SITE, ""), **FOUND}
+    both = {"nvidia-cuda-nvcc": Installed("nvidia-cuda-nvcc", "13.0.88", SITE, ""), **FOUND}
     assert ptxas(WHEEL, found=both).version == "12.5.82"
 
 

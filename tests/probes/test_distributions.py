@@ -2,7 +2,7 @@ import pytest
 from fakes import FakeHost
 
 from gpucheck.probes import _distributions
-from gpucheck.probes._distributions import Found
+from gpucheck.probes._distributions import Installed
 
 SITE = "/site"
 
@@ -62,6 +62,6 @@ def test_without_a_match_the_plain_name():
 
 def test_the_flavour_beside_the_folder_comes_first():
     host = FakeHost()
-    near, far = (Found(name, "2.20.0", folder, "") for name, folder in (("tensorflow-cpu", "/a"), ("tensorflow", "/b")))
+    near, far = (Installed(name, "2.20.0", folder, "") for name, folder in (("tensorflow-cpu", "/a"), ("tensorflow", "/b")))
     assert _distributions.provider(host, [far, near], "/a/tensorflow") == near
     assert _distributions.provider(host, [far, near], "/c/tensorflow") == far

@@ -62,17 +62,17 @@ def devices() -> DevicesListed:
     if not any(device.platform == "cpu" for device in listed):
         with contextlib.suppress(RuntimeError):
             listed += jax.devices("cpu")
-    found = []
+    devices_of_jax = []
     for device in listed:
         kind = _KINDS.get(device.platform, device.platform.upper())
         name = f"{kind}:{device.id}"
         _devices[name] = device
         match = re.fullmatch(r"(\d+)\.(\d+)", str(getattr(device, "compute_capability", "")))
         capability = (int(match[1]), int(match[2])) if match else None
-        found.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
-    if not problem and all(device.kind == "CPU" for device in found):
+        devices_of_jax.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
+    if not problem and all(device.kind == "CPU" for device in devices_of_jax):
         problem = heard.errors[-1] if heard.errors else _why_not()
-    return DevicesListed(tuple(found), " ".join(problem.split())[:500] if problem else None)
+    return DevicesListed(tuple(devices_of_jax), " ".join(problem.split())[:500] if problem else None)
 
 
 class _Heard(logging.StreamHandler):  # type: ignore[type-arg]
@@ -164,7 +164,7 @@ def reset_peak(names: list[str]) -> None:
 
 def peak(names: list[str]) -> int | None:
     """Most bytes in use at once on one device since ``reset_peak``; None: not counted, or no more than before."""
-    return max((found for name in names if (found := _stat(name) or 0) > _peaks.get(name, 0)), default=None)
+    return max((peak_bytes for name in names if (peak_bytes := _stat(name) or 0) > _peaks.get(name, 0)), default=None)
 
 
 def _stat(name: str) -> int | None:

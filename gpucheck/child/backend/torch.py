@@ -33,15 +33,15 @@ def devices() -> DevicesListed:
     """Accelerators first, then the CPU; and why there is no accelerator, in PyTorch's words, if it says so."""
     import torch
 
-    found: list[Device] = []
+    listed: list[Device] = []
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         major, minor = torch.cuda.get_device_capability(index)
-        found.append(Device(f"GPU:{index}", "GPU", torch.cuda.get_device_name(index), (major, minor)))
+        listed.append(Device(f"GPU:{index}", "GPU", torch.cuda.get_device_name(index), (major, minor)))
     metal = getattr(torch.backends, "mps", None)
     if metal is not None and metal.is_available():
-        found.append(Device("MPS:0", "MPS"))
-    problem = None if found else _why_not(torch)
-    return DevicesListed((*found, Device("CPU:0", "CPU")), problem)
+        listed.append(Device("MPS:0", "MPS"))
+    problem = None if listed else _why_not(torch)
+    return DevicesListed((*listed, Device("CPU:0", "CPU")), problem)
 
 
 def _why_not(torch: Any) -> str | None:

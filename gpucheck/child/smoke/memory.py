@@ -28,7 +28,7 @@ def current(tf: Any, devices: Iterable[str]) -> int | None:
 
 def _most(tf: Any, devices: Iterable[str], which: str) -> int | None:
     try:
-        found = [tf.config.experimental.get_memory_info(device)[which] for device in devices if device.startswith("GPU")]
+        amounts = [tf.config.experimental.get_memory_info(device)[which] for device in devices if device.startswith("GPU")]
     except (AttributeError, ValueError, KeyError):
         return None
-    return max(found, default=None)
+    return max(amounts, default=None)

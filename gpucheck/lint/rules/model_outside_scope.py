@@ -133,11 +133,11 @@ def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list
 
     Keras 3 does not either, but its optimizer has variables from the beginning.
     """
-    found = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
+    late = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
     new = standalone_keras(script) or meets_keras_3(script)
     outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
     both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
-    return found or ([model] if new and both else [])
+    return late or ([model] if new and both else [])
 
 
 def _updated(call: Call) -> list[Call]:

@@ -51,8 +51,8 @@ def check(script: Script) -> Iterator[Finding]:
     calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
     if any(event.place.catches(*CAUGHT) for event in imports) or asks_for_versions(script):
         return
-    found: list[Call | Import] = [*calls] if calls else [*imports]
-    for event in found:
+    uses: list[Call | Import] = [*calls] if calls else [*imports]
+    for event in uses:
         if not event.place.catches(*CAUGHT):
             yield at(
                 event.node,

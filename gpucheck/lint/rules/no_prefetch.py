@@ -64,18 +64,20 @@ def check(script: Script) -> Iterator[Finding]:
     if any(name.startswith("tensorflow.distribute") for name in script.names):
         return
     for call, _ in trainings(script):
-        found = chains(call.argument("x", 0))
-        if found and all(_waits(chain) or _reads_in_turn(chain) for chain in found):
-            yield _finding(script, found[0], "fit reads", call)
+        pipelines = chains(call.argument("x", 0))
+        if pipelines and all(_waits(chain) or _reads_in_turn(chain) for chain in pipelines):
+            yield _finding(script, pipelines[0], "fit reads", call)
     reported: set[int] = set()
     for call in script.calls:
         looped = [part.of for value in call.args for part in parts(value) if isinstance(part, Element) and part.index is None]
         for batches in looped if looped and _trains(script, call) else ():
-            found = chains(batches)
-            waits = found and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in found)
-            if waits and id(found[0].steps[-1]) not in reported:
-                reported.add(id(found[0].steps[-1]))  # the loop's own call comes first, then what the step does with what it got
-                yield _finding(script, found[0], "this loop reads", call)
+            pipelines = chains(batches)
+            waits = pipelines and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in pipelines)
+            if waits and id(pipelines[0].steps[-1]) not in reported:
+                reported.add(
+                    id(pipelines[0].steps[-1])
+                )  # the loop's own call comes first, then what the step does with what it got
+                yield _finding(script, pipelines[0], "this loop reads", call)
 
 
 def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:

@@ -74,18 +74,18 @@ def check(script: Script) -> Iterator[Finding]:
 
 def _last(script: Script, model: Call) -> list[Call]:
     """The last layer of every output, where it is certain which one it is."""
-    found: list[Value | None] = []
+    last_layers: list[Value | None] = []
     if model.name == "keras.Sequential":
         layers = stack(script, model) or []
         if all(by.place.path == model.place.path for _, by in layers):  # what a branch adds may not be there
-            found = [layer for layer, _ in layers[-1:]]
+            last_layers = [layer for layer, _ in layers[-1:]]
     elif model.name == "keras.Model":
         outputs = model.argument("outputs", 1)
         every = outputs.items if isinstance(outputs, Items) else (outputs,)
-        found = [output.function for output in every if isinstance(output, Call)]
+        last_layers = [output.function for output in every if isinstance(output, Call)]
     elif isinstance(model.function, Class):
-        found = _returned(model, model.function.member("call"))
-    return [layer for layer in found if isinstance(layer, Call) and layer.name.startswith("keras.layers.")]
+        last_layers = _returned(model, model.function.member("call"))
+    return [layer for layer in last_layers if isinstance(layer, Call) and layer.name.startswith("keras.layers.")]
 
 
 def _returned(model: Call, method: Value | None) -> list[Value | None]:
@@ -93,7 +93,7 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or not method.node.args.args:
         return []
     itself = method.node.args.args[0].arg
-    found: list[Value | None] = []
+    returned_values: list[Value | None] = []
     for output in _outputs(method.node):
         called = output.func if isinstance(output, ast.Call) else None
         if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself):
@@ -101,8 +101,8 @@ def _returned(model: Call, method: Value | None) -> list[Value | None]:
         layer = model.attributes.get(called.attr)
         if not isinstance(layer, Call) or not _softmax(layer):
             return []
-        found.append(layer)
-    return list({id(layer): layer for layer in found}.values())
+        returned_values.append(layer)
+    return list({id(layer): layer for layer in returned_values}.values())
 
 
 def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:

@@ -69,10 +69,10 @@ def _tpu(strategies: list[Value]) -> bool:
 
 
 def _partial(dataset: Value | None) -> Iterator[Finding]:
-    found = chains(dataset)
-    if found and all(map(_unsure, found)) and found[0].batch is not None:
+    pipelines = chains(dataset)
+    if pipelines and all(map(_unsure, pipelines)) and pipelines[0].batch is not None:
         yield at(
-            found[0].batch.node,
+            pipelines[0].batch.node,
             "The last batch may be smaller than the others, but a TPU needs the same shape in every step.",
             "Add drop_remainder=True.",
         )

@@ -97,18 +97,18 @@ _FIELD = re.compile(r"\{([\w/]+)(\*?)(?:\|([^{}]*))?\}")
 def sentence(template: str, events: Sequence[Event]) -> str:
     """The template with the events' fields. Raises KeyError for a field that no event has."""
 
-    def value(found: re.Match[str]) -> str:
-        names, every, words = found.groups()
+    def value(match: re.Match[str]) -> str:
+        names, every, words = match.groups()
         values = [value for name in names.split("/") for event in events if (value := _field(event, name))]
         if not values and words is None:
             raise KeyError(names)
         return listing(list(dict.fromkeys(values))) if every and values else short(values[0]) if values else words
 
-    def optional(found: re.Match[str]) -> str:
+    def optional(match: re.Match[str]) -> str:
         try:
-            return _FIELD.sub(value, found[1])
+            return _FIELD.sub(value, match[1])
         except KeyError:
-            return found[2] or ""
+            return match[2] or ""
 
     return _FIELD.sub(value, _OPTIONAL.sub(optional, template))
 

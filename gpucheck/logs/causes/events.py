@@ -4,7 +4,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeVar, cast
 
-from gpucheck.logs.events import Event, Kind, apart
+from gpucheck.logs.events import Event, Kind, in_different_places
 from gpucheck.logs.unresolved import unresolved
 from gpucheck.probes.log import Log
 
@@ -58,8 +58,8 @@ class Events:
 
     def cuda_refusals(self, *codes: str) -> list[Event]:
         """The times CUDA refused to start, or named one of these results later; without codes, every refusal at the start."""
-        found = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
-        return [event for event in found if (event.fields.get("code") in codes if codes else event.kind == Kind.CUINIT_FAILED)]
+        refusals = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
+        return [event for event in refusals if (event.fields.get("code") in codes if codes else event.kind == Kind.CUINIT_FAILED)]
 
     def nvml_refusals(self, *codes: str) -> list[Event]:
         """The times NVML gave one of these results, and nvidia-smi listed no GPU afterwards."""
@@ -107,4 +107,4 @@ def _without_later_gpu_use(events: tuple[Event, ...]) -> list[Event]:
 
 def _followed(event: Event, successes: list[Event]) -> bool:
     """Whether one of the successes comes later, and not in another place."""
-    return any(event.line <= success.line and not apart(event, success) for success in successes)
+    return any(event.line <= success.line and not in_different_places(event, success) for success in successes)

@@ -83,9 +83,11 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
         return tables.named(name), name
     mentioned = events.of(Kind.GPU_NAMED)
     if capability is None and mentioned:
-        known = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
-        if len(known) == 1 and None not in known:  # a text that names several GPUs does not tell which one it is about
-            return known.pop(), mentioned[0].fields["gpu"]
+        capabilities = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
+        if (
+            len(capabilities) == 1 and None not in capabilities
+        ):  # a text that names several GPUs does not tell which one it is about
+            return capabilities.pop(), mentioned[0].fields["gpu"]
     return capability, name
 
 

@@ -29,16 +29,16 @@ def reported(events: Events, fault: str) -> list[tuple[Event, Xid]]:
     """
     messages = events.of(Kind.XID)
     mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
-    told = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
-    return [(event, known) for event in told if (known := decoded(event)) is not None and known.fault == fault]
+    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
+    return [(event, message) for event in reports if (message := decoded(event)) is not None and message.fault == fault]
 
 
 def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
-    return tuple(known for _, known in reports)
+    return tuple(message for _, message in reports)
 
 
-def _meaning(known: Xid) -> str:
-    return f"{known.meaning} (Xid {known.code})"
+def _meaning(message: Xid) -> str:
+    return f"{message.meaning} (Xid {message.code})"
 
 
 def _address(event: Event) -> str | None:
@@ -72,7 +72,7 @@ def gpu_lost(events: Events) -> Cause | None:
 def ecc_errors(events: Events) -> Cause | None:
     """The kernel's, CUDA's or a report's word for lost data, or for a repair that failed or waits."""
     reports = reported(events, "memory")
-    lost = [event for event, known in reports if known.severity == "error"]
+    lost = [event for event, message in reports if message.severity == "error"]
     lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
     repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
     counts = events.of(Kind.ECC_COUNT)
@@ -86,8 +86,8 @@ def ecc_errors(events: Events) -> Cause | None:
     device = next(iter(_addresses(named)), "")
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
-        known = next((known for event, known in reports if event is lost[0]), None)
-        summary = f"{label} lost data in its memory beyond repair: {_meaning(known) if known else short(lost[0].text)}."
+        message = next((message for event, message in reports if event is lost[0]), None)
+        summary = f"{label} lost data in its memory beyond repair: {_meaning(message) if message else short(lost[0].text)}."
     elif counts:
         number = counts[0].fields.get("count", "")
         since = " since its driver was loaded, or since it was made" if old else " since its driver was loaded"
@@ -124,9 +124,11 @@ def nvlink_down(events: Events) -> Cause | None:
 
 def stopped_by_its_own_fault(events: Events) -> Cause | None:
     """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
-    messages = [(event, known) for event in events.unresolved(Kind.XID) if (known := xid(int(event.fields["code"]))) is not None]
-    own = [(event, known) for event, known in messages if known.fault is None and known.code in _OF_PROGRAMS]
-    if not own or any(known.fault is not None for _, known in messages):
+    messages = [
+        (event, message) for event in events.unresolved(Kind.XID) if (message := xid(int(event.fields["code"]))) is not None
+    ]
+    own = [(event, message) for event, message in messages if message.fault is None and message.code in _OF_PROGRAMS]
+    if not own or any(message.fault is not None for _, message in messages):
         return None
     summary = f"A program was stopped by its own fault on the GPU: {_meaning(own[0][1])}."
     return Cause(summary, [event for event, _ in own], Severity.WARNING)

@@ -101,9 +101,9 @@ class Form(NamedTuple):
 
 def infer_form(events: Events) -> Form:
     """The answers of a form count before what is said in passing, and that only if it is all the same."""
-    known = {name: event for name in ("os", "tensorflow", "python") if (event := _answer(events, name)) is not None}
-    os, tensorflow, python = (known[name].fields[name] if name in known else None for name in ("os", "tensorflow", "python"))
-    return Form(os, tensorflow, python, list(known.values()))
+    answers = {name: event for name in ("os", "tensorflow", "python") if (event := _answer(events, name)) is not None}
+    os, tensorflow, python = (answers[name].fields[name] if name in answers else None for name in ("os", "tensorflow", "python"))
+    return Form(os, tensorflow, python, list(answers.values()))
 
 
 def _answer(events: Events, name: str) -> Event | None:
@@ -139,15 +139,13 @@ def _python_of_form(events: Events) -> Cause | None:
     ]
     if not missing or form.python is None:
         return None
-    known = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
+    release = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
     python = versions.parse(form.python)[:2]
-    if known is None or versions.parse(known.python_min) <= python <= versions.parse(known.python_max):
+    if release is None or versions.parse(release.python_min) <= python <= versions.parse(release.python_max):
         return None
-    if form.tensorflow is None and python < versions.parse(known.python_min):
+    if form.tensorflow is None and python < versions.parse(release.python_min):
         return None  # an old question, about a TensorFlow of its time
-    summary = (
-        f"TensorFlow {known.minor} is for Python {known.python_min} to {known.python_max}, and this is Python {form.python}."
-    )
+    summary = f"TensorFlow {release.minor} is for Python {release.python_min} to {release.python_max}, and this is Python {form.python}."
     return Cause(summary, [missing[0], *form.events])
 
 

@@ -72,8 +72,8 @@ class _Signs:
         self.no_library = missing_driver_libraries(events)
         self.no_driver = events.without_later_gpu_use(Kind.DRIVER_ABSENT) if self.kernel is None else []
         started = events.without_later_gpu_use(Kind.GPU_LIBRARIES_MISSING)  # it is said after CUDA has started
-        known = started or self.refused or self.versions
-        self.not_found = [] if known else events.without_later_gpu_use(Kind.CUDA_DRIVERS_NOT_FOUND)
+        evidence_of_driver = started or self.refused or self.versions
+        self.not_found = [] if evidence_of_driver else events.without_later_gpu_use(Kind.CUDA_DRIVERS_NOT_FOUND)
         self.no_gpu = events.nvml_refusals(NVML_NO_GPU)
         nodes = self.containers or self.kernel_absent or self.no_driver
         self.no_nodes = events.without_later_gpu_use(Kind.DEVICE_NODE_MISSING) if nodes else []
@@ -154,10 +154,10 @@ def taken_from_container(events: Events) -> list[Event]:
 def module_failures(events: Events) -> list[Event]:
     """The lines that say why the kernel module is not loaded; nouveau may hold one card while the driver works on another."""
     works = events.has(Kind.GPU_DRIVEN) or any(event.fields.get("cuda") for event in events.of(Kind.DRIVER_VERSION))
-    found = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
+    failures = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
     if events.has(Kind.GPU_LOST):  # the driver has not taken that one
-        found = [event for event in found if "probe routine failed for" not in event.text]
-    return [event for event in found if not (works and event.fields.get("reason") == "nouveau")]
+        failures = [event for event in failures if "probe routine failed for" not in event.text]
+    return [event for event in failures if not (works and event.fields.get("reason") == "nouveau")]
 
 
 def missing_driver_libraries(events: Events) -> list[Event]:

@@ -86,8 +86,8 @@ def is_only_mentioned(line: str) -> bool:
 
 def _until_failure(line: str) -> str:
     """The line up to the end of its first sentence about a failure: a program's advice comes after that."""
-    found = _FAILURE.search(line)
-    end = _SENTENCE_END.search(line, found.end()) if found else None
+    failure = _FAILURE.search(line)
+    end = _SENTENCE_END.search(line, failure.end()) if failure else None
     return line[: end.start()] if end else line
 
 

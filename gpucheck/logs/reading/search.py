@@ -47,8 +47,8 @@ class Literals:
     def in_masked(self, masked: str) -> bool | None:
         """Whether a line whose digits are masked holds a literal. None: it holds none; False: that depends on its digits."""
         is_ascii = masked.isascii() or not _OTHER_LETTER.search(masked)
-        found = [match[0] for match in self._masked(is_ascii).finditer(masked)]
-        return any("0" not in literal for literal in found) if found else None
+        literals = [match[0] for match in self._masked(is_ascii).finditer(masked)]
+        return any("0" not in literal for literal in literals) if literals else None
 
     def _masked(self, ascii_only: bool) -> "re.Pattern[str]":
         if ascii_only not in self._masks:

@@ -42,16 +42,16 @@ def decoded(line: str) -> list[str]:
     if not line.isascii():
         for mark, plain in _TYPED.items():
             line = line.replace(mark, plain)
-    found = [line]
+    parts = [line]
     if (
         "\\n" in line
         and _ESCAPED.search(line)
         and (line.startswith(("{", "[")) or not is_only_mentioned(raw.plain(raw.ends(line))))
     ):
-        found = _unescaped(line)
+        parts = _unescaped(line)
     if "<" in line or "&" in line:
-        found = [_text(part) for whole in found for part in _BREAK.split(whole)]
-    return found
+        parts = [_text(part) for whole in parts for part in _BREAK.split(whole)]
+    return parts
 
 
 def _text(line: str) -> str:
@@ -75,4 +75,4 @@ def _unescaped(line: str) -> list[str]:
     openings = list(_STRING.finditer(parts[0]))
     if openings:
         parts[:1] = [parts[0][: openings[-1].start()], parts[0][openings[-1].end() :]]
-    return [_ESCAPE.sub(lambda found: _UNESCAPED.get(found[1], found[1]), part) for part in parts]
+    return [_ESCAPE.sub(lambda escape: _UNESCAPED.get(escape[1], escape[1]), part) for part in parts]

@@ -64,8 +64,8 @@ def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip |
         return None
     libraries = faults.libraries
     names = [fault.soname for fault in unreachable]
-    known = releases.release(libraries.tensorflow or "")
-    defect = known is not None and not known.cusolver_reachable and names == ["libcusolver.so.11"]
+    release = releases.release(libraries.tensorflow or "")
+    defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
     assignment = _assignment(unreachable, installation.packages)
     why = "this release was built without looking into the folder it lies in" if defect else "not where its loader looks"
     return Finding(

@@ -58,7 +58,7 @@ def check(faults: LibraryFaults, gpus: CudaGpus, installation: Installation, out
     libraries = faults.libraries
     version = libraries.tensorflow
     needed = releases.release(version or "")
-    place = next((place for place, one in enumerate(libraries.libraries) if one.soname.startswith("libcudnn.")), None)
+    place = next((place for place, library in enumerate(libraries.libraries) if library.soname.startswith("libcudnn.")), None)
     if version is None or needed is None or place is None or "+" in version:
         return Skip("which cuDNN this TensorFlow was built with is not known")
     cudnn = libraries.libraries[place]

@@ -114,7 +114,7 @@ def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, out
     error = (tensorflow.error or tensorflow.error_type or ending).strip()
     module = _module(error, outcomes) or ""
     package = _PACKAGES.get(module, module.partition(".")[0])
-    installed = next((one for one in packages.others if one.name == package), None)
+    installed = next((distribution for distribution in packages.others if distribution.name == package), None)
     because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
     return Finding(summary=f"{opening}{because}: {_short(error)}.", evidence=evidence, fix=_fixes(installation, version, package))
 

@@ -69,7 +69,7 @@ def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip |
     passed = [(place, run) for place, run in mirrored if on_gpu(run) and run.status == "passed"]
     left = listed - {device for _, run in passed for device in run.devices}  # --full begins with one GPU, then 2, 4, ...
     if passed and left and not left & unfit:
-        place, run = max(passed, key=lambda one: len(one[1].devices))
+        place, run = max(passed, key=lambda entry: len(entry[1].devices))
         return Finding(
             summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
             evidence=saw(training, f"runs[{place}].devices"),

@@ -54,7 +54,7 @@ def _trimmed(value: str) -> str:
         and marks[-1]["opens"]
     ):
         bare += behind[0]
-    if before[-1:] in _QUOTES and (mark := next((one for one in _MARK.finditer(bare) if one[0] == before[-1]), None)):
+    if before[-1:] in _QUOTES and (mark := next((quote for quote in _MARK.finditer(bare) if quote[0] == before[-1]), None)):
         bare = bare if mark["opens"] else before[-1] + bare
     return bare
 

@@ -18,7 +18,7 @@ def _kernel(match: "re.Match[str]") -> dict[str, str] | None:
 
 def _one_gpu(match: "re.Match[str]") -> dict[str, str] | None:
     """Several GPUs in one line tell as little as none."""
-    names = {found["gpu"].lower() for found in match.re.finditer(match.string, 0, match.endpos)}
+    names = {gpu_match["gpu"].lower() for gpu_match in match.re.finditer(match.string, 0, match.endpos)}
     return named(match) if len(names - {"blackwell"}) < 2 else {"gpu": "several"}
 
 

@@ -37,5 +37,5 @@ def _link(match: "re.Match[str]") -> dict[str, str] | None:
 def _queried_link(match: "re.Match[str]") -> dict[str, str] | None:
     values = dict(cells(match))
     width, most = values.get("pcie.link.width.current", ""), values.get("pcie.link.width.max", "")
-    known = width.isdecimal() and most.isdecimal()
-    return {"width": width, "width_max": most} if known and int(width) < int(most) else None
+    numeric = width.isdecimal() and most.isdecimal()
+    return {"width": width, "width_max": most} if numeric and int(width) < int(most) else None

@@ -27,8 +27,8 @@ def _strategy(match: "re.Match[str]") -> dict[str, str] | None:
 def _requested(match: "re.Match[str]") -> dict[str, str] | None:
     """asked and count; without any GPU the trouble is another one."""
     asked = match["count"] or str(len(re.findall(r"\d+", match["wanted"])))
-    found = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
-    return {"asked": asked, "count": str(found)} if found else None
+    available = len(re.findall(r"(?<!xla_)gpu:\d+|(?<![\w:])\d+", match["found"]))
+    return {"asked": asked, "count": str(available)} if available else None
 
 
 def _invisible(match: "re.Match[str]") -> dict[str, str] | None:
