@@ -4,6 +4,7 @@
 # make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/lab
 # make lab-chosen   the faults of tests/lab that TensorFlow must show, one per code; continuous integration runs lint, test and this
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
+# make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
 # make lab          inject every fault of tests/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
@@ -26,7 +27,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz lab-chosen lab lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz lab-chosen lab chaos lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -52,6 +53,9 @@ fuzz: $(VENV)/.test
 
 lab: compiled $(VENV)/.test
 	$(PYTEST) tests/lab --tb=short $(ARGS)
+
+chaos: compiled $(VENV)/.test
+	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .

@@ -124,7 +124,10 @@ class LocalHost:
 
     def real(self, path: str) -> str:
         """The path with every link resolved."""
-        return os.path.realpath(path)
+        try:
+            return os.path.realpath(path)
+        except OSError:  # relative to a current folder that was removed
+            return path
 
     def writable(self, path: str) -> bool:
         """Whether this user may create files in that folder."""

@@ -15,32 +15,37 @@ _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _ROUNDS_SECONDS = 0.5  # for what orphans leave behind in their turn
 _PAUSE_SECONDS = 0.005
 _before: list[set[int]] = []  # children that this process had when it asked for it
+_adopting: list[bool] = []
 _ours: set[int] = set()  # children that were started on purpose
 
 
 def adopt() -> None:
-    """Let orphans become children of this process, as soon as it has started one itself: that takes milliseconds."""
+    """Let orphans become children of this process, as soon as it starts one itself: that takes milliseconds."""
     if sys.platform == "linux" and not _before:
         _before.append(set(_children()) if _any_child() else set())
 
 
 def mark() -> dict[str, str]:
-    """What to add to the environment of a child; nothing where nobody asked for it."""
-    return {MARK: str(os.getpid())} if _before else {}
+    """What to add to the environment of a child that is about to be started; nothing where nobody asked for it."""
+    if not _before:
+        return {}
+    if not _adopting:
+        _set_subreaper(1)
+        _adopting.append(True)
+    return {MARK: str(os.getpid())}
 
 
 def started(pid: int) -> None:
     """Note a child that was started on purpose."""
     if _before:
-        if not _ours:
-            _set_subreaper(1)
         _ours.add(pid)
 
 
 def disown() -> None:
     """Take it back, for the program that takes this process' place."""
-    if _ours:
+    if _adopting:
         _set_subreaper(0)
+    _adopting.clear()
     _before.clear()
 
 

@@ -2,14 +2,11 @@
 
 import contextlib
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from hung_file_system import mounted
 
 LIMIT = 4.0
 SLACK = 12.0  # of a slow machine; it waits without end where the time is not kept
@@ -19,34 +16,10 @@ CHECK = ("--quick", "--allow-cpu", "--timeout", str(LIMIT))
 @pytest.fixture(scope="module")
 def hung(tmp_path_factory):
     """A folder in which nothing answers."""
-    try:
-        import fuse  # noqa: F401
-    except (ImportError, OSError) as error:
-        pytest.skip(f"no FUSE for Python ({error}): pip install fusepy, and apt-get install fuse3 libfuse2")
-    unmount = shutil.which("fusermount3") or shutil.which("fusermount")
-    if unmount is None or not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        pytest.skip(
-            "no fusermount (apt-get install fuse3), or /dev/fuse may not be used (docker run --device /dev/fuse --cap-add SYS_ADMIN)"
-        )
-    folder = tmp_path_factory.mktemp("hung")
-    server = subprocess.Popen([sys.executable, str(Path(__file__).parent / "hung_file_system.py"), str(folder)])
-    try:
-        wait_for(lambda: os.path.ismount(folder) or server.poll() is not None)
-        if server.poll() is not None:
-            pytest.skip("FUSE can't mount here")
-        os.kill(server.pid, signal.SIGSTOP)
-        yield str(folder)
-    finally:
-        with contextlib.suppress(OSError):
-            server.kill()
-        server.wait()
-        subprocess.run([unmount, "-u", "-z", str(folder)], capture_output=True)
-
-
-def wait_for(condition):
-    deadline = time.monotonic() + 20
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    with mounted(tmp_path_factory.mktemp("hung")) as (folder, reason):
+        if folder is None:
+            pytest.skip(reason)
+        yield folder
 
 
 def gpucheck(*args, **env):

@@ -1,0 +1,42 @@
+"""Whatever children do and whatever surrounds a run: it ends complete, on time, truthful, and leaves nothing (`make chaos`)."""
+
+import pytest
+from chaos import children, surroundings
+from chaos.run import Unavailable
+from hung_file_system import mounted
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def parts(tmp_path_factory):
+    try:
+        return children.built(tmp_path_factory.mktemp("chaos"))
+    except Unavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def hung(tmp_path_factory):
+    with mounted(tmp_path_factory.mktemp("hung")) as (folder, reason):
+        if folder is None:
+            pytest.skip(reason)
+        yield folder
+
+
+@pytest.mark.parametrize("place", children.PLACES)
+@pytest.mark.parametrize("deed", children.DEEDS)
+def test_a_child(place, deed, parts, tried):
+    tried(f"{place}", deed, lambda cell: children.prepare(cell, parts, place, deed))
+
+
+@pytest.mark.parametrize("command", surroundings.COMMANDS)
+@pytest.mark.parametrize("fault", surroundings.FAULTS)
+def test_a_whole_run(fault, command, tried):
+    tried(fault, command, lambda cell: surroundings.prepare(cell, fault, command, None))
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+@pytest.mark.parametrize("fault", surroundings.HUNG)
+def test_a_path_that_does_not_answer(fault, command, hung, tried):
+    tried(f"hung: {fault}", command, lambda cell: surroundings.prepare(cell, fault, command, hung))
