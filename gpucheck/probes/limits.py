@@ -214,8 +214,12 @@ def _temporary_folders(host: Host) -> tuple[str, ...]:
     """Where Python's tempfile looks, which TensorFlow's import asks; the last is the current folder."""
     if host.platform == "win32":
         return ()
-    named = (host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
-    return (*dict.fromkeys([*filter(None, named), "/tmp", "/var/tmp", "/usr/tmp", host.real(".")]),)  # noqa: S108
+    named = [host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    try:
+        current = host.real(".")
+    except FileNotFoundError:  # it was deleted
+        current = ""
+    return tuple(dict.fromkeys(filter(None, [*named, "/tmp", "/var/tmp", "/usr/tmp", current])))  # noqa: S108
 
 
 def _default_cache(host: Host, home: str | None) -> str | None:

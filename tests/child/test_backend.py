@@ -5,8 +5,6 @@ import os
 
 import pytest
 
-from gpucheck.child import backend as child_backend
-from gpucheck.child.messages.frameworks import BackendTask
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import backend, keras, log, training
@@ -218,53 +216,6 @@ def test_keras_2_asks_nobody(tmp_path):
     (tmp_path / "keras-2.15.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: keras\nVersion: 2.15.0\n")
     with LocalHost(Request(timeout_seconds=60), env=env) as host:
         assert (backend.read(host).name, backend.read(host).source) == ("tensorflow", "default")
-
-
-class Framework:
-    """As the files of the two frameworks are seen by the plan."""
-
-    TITLE, COMPILED = "PyTorch", False
-
-    @staticmethod
-    def no_data_parallel(keras):
-        return "Keras can't"
-
-
-class TestPlan:
-    """What is trained on which machine."""
-
-    @staticmethod
-    def runs(usable, wanted=(), logical=0, full=False):
-        task = BackendTask("torch", True, 2 if full else 1, tuple(wanted), logical)
-        jobs = child_backend._plan(Framework, None, list(usable), task) + child_backend._not_trained(
-            Framework, list(usable), task
-        )
-        return [(job.strategy, job.devices, job.skip) for job in jobs]
-
-    def test_every_accelerator_alone_and_why_not_together(self):
-        assert self.runs(["GPU:0", "GPU:1", "CPU:0"]) == [
-            ("one_device", ("GPU:0",), None),
-            ("one_device", ("GPU:1",), None),
-            ("data_parallel", ("GPU:0", "GPU:1"), "Keras can't"),
-        ]
-
-    def test_one_device_misses_nothing(self):
-        assert self.runs(["CPU:0"]) == [("one_device", ("CPU:0",), None)]
-        assert self.runs(["CPU:0"], ["data_parallel"]) == [("data_parallel", ("CPU:0",), "Keras can't")]
-
-    def test_full_trains_the_cpu_too(self):
-        assert [devices for _, devices, _ in self.runs(["GPU:0", "CPU:0"], full=True)] == [("GPU:0",), ("CPU:0",)] * 3
-
-    def test_what_cannot_apply_says_why(self):
-        ((strategy, _, reason),) = self.runs(["CPU:0"], ["mirrored"])
-        assert strategy == "mirrored"
-        assert reason == (
-            "mirrored is a strategy of tf.distribute; Keras on PyTorch is trained with one_device and data_parallel"
-        )
-        assert self.runs(["GPU:0"], logical=4)[1:] == [
-            ("one_device", (), "PyTorch can't split an accelerator into logical devices")
-        ]
-        assert self.runs(["CPU:0"], logical=4) == [("one_device", ("CPU:0",), None)]
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")
