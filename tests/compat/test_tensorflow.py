@@ -69,12 +69,3 @@ def test_for_python_has_nothing_for_the_others(python: str) -> None:
 @pytest.mark.parametrize(("version", "lowest"), [("2.14", (3, 5)), ("2.16", (5, 0)), ("2.17", (6, 0)), ("2.21", (6, 0))])
 def test_lowest_capability(version: str, lowest: tuple[int, int]) -> None:
     assert tensorflow.lowest_capability(known(version)) == lowest
-
-
-def test_blackwell_fails_in_another_way_since_2_21() -> None:
-    before, since = tensorflow.blackwell_problem("2.20.0"), tensorflow.blackwell_problem("2.21.0")
-    assert before is not None
-    assert since is not None
-    assert "CUDA_ERROR_INVALID_PTX" in before
-    assert "XLA" in since
-    assert tensorflow.blackwell_problem("2.22.0") is None

@@ -74,14 +74,6 @@ def test_a_signal_kills_a_command_that_does_not_handle_it(number):
     process.stdout.close()
 
 
-SIGNALS = """
-for line in open('/proc/self/status'):
-    name, _, value = line.partition(':')
-    if name in ('SigBlk', 'SigIgn', 'SigCgt'):
-        print(name, value.strip())
-"""
-
-
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="no /proc")
 def test_signals_and_descriptors_are_as_without_us(tmp_path):
     """Told by a program that changes none of them: cat."""

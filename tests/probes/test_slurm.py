@@ -22,12 +22,6 @@ def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
     }
 
 
-def test_one_worker_per_task():
-    step = _slurm.step(env(rank=3))
-    assert step.addresses == ("n1:8888", "n1:8889", "n2:8888", "n2:8889")
-    assert (step.number, step.place, step.places, step.bound) == (3, 1, 2, False)
-
-
 @pytest.mark.parametrize("nodes", ["n[1-2", "n]1[", "n[a-b]", "n[]", "n[1-]", ""])
 def test_no_node_list(nodes):
     with pytest.raises(ValueError, match=r"."):
@@ -63,31 +57,6 @@ def test_task_counts():
     assert list(_slurm.counts("3(x2),1")) == [3, 3, 1]
     with pytest.raises(ValueError, match="no list of counts"):
         list(_slurm.counts("3(x2"))
-
-
-@pytest.mark.parametrize("name", _slurm.NEEDED)
-def test_outside_of_a_step(name):
-    assert _slurm.step({**env(), name: ""}) is None
-
-
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        (env(tasks="2"), "can't be read"),
-        (env(tasks="2,x"), "can't be read"),
-        (env(nodes="n[1-"), "can't be read"),
-        (env(count=3), "speak of 3 tasks and of 4"),
-        (env(rank=4), "and of task 4"),
-        (env(nodes="n[9-10]", rank=1, SLURMD_NODENAME="n9"), "not in alphabetical order"),
-    ],
-)
-def test_what_can_not_be_used(variables, words):
-    with pytest.raises(_slurm.Unusable, match=words):
-        _slurm.step(variables)
-
-
-def test_a_node_that_is_where_the_resolver_expects_it():
-    assert _slurm.step(env(nodes="n[09-10]", rank=2, SLURMD_NODENAME="n10")).number == 2
 
 
 STEPS = [
