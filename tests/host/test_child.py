@@ -65,6 +65,7 @@ def test_messages_arrive_while_the_child_works(child):
         ("begin('train', 'a', 'steps'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "train a: steps"),
         ("begin('mapped', '', 'x'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "None"),
         ("end('Crashed', {'type': 'KeyError', 'message': 'x'})", 20.0, "KeyError: x", "None"),
+        ("end('Crashed', {'type': 'MemoryError', 'message': ''})", 20.0, "MemoryError", "None"),
     ],
 )
 def test_an_ending_names_the_stage(child, code, limit, how, stage):

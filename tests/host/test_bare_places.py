@@ -1,0 +1,50 @@
+"""Places that lack what every program expects: a root without /dev, a read-only one, a current folder that was removed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+NAMESPACES = os.path.exists("/usr/bin/unshare") and hasattr(os, "geteuid") and os.geteuid() == 0
+needs_root = pytest.mark.skipif(not NAMESPACES, reason="needs root, and unshare")
+
+
+def gpucheck(before, *args):
+    """Run the command behind a line of shell, in a mount namespace of its own."""
+    argv = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", f'{before}; exec "$@"', "sh", sys.executable, "-m", "gpucheck", *args]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60)
+
+
+def codes(before):
+    done = gpucheck(before, "--quick", "--allow-cpu", "--format", "json")
+    assert done.stderr == ""
+    return [finding["code"] for finding in json.loads(done.stdout)["findings"] if finding["severity"] == "error"]
+
+
+@needs_root
+def test_without_dev_null_no_driver_is_called_unresponsive():
+    assert codes("mount -t tmpfs none /dev") == codes(":")
+
+
+@needs_root
+def test_a_read_only_root_without_a_folder_for_temporary_files_is_named():
+    only = "for path in / /tmp /var /usr $PWD; do mount --bind $path $path; mount -o remount,bind,ro $path; done"
+    assert codes(f"unset TMPDIR TEMP TMP; {only}; cd /") == ["temporary-folder-missing", *codes(":")]
+    assert codes(f"{only}; mount -t tmpfs none /tmp; cd /") == codes(":")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows removes no folder in use")
+@pytest.mark.parametrize(
+    ("args", "code"), [(("lint", "train.py"), 2), (("--quick", "--allow-cpu"), 0), (("explain", "driver-missing"), 0)]
+)
+def test_a_current_folder_that_was_removed_is_no_traceback(tmp_path, args, code):
+    line = 'rmdir "$PWD"; exec "$@"'
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    argv = ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "gpucheck", *args]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code, done.stderr
