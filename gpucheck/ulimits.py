@@ -1,4 +1,4 @@
-"""Resource limits of this process, and the one on open files raised while gpucheck looks: it holds more of them than a patient.
+"""Resource limits of this process, and the one on open files raised while gpucheck looks: it needs many of them.
 
 What is examined gets back what was given: the report tells of that, children import TensorFlow under it, and so does the
 command of ``gpucheck run``.

@@ -168,7 +168,7 @@ def diagnose_here(request: Request, started: float, env: Mapping[str, str] | Non
 
 @contextlib.contextmanager
 def this_machine(request: Request, started: float, env: Mapping[str, str] | None = None) -> Iterator[Host]:
-    """The door to this machine, as long as a command looks.
+    """The host of this machine, closed when the command has looked.
 
     Raises:
         click.UsageError: the interpreter to examine does not answer.

@@ -29,7 +29,7 @@ class KerasBackend(Fact, frozen=True, kw_only=True):
 
     @property
     def keras_version(self) -> str | None:
-        """By its own word, else its package's."""
+        """As Keras reports it, else its package."""
         installed = self.installation.packages.keras
         return (self.keras.version if self.keras else None) or (installed.version if installed else None)
 

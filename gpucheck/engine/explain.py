@@ -46,7 +46,7 @@ def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
 
 
 def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
-    """The cause with the fixes of its page; a warning where every line it rests on only speaks of a failure."""
+    """The cause with the fixes of its page; a warning where every line it rests on only mentions a failure."""
     only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
     return Finding(
         summary=cause.summary,

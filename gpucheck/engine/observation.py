@@ -1,4 +1,4 @@
-"""Probes at work: each in a thread of its own as far as the system gives threads, each failing alone."""
+"""Probes while they run: each in a thread of its own as far as the system gives threads, each failing alone."""
 
 import collections
 import contextlib
@@ -19,7 +19,7 @@ Tick = Callable[[list[str]], None]
 
 
 class Observation:
-    """Probes at work: started on construction, so that the caller can do something else (load rules) meanwhile."""
+    """Probes while they run: started on construction, so that the caller can do something else (load rules) meanwhile."""
 
     def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
         """Start a thread for every wanted probe; where a limit allows fewer, each takes one probe after the other."""

@@ -66,7 +66,7 @@ def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
     if few is not None:
         return _starved(host, started, few)
     observation = Observation(host, load_probes())
-    rules, rows = load_rules(), load_rows()  # while the children are at work
+    rules, rows = load_rules(), load_rows()  # while the children run
     readings = observation.wait(tick)
     judgements = judge(gather(host.request, readings), rules)
     return assemble(host.request, readings, judgements, rows, started)

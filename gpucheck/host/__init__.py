@@ -1,4 +1,4 @@
-"""The one door to the machine. Probes see ``Host`` and nothing else, so a test can hand them a machine that never was.
+"""The one way to the machine. Probes see ``Host`` and nothing else, so a test can hand them a machine that does not exist.
 
 ``LocalHost`` (``local.py``) is this machine; ``process.py`` starts and ends the child processes behind it.
 """

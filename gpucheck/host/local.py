@@ -25,7 +25,7 @@ class LocalHost:
     """The machine this process runs on. Use as a context manager: leaving it ends every child still running."""
 
     def __init__(self, request: Request, env: Mapping[str, str] | None = None, started: float | None = None) -> None:
-        """Open the door.
+        """Begin to observe.
 
         Args:
             request: what the user asked for.

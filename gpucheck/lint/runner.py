@@ -92,15 +92,6 @@ def _late(file: str, remaining: Callable[[], float]) -> Failure:
     return Failure(file, None, None, None, str(problem))
 
 
-def lint_text(text: str, rules: Sequence[Rule]) -> list[Problem]:
-    """Lint a program given as text.
-
-    Raises:
-        Unreadable: it can't be parsed.
-    """
-    return lint_program(source.Program(text, (), written=text), rules, "<text>")
-
-
 def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
     """Lint a program, its findings in the order of its lines.
 

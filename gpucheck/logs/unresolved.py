@@ -1,4 +1,4 @@
-"""The events of a log that nothing later takes back."""
+"""The events of a log that no later line resolves."""
 
 import re
 

@@ -7,7 +7,7 @@ START_SECONDS = 15.0  # for NVML to come up once more: it has answered in this r
 
 
 def start(host: Host) -> Child:
-    """A sampler at work. It ends with ``StopSampling``, or with the run.
+    """A sampler that runs. It ends with ``StopSampling``, or with the run.
 
     Raises:
         RuntimeError: NVML can't be asked, or does not answer.

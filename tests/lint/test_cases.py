@@ -10,12 +10,17 @@ import pytest
 
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import load_rules as load_machine_rules
+from gpucheck.lint import source
 from gpucheck.lint.pages import ROWS, example, load_rules
-from gpucheck.lint.runner import lint_text
+from gpucheck.lint.runner import lint_program
 from gpucheck.lint.script import Script
 
 CASES = pathlib.Path(__file__).parent.parent / "cases" / "lint"
 RULES = {rule.code: rule for rule in load_rules()}
+
+
+def lint_text(text, rules):
+    return lint_program(source.Program(text, (), written=text), rules, "<text>")
 
 
 def programs(folder):

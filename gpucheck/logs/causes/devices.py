@@ -44,7 +44,7 @@ def _startup_failure(events: Events, code: str) -> StartupFailure | None:
 
 
 def no_nvidia_gpu(events: Events) -> Cause | None:
-    """The driver's own word, or what follows from the log as a whole. A job that needs no GPU may be meant to have none."""
+    """The driver says so, or it follows from the log as a whole. A job that needs no GPU may be meant to have none."""
     failure = _startup_failure(events, "no-nvidia-gpu")
     if failure is None:
         return None
@@ -133,7 +133,7 @@ def mig_misconfigured(events: Events) -> Cause | None:
 
 
 def device_permission_denied(events: Events) -> Cause | None:
-    """A refused device file, or NVML's word for it: "Unknown Error" at its start means a container that lost its devices."""
+    """A refused device file, or NVML says so: "Unknown Error" at its start means a container that lost its devices."""
     denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
     denied += events.nvml_refusals(*_NVML_DENIED)
     if not reported(events, "gpu"):

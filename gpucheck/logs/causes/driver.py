@@ -62,7 +62,7 @@ def driver_missing(events: Events) -> Cause | None:
 
 
 def driver_not_loaded(events: Events) -> Cause | None:
-    """The module's or NVML's own word, else what follows from the log as a whole."""
+    """The module or NVML says so, else what follows from the log as a whole."""
     failed = module_failures(events)
     foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
     silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
@@ -111,7 +111,7 @@ def driver_library_missing(events: Events) -> Cause | None:
 
 
 def driver_too_old(events: Events) -> Cause | None:
-    """CUDA's or the container runtime's word for it; but CUDA's runtime says so where there is no driver, too."""
+    """CUDA or the container runtime says so; but CUDA's runtime says it where there is no driver, too."""
     named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
     named += [event for event in events.without_later_gpu_use(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "222"]
     failure = events.infer(infer_startup_failure)
@@ -128,7 +128,7 @@ def driver_too_old(events: Events) -> Cause | None:
 
 
 def driver_library_mismatch(events: Events) -> Cause | None:
-    """Two versions that differ, or NVML's or CUDA's word for it."""
+    """Two versions that differ, or NVML or CUDA says so."""
     compat = events.cuda_refusals(_COMPAT_REFUSED)
     named = [
         *events.without_later_gpu_use(Kind.DRIVER_MISMATCH),

@@ -92,7 +92,7 @@ def _gpu(events: Events) -> tuple[Capability | None, str | None]:
 
 
 def gpu_too_old(events: Events) -> Cause | None:
-    """TensorFlow's or PyTorch's word that they pass the GPU over, or a missing kernel on a GPU of an old generation."""
+    """TensorFlow or PyTorch says that it ignores the GPU, or a missing kernel on a GPU of an old generation."""
     gpu = events.infer(infer_unsupported_gpu)
     if gpu is None or not gpu.old:
         return None

@@ -51,7 +51,7 @@ def _addresses(events: list[Event]) -> list[str]:
 
 
 def gpu_lost(events: Events) -> Cause | None:
-    """The kernel's or NVML's word for a GPU that is gone; a handle that fails while other GPUs answer is one, too."""
+    """The kernel or NVML says that a GPU is lost; a handle that fails while other GPUs answer is one, too."""
     reports = reported(events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
     if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
@@ -70,7 +70,7 @@ def gpu_lost(events: Events) -> Cause | None:
 
 
 def ecc_errors(events: Events) -> Cause | None:
-    """The kernel's, CUDA's or a report's word for lost data, or for a repair that failed or waits."""
+    """The kernel, CUDA or a report names lost data, or a repair that failed or waits."""
     reports = reported(events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
     lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
@@ -101,7 +101,7 @@ def ecc_errors(events: Events) -> Cause | None:
 
 
 def nvlink_down(events: Events) -> Cause | None:
-    """The kernel's, CUDA's or nvidia-smi's word for a link; what an Xid calls Nonfatal has repaired itself.
+    """The kernel, CUDA or nvidia-smi says that a link is down; what an Xid calls Nonfatal has repaired itself.
 
     An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
     """

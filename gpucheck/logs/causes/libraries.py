@@ -70,7 +70,7 @@ def infer_library_failure(events: Events) -> LibraryFailure | None:
 
 
 def _named_in_python(events: Events) -> LibraryFailure | None:
-    """A framework's own word for it, where no loader missed a file."""
+    """A framework says so, where no loader missed a file."""
     tried = events.without_later_gpu_use(
         Kind.CUDNN_FAILED, Kind.CUDNN_VERSION_MISMATCH, Kind.OUT_OF_MEMORY
     )  # it failed for a reason of its own
@@ -141,7 +141,7 @@ def _failure(events: Events, code: str) -> LibraryFailure | None:
 
 
 def cuda_libraries_missing(events: Events) -> Cause | None:
-    """The loader's or TensorFlow's word for it. The CUDA runtime alone is missed on every machine without a GPU, too."""
+    """The loader or TensorFlow says so. The CUDA runtime alone is missed on every machine without a GPU, too."""
     failure = _failure(events, "cuda-libraries-missing")
     if failure is None:
         return None
@@ -151,7 +151,7 @@ def cuda_libraries_missing(events: Events) -> Cause | None:
 
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
-    """pip laid the libraries down, or opened their neighbours, and the loader does not find them."""
+    """pip installed the libraries, or others beside them were opened, and the loader does not find them."""
     failure = _failure(events, "cuda-libraries-unreachable")
     if failure is None:
         return None
@@ -199,7 +199,7 @@ def cudnn_missing(events: Events) -> Cause | None:
 
 
 def libdevice_missing(events: Events) -> Cause | None:
-    """XLA's word for it; its first one is only a warning, after which much still works."""
+    """XLA says so; its first message is only a warning, after which much still works."""
     ptxas = {event.line + 1 for event in events.of(Kind.PTXAS_MISSING)}
     missing = [event for event in events.unresolved(Kind.LIBDEVICE_MISSING) if not _searched_for_ptxas(event, ptxas)]
     if not missing:

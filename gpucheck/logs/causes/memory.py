@@ -21,7 +21,7 @@ def is_kernel_fault(event: Event) -> bool:
 
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
-    """An allocation on the device failed for good."""
+    """An allocation on the device failed, and was not repeated with success."""
     failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
     if not failed and not any(_of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
         # what is printed of an allocation without its allocator's name may be the host's

@@ -159,7 +159,7 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
-    """pip's word that it has no such release."""
+    """pip says that it has no such release."""
     refused = _refused(events, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
@@ -183,7 +183,7 @@ def macos_no_cuda(events: Events) -> Cause | None:
 
 
 def windows_native_unsupported(events: Events) -> Cause | None:
-    """TensorFlow's own word; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
+    """TensorFlow says so; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
     refused = _refused(events, "windows-native-unsupported")
     lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
     if not lines:
@@ -212,7 +212,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
-    """Python's word for it, about the package itself and not about a part of it; pip's, where it is in another environment."""
+    """Python says so of the package itself and not of a part of it; or pip, where it is in another environment."""
     missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
     if not missing or events.infer(infer_bypassed_backend):
         return None

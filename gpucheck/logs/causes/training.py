@@ -15,7 +15,7 @@ _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 
 
 def loss_not_falling(events: Events) -> Cause | None:
-    """Somebody's word for it, or epochs that end with the loss and the accuracy of a guess. Both may still be meant so."""
+    """Somebody says so, or epochs that end with the loss and the accuracy of a guess. Both may still be meant so."""
     guesses = events.of(Kind.LOSS_AT_CHANCE)
     last = events.of(Kind.LOSS_AT_CHANCE, Kind.TRAINING_PROGRESS)[-1:]
     if len(guesses) < _ENOUGH or guesses[-1].line != last[0].line:

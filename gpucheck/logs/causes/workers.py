@@ -55,7 +55,7 @@ def multi_worker_fit_unsupported(events: Events) -> Cause | None:
 
 
 def peer_access_unavailable(events: Events) -> Cause | None:
-    """A refusal, which may have stopped training; or NCCL's word that it does without."""
+    """A refusal, which may have stopped training; or NCCL says that it does without."""
     if refused := events.unresolved(Kind.PEER_ACCESS_UNAVAILABLE):
         stopped = events.unresolved(Kind.NCCL_FAILED, Kind.CUDA_ERROR, Kind.TRACEBACK)
         summary = f"GPUs refuse each other peer access: {short(refused[0].text)}."

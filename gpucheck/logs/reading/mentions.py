@@ -1,4 +1,4 @@
-"""Lines that speak of a failure without one: source text that holds a message, advice for a case that may come, tables of codes.
+"""Lines that mention a failure without one: source text that holds a message, advice for a case that may come, tables of codes.
 
 A cause that a text only speaks of is worth naming, and no alarm: nothing shows that it came to pass.
 """

@@ -12,8 +12,6 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.model import Assignment, Finding, Fix, Severity, Skip, saw
 
-# A pasted log does not tell the TensorFlow, nor its CUDA.
-INSTALL_TOOLS = Fix(text="Install NVIDIA's compiler tools", command='python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"')
 WITHOUT_XLA = Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)")
 
 

@@ -70,7 +70,7 @@ _ON_HOST = (
 def check(
     stack: CudaStack, kernel_module: KernelModule, environment: Environment | None, outcomes: TrainingOutcomes
 ) -> Finding | None:
-    """NVML's or CUDA's own word for it; where CUDA works, there is no mismatch that matters."""
+    """NVML or CUDA says so; where CUDA works, there is no mismatch that matters."""
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus or stack.given_no_gpu:
         return None
@@ -95,7 +95,7 @@ def check(
 
 
 def _mismatch(driver: Driver, cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
-    """Who speaks of a mismatch."""
+    """Who reports a mismatch."""
     return (
         *(saw(driver, "result", "result_name") if driver.result == _NVML_MISMATCH else ()),
         *(saw(cuda, "result", "result_name") if cuda.result in (_CUDA_MISMATCH, _CUDA_COMPAT_REFUSED) else ()),

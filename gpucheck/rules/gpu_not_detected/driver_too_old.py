@@ -55,7 +55,7 @@ _TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
 def check(
     stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
-    """Compare the newest CUDA that the driver speaks with the major version that TensorFlow's release was built with."""
+    """Compare the newest CUDA that the driver supports with the major version that TensorFlow's release was built with."""
     installed, cuda = installation.packages.tensorflow, stack.cuda
     if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
         return None
@@ -93,7 +93,7 @@ def check(
 
 
 def _refused(stack: CudaStack) -> Finding:
-    """The driver's own word: its library asks for more than the driver below it can do."""
+    """The driver says so: its library asks for more than the driver below it can do."""
     cuda, driver = stack.cuda, stack.driver
     result = results.cuda(str(cuda.result or 0))
     name = cuda.result_name or (result.name if result is not None else "error")

@@ -45,7 +45,7 @@ _NVML_NOT_READY = 27
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
 def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Finding | None:
-    """CUDA's own word for it; NVML's only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
+    """CUDA says so; NVML counts only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
     driver, cuda = stack.driver, stack.cuda
     if stack.counts_gpus:
         return None

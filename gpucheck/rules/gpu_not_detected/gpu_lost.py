@@ -77,7 +77,7 @@ class LostGpu(NamedTuple):
     ),
 )
 def check(stack: CudaStack, xids: XidReports) -> Finding | None:
-    """NVML's word for a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
+    """NVML says so of a GPU, a device file that answers EIO, a GPU that its driver holds and does not list, or an Xid."""
     driver, gpus, reports = stack.driver, xids.gpus, xids.of("gpu")
     lost = [
         *_unanswering(stack, gpus),

@@ -92,6 +92,3 @@ def _fixes(installation: Installation, capability: tuple[int, int]) -> tuple[Fix
         ),
         newer,
     )
-
-
-_text = version_text

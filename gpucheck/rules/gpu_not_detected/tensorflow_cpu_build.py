@@ -70,7 +70,7 @@ _REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-
     ),
 )
 def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend: KerasBackend) -> Finding | Skip | None:
-    """TensorFlow's own word first; without an import, the package's name and the platform. Then the other backend's word."""
+    """What TensorFlow says first; without an import, the package's name and the platform. Then what the other backend says."""
     request, backend = keras_backend.request, keras_backend.backend
     if tpu.expected or request.gpuless:
         return None  # a build for TPUs has no GPU code, and needs none

@@ -42,7 +42,7 @@ FIX = (
 
 @rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("nccl-failed", "peer-access-unavailable", "scaling-inefficient"))
 def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
-    """Links of one GPU are down that its fabric, or its sisters in this machine, show should be up; or an Xid says so."""
+    """Links of one GPU are down that its fabric, or the others of this machine, show should be up; or an Xid says so."""
     gpus, pci = xids.gpus, xids.pci
     linked = [gpu for gpu in gpus.gpus if gpu.nvlinks] if gpus is not None else []
     switched = pci is not None and bool(pci.nvswitches)

@@ -31,7 +31,7 @@ from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
 
-TOLERATED = {"driver", "python"}  # they speak to no other worker
+TOLERATED = {"driver", "python"}  # other workers need not share them
 _FIX = (
     Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
     Fix(

@@ -69,7 +69,7 @@ def check(request: Request | None, state: TpuState, container: Container | None)
 
 
 def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Finding:
-    """Nothing but the request speaks of a TPU."""
+    """Nothing but the request names a TPU."""
     name = Fix(text="If the TPU is elsewhere on the network, name it: export TPU_NAME=NAME")
     return Finding(
         summary="No TPU found: --strategy tpu asks for one, and nothing on this machine announces one: no chip on the PCI bus,"
