@@ -8,6 +8,7 @@
 # make lab          inject every fault of tests/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
+# make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
 # make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -27,7 +28,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz lab-chosen lab chaos lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns lab-chosen lab chaos lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -47,6 +48,9 @@ lab-chosen: compiled $(VENV)/.test
 test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras
 	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
 	$(BIN)/nox
+
+patterns: compiled
+	$(BIN)/python tools/slow_patterns.py
 
 fuzz: $(VENV)/.test
 	FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) --timeout 3000 tests/fuzz $(ARGS)

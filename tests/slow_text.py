@@ -35,6 +35,17 @@ def seconds(search, line):
     return time.thread_time() - begun
 
 
+def repeats_endlessly(pattern):
+    """Whether a repeat in it has no most."""
+
+    def endless(value):
+        if isinstance(value, (parser.SubPattern, list, tuple)):
+            return any(endless(part) for part in value)
+        return value is op.MAXREPEAT
+
+    return endless(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+
+
 class _Samples:
     """Text that a part of a pattern matches; ``last``: by the last of its alternatives, else by the first."""
 

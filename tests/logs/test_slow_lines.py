@@ -24,6 +24,13 @@ def test_no_pattern_is_slow_on_a_line_made_for_it():
     assert slow == {}
 
 
+def test_every_repeat_of_a_pattern_has_a_most():
+    """So that the time it takes grows with the line, and not with its square: what is read from the pattern needs no clock."""
+    endless = {entry.regex for entry in reader.PATTERNS if slow_text.repeats_endlessly(re.compile(reader.bounded(entry.regex)))}
+    assert endless == set()
+    assert slow_text.repeats_endlessly(re.compile("a|(?:b[c*]d+)"))
+
+
 def test_a_slow_pattern_is_noticed():
     for pattern in (r"(?P<path>[^\s:]{0,160}Cache[^\s:]*).{0,60}?no space", r'(?:t=(?:"[^"]*"|\S+) +)+m', r"(?:\w+\.)*Error: "):
         compiled = re.compile(pattern)
@@ -52,7 +59,7 @@ def _patterns():
         length = _LONGEST if entry.continuation_lines else _LONGEST // 2
         known[entry.regex] = entry.kind, max(length, known.get(entry.regex, ("", 0))[1])
     for source, (kind, length) in known.items():
-        pattern = re.compile(source)
+        pattern = re.compile(reader.bounded(source))
         yield f"{kind}: {source[:40]}", pattern, pattern.search, length
     for module in pkgutil.walk_packages(gpucheck.logs.__path__, "gpucheck.logs."):
         for name, pattern in vars(importlib.import_module(module.name)).items():

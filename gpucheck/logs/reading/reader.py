@@ -21,6 +21,8 @@ _ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many
 _SHAPES = 4000  # such families that are counted
 _FAMILIAR = 1 << 16  # lines, but for their digits, of which is remembered whether they hold a literal
 _NOTHING = 0  # the shape of lines without a literal
+_LONGEST_REPEAT = 512
+_REPEAT = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+]|(?<=\d),(?=\})")  # an escape and a set of characters are passed over
 
 PATTERNS = (*origin.PATTERNS, *patterns.load(), *harmless.PATTERNS, *unknown_errors.PATTERNS)
 
@@ -205,4 +207,10 @@ def _literals() -> Literals:
 
 @cache
 def _compiled(regex: str) -> "re.Pattern[str]":
-    return re.compile(regex)
+    return re.compile(bounded(regex))
+
+
+def bounded(regex: str) -> str:
+    """The regex with a most for every repeat: without one, it takes quadratic time where what it repeats goes on and on."""
+    most = {"*": f"{{0,{_LONGEST_REPEAT}}}", "+": f"{{1,{_LONGEST_REPEAT}}}", ",": f",{_LONGEST_REPEAT}"}
+    return _REPEAT.sub(lambda sign: most.get(sign[0], sign[0]), regex)
