@@ -75,9 +75,9 @@ def dotenv(assignments: tuple[Assignment, ...], env: Mapping[str, str]) -> str:
         done = applied([assignment], done)
         name, value = assignment.variable, done.get(assignment.variable)
         if not assignment.apply or value is None:
-            parts.append(f"# {assignment.reason}\n# (a .env file can't say it) unset {name}\n")
+            parts.append(f"# {_reason(assignment)}\n# (a .env file can't say it) unset {name}\n")
         else:
-            parts.append(f"# {assignment.reason}\n{name}={_dotenv_value(value)}\n")
+            parts.append(f"# {_reason(assignment)}\n{name}={_dotenv_value(value)}\n")
     return "".join(parts)
 
 
@@ -95,16 +95,22 @@ SHELLS: dict[str, Callable[[tuple[Assignment, ...], Mapping[str, str]], str]] = 
 }
 
 
+def _reason(assignment: Assignment) -> str:
+    """Why, on one line: what stood behind a line's end would be no comment any more, and a path may hold one."""
+    return " ".join(assignment.reason.split())
+
+
 def _lines(assignments: tuple[Assignment, ...], render: Callable[[Assignment], str], *, trailing: bool = False) -> str:
     parts = []
     for assignment in assignments:
         line = render(assignment)
         if not assignment.apply:
-            parts.append(f"# {assignment.reason}: {line.removeprefix('# ')}\n")
+            suggested = line.removeprefix("# ").replace("\n", "\n# ")
+            parts.append(f"# {_reason(assignment)}: {suggested}\n")
         elif trailing:
-            parts.append(f"{line}  # {assignment.reason}\n")
+            parts.append(f"{line}  # {_reason(assignment)}\n")
         else:
-            parts.append(f"# {assignment.reason}\n{line}\n")
+            parts.append(f"# {_reason(assignment)}\n{line}\n")
     return "".join(parts)
 
 

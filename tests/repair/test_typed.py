@@ -7,8 +7,10 @@ import shutil
 import subprocess
 
 import pytest
+from fakes import assignment
 from one_rule import RULES, changed
 
+from gpucheck.advice import shells
 from gpucheck.advice.shells import word
 from gpucheck.engine import manual
 from gpucheck.engine.replay import replay
@@ -17,6 +19,7 @@ from gpucheck.engine.replay import replay
 HOSTILE = 'it\'s "a" $(:>R1) `:>R2` (:>R3) ;:>R4; &:>R5 |:>R6 \n:>R7\n \\ $HOME ~ * !! {a,b} =ls #x\\'
 WORDS = (HOSTILE, *HOSTILE.split(" "), "a b", "a!b", "-", "a\\", "\\'", "\\\\n", "ü ", "~a", "$", "a\tb", "'", "''", '"', "\x1b")
 SHELLS = {"bash": ["bash"], "dash": ["dash"], "zsh": ["zsh", "-f"], "fish": ["fish", "--no-config"]}
+SHELLS_OF_ENV = {"fish": "fish"}  # every other one reads what is printed for sh
 PLACES = ("/home/user", "/usr/local", "/usr/lib", "/opt")
 
 
@@ -59,6 +62,22 @@ def test_no_command_runs_what_stands_in_a_path(shell, tmp_path):
         subprocess.run(shell, input=command + "\n", text=True, cwd=folder, env={"PATH": "", "HOME": str(tmp_path)},
                        capture_output=True, timeout=60)  # fmt: skip
         assert os.listdir(folder) == [], command
+
+
+@pytest.mark.parametrize("existing", [{}, {"LD_LIBRARY_PATH": "/x"}])
+def test_no_printed_assignment_runs_what_stands_in_it(shell, existing, tmp_path):
+    """Neither its value nor the reason that is printed beside it; and the variable holds the value, whatever it is."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    style = SHELLS_OF_ENV.get(os.path.basename(shell[0]), "sh")
+    for value in (HOSTILE, LISTABLE, "a\nb"):
+        made = assignment("LD_LIBRARY_PATH", value, bool(existing), value), assignment("CUDA_VISIBLE_DEVICES", None, False, value)
+        made += (assignment("CUDA_CACHE_PATH", value, False, value, apply=False),)
+        text = shells.SHELLS[style](made, existing) + "printf '<%s>' \"$LD_LIBRARY_PATH\"\n"
+        done = subprocess.run(shell, input=text, text=True, cwd=folder, env={"PATH": "", "HOME": str(tmp_path), **existing},
+                              capture_output=True, timeout=60)  # fmt: skip
+        assert os.listdir(folder) == [], text
+        assert done.stdout == f"<{value}{':/x' if existing else ''}>", text
 
 
 def test_a_word_comes_back_as_it_is(shell):
