@@ -15,24 +15,19 @@ _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 _ROUNDS_SECONDS = 0.5  # for what orphans leave behind in their turn
 _PAUSE_SECONDS = 0.005
 _before: list[set[int]] = []  # children that this process had when it asked for it
-_adopting: list[bool] = []
 _ours: set[int] = set()  # children that were started on purpose
 
 
 def adopt() -> None:
-    """Let orphans become children of this process, as soon as it starts one itself: that takes milliseconds."""
+    """Let orphans become children of this process. Called before there are threads, which the import of ctypes would hold up."""
     if sys.platform == "linux" and not _before:
         _before.append(set(_children()) if _any_child() else set())
+        _set_subreaper(1)
 
 
 def mark() -> dict[str, str]:
-    """What to add to the environment of a child that is about to be started; nothing where nobody asked for it."""
-    if not _before:
-        return {}
-    if not _adopting:
-        _set_subreaper(1)
-        _adopting.append(True)
-    return {MARK: str(os.getpid())}
+    """What to add to the environment of a child; nothing where nobody asked for it."""
+    return {MARK: str(os.getpid())} if _before else {}
 
 
 def started(pid: int) -> None:
@@ -43,9 +38,8 @@ def started(pid: int) -> None:
 
 def disown() -> None:
     """Take it back, for the program that takes this process' place."""
-    if _adopting:
+    if _before:
         _set_subreaper(0)
-    _adopting.clear()
     _before.clear()
 
 
