@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from gpucheck.combiners.gpu_presence import GpuPresence
+from gpucheck.combiners.installation import Installation
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Evidence, Fact, Skip, saw
 from gpucheck.probes.libraries import Libraries, Library
@@ -35,6 +36,7 @@ class LibraryFaults(Fact, frozen=True, kw_only=True):
     """What is wrong with the libraries that TensorFlow opens, and whether that keeps it from a GPU."""
 
     presence: GpuPresence
+    installation: Installation
     libraries: Libraries
     faults: tuple[Fault, ...]  # of every library, the optional ones too
     lists_gpu: bool  # TensorFlow lists a GPU: it has opened all that it requires
@@ -60,11 +62,14 @@ def find_faults(libraries: Libraries) -> tuple[Fault, ...]:
 
 
 @combiner
-def combine(presence: GpuPresence, libraries: Libraries, tensorflow: TensorFlow | None) -> LibraryFaults:
+def combine(
+    presence: GpuPresence, installation: Installation, libraries: Libraries, tensorflow: TensorFlow | None
+) -> LibraryFaults:
     """Each library by itself; whether that matters, by the GPU that is here."""
     looked_up = libraries.tensorflow is not None and bool(libraries.libraries)
     return LibraryFaults(
         presence=presence,
+        installation=installation,
         libraries=libraries,
         faults=find_faults(libraries),
         lists_gpu=tensorflow is not None and tensorflow.lists_gpu,

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from gpucheck.advice.shells import statement
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xla_toolkit import XlaToolkit
@@ -28,7 +27,6 @@ class XlaTool(NamedTuple):
 def missing_tool(
     tool: XlaTool,
     faults: LibraryFaults,
-    installation: Installation,
     outcomes: TrainingOutcomes,
     toolkit: XlaToolkit,
 ) -> Finding | Skip | None:
@@ -51,7 +49,7 @@ def missing_tool(
         summary=f"{tool.name} is {'not found' if copies else 'not installed'}{where}, and XLA, with which Keras 3 compiles models"
         f" by default, {tool.need}.",
         evidence=(*saw(libraries, f"{tool.field}.path", f"{tool.field}.elsewhere"), *outcomes.saw_events(tool.event)),
-        fix=(*reach, installation.xla_tools(libraries.tensorflow), WITHOUT_XLA),
+        fix=(*reach, faults.installation.xla_tools(libraries.tensorflow), WITHOUT_XLA),
         assignments=() if toolkit.assignment is None else (toolkit.assignment,),
         # Keras 2 compiles with XLA only where it is told to.
         severity=None if release is None or versions.at_least(release.minor, "2.16") else Severity.WARNING,

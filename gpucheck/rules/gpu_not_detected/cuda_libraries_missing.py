@@ -42,7 +42,6 @@ References:
 """
 
 from gpucheck.advice.wording import listing
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Scope, Severity, Skip, saw
@@ -59,8 +58,9 @@ from gpucheck.model import Finding, Scope, Severity, Skip, saw
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """No copy anywhere, and not of cuDNN alone, which has a page of its own."""
+    installation = faults.installation
     missing = faults.blocking("missing")
     if isinstance(missing, Skip):
         return missing

@@ -55,8 +55,9 @@ from gpucheck.probes.packages import Packages
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """A copy lies on this machine, and none where the loader looks."""
+    installation = faults.installation
     unreachable = faults.blocking("unreachable")
     if isinstance(unreachable, Skip):
         return unreachable

@@ -39,7 +39,6 @@ import re
 from collections.abc import Iterator
 
 from gpucheck.advice.wording import listing
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
@@ -61,8 +60,9 @@ from gpucheck.probes.packages import Packages
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
+    installation = faults.installation
     missing = faults.blocking("missing")
     if isinstance(missing, Skip):
         return missing

@@ -59,8 +59,9 @@ from gpucheck.probes.libraries import Libraries
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Nothing is missing but cuDNN, or parts beside the copy that wins."""
+    installation = faults.installation
     if faults.presence.here and faults.libraries.cudnn_parts_missing:
         return _partial(faults.libraries, installation, outcomes)
     missing = faults.blocking("missing")

@@ -51,8 +51,9 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
     scope=Scope.ENVIRONMENT,
     explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(faults: LibraryFaults, gpus: CudaGpus, installation: Installation, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
+    installation = faults.installation
     if not faults.presence.here or outcomes.trained_on_gpu():
         return faults.presence.skip
     libraries = faults.libraries

@@ -30,7 +30,6 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xla_toolkit import XlaToolkit
@@ -54,8 +53,6 @@ _LIBDEVICE = XlaTool(
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
-def check(
-    faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes, toolkit: XlaToolkit
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    return missing_tool(_LIBDEVICE, faults, installation, outcomes, toolkit)
+    return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)

@@ -51,8 +51,9 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """What wins is no sound library; an optional one is only a warning."""
+    installation = faults.installation
     if not faults.presence.here:
         return faults.presence.skip
     if faults.unknown:

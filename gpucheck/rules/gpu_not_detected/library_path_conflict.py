@@ -66,8 +66,9 @@ class Conflict(NamedTuple):
         "training-crashed",
     ),
 )
-def check(faults: LibraryFaults, packages: Packages) -> Finding | Skip | None:
+def check(faults: LibraryFaults) -> Finding | Skip | None:
     """Another version wins; an error only where the two are known not to work together."""
+    packages = faults.installation.packages
     if not faults.presence.here:
         return faults.presence.skip
     if faults.unknown:

@@ -29,7 +29,6 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import LibraryFaults
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.combiners.xla_toolkit import XlaToolkit
@@ -50,8 +49,6 @@ _PTXAS = XlaTool(
 
 
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("libdevice-missing", "training-failed", "training-crashed"))
-def check(
-    faults: LibraryFaults, installation: Installation, outcomes: TrainingOutcomes, toolkit: XlaToolkit
-) -> Finding | Skip | None:
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
     """Not where XLA looks, and no compiled step on a GPU that went well without it."""
-    return missing_tool(_PTXAS, faults, installation, outcomes, toolkit)
+    return missing_tool(_PTXAS, faults, outcomes, toolkit)
