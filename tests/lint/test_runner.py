@@ -9,13 +9,19 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 import gpucheck
-from gpucheck.lint import runner
+from gpucheck.lint import runner, source
 from gpucheck.lint.pages import load_rules, words
-from gpucheck.lint.runner import lint, lint_text
+from gpucheck.lint.runner import lint, lint_program
 from gpucheck.lint.script import Script
 from gpucheck.lint.source import Unreadable
 
 RULES = load_rules()
+
+
+def lint_text(text, rules):
+    return lint_program(source.Program(text, (), written=text), rules, "<text>")
+
+
 LATE = "import tensorflow as tf\ntf.zeros(3)\nfor g in tf.config.list_physical_devices('GPU'):\n    {}\n"
 SET = "tf.config.experimental.set_memory_growth(g, True)"
 
