@@ -4,6 +4,7 @@ import hashlib
 import json
 import pathlib
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable
 
@@ -47,7 +48,7 @@ ENVIRONMENT = {"COLUMNS": "100", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EP
 
 def printed(*args: str, given: bytes | None = None) -> str:
     """Standard output and the exit code of a command."""
-    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given)
+    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given, obj=time.monotonic())
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.stdout + (f"{done.stderr}exit code {done.exit_code}\n" if done.exit_code else "")
