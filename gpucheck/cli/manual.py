@@ -1,5 +1,6 @@
 """The commands that only read the project itself, or a log: the manual, the table, the schema, the completion scripts."""
 
+import math
 from typing import Any
 
 import click
@@ -17,12 +18,11 @@ from gpucheck.cli.screen import look, show, standard_input
 @click.option(
     "--timeout",
     type=SECONDS,
-    default=READ_SECONDS,
-    show_default=True,
-    help="Limit for a log; what was read by then is explained. Of a pipe, too, whose writer may then get SIGPIPE.",
+    show_default=f"{READ_SECONDS:g}, and none for -",
+    help="Limit for a log; what was read by then is explained.",
 )
 @click.pass_obj
-def explain(started: float, /, what: str, style: str, color: str, verbose: bool, timeout: float) -> None:
+def explain(started: float, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
     """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
@@ -40,8 +40,11 @@ def explain(started: float, /, what: str, style: str, color: str, verbose: bool,
     if what in rules:
         _explain_code(rules[what], style, color)
     else:
-        watchdog.end_at(started + timeout)
-        _explain_log(what, rules, style, color, verbose, reading_ends(started, timeout))
+        # The writer of a pipe may be a training of hours, and an end of reading would end it too.
+        limit = timeout or (math.inf if what == "-" else READ_SECONDS)
+        if limit < math.inf:
+            watchdog.end_at(started + limit)
+        _explain_log(what, rules, style, color, verbose, reading_ends(started, limit))
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:

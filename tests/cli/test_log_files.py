@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import marshal
 import os
@@ -12,8 +13,10 @@ import sys
 import time
 
 import pytest
+from click.testing import CliRunner
 from command import gpucheck
 
+from gpucheck.cli.group import cli
 from gpucheck.files import text
 from gpucheck.files.limited import Limited
 from gpucheck.files.read import Refused
@@ -157,3 +160,16 @@ def test_a_packed_log_that_is_cut_for_want_of_time_is_not_called_damaged():
         return b""
 
     assert "".join(text.lines(stream, "train.log.gz")) != ""
+
+
+def test_standard_input_is_read_to_its_end_unless_a_limit_is_asked_for(tmp_path):
+    """Its writer may be a training of hours, which the end of reading would end too."""
+    (tmp_path / "train.log").write_text(LOG)
+
+    def cut(*args):
+        began = time.monotonic() - 10_000
+        done = CliRunner().invoke(cli, ["explain", *args, "--format", "json"], input=LOG, obj=began)
+        return json.loads(done.stdout)["facts"]["log"]["cut"]
+
+    assert cut("-") is None
+    assert [cut("-", "--timeout", "60"), cut(str(tmp_path / "train.log"))] == ["the time limit was reached (--timeout)"] * 2
