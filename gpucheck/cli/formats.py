@@ -117,7 +117,8 @@ def delivery(
     """
     files = [*([(style, target)] if target not in (None, "-") else []), *reports]
     for name in (style, *(name for name, _ in reports)):
-        _load(name)
+        if FORMATS[name].extra:  # the others are sure to be there, and are loaded while nothing waits for it
+            _load(name)
     places: list[str] = []
     for _, path in files:
         try:

@@ -1,32 +1,37 @@
 """What this run's own log says went wrong, as far as no training that was tried here shows otherwise."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gpucheck.advice.xid import advice
 from gpucheck.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.engine.plugin import combiner
-from gpucheck.logs.causes import judge
-from gpucheck.logs.causes.cause import Cause
-from gpucheck.logs.causes.memory import is_kernel_fault
 from gpucheck.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
+
+if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
+    from gpucheck.logs.causes.cause import Cause
 
 
 class LogCauses(Fact, frozen=True, kw_only=True):
     """The causes that the log names, by their codes."""
 
     outcomes: TrainingOutcomes
-    named: dict[str, Cause]
+    named: "dict[str, Cause]"
 
     @property
     def kernel_failed(self) -> bool:
         """Whether the log tells of a kernel that broke the rules, after which every call fails."""
+        if not self.outcomes.events:
+            return False
+        from gpucheck.logs.causes.memory import is_kernel_fault
+
         return any(is_kernel_fault(event) for event in self.outcomes.events)
 
-    def alarm(self, code: str) -> Cause | None:
+    def alarm(self, code: str) -> "Cause | None":
         """That cause; None where training, tried here, went well all the same."""
         return None if self.outcomes.went_well else self.named.get(code)
 
-    def evidence(self, cause: Cause | None) -> tuple[Evidence, ...]:
+    def evidence(self, cause: "Cause | None") -> tuple[Evidence, ...]:
         """The lines that it rests on."""
         cited = cause.events if cause is not None else ()
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
@@ -59,7 +64,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         cause = self.alarm(code)
         return self.finding(cause, fix) if cause is not None else None
 
-    def finding(self, cause: Cause, fix: tuple[Fix, ...]) -> Finding:
+    def finding(self, cause: "Cause", fix: tuple[Fix, ...]) -> Finding:
         """The cause as a rule's finding."""
         return Finding(
             summary=cause.summary,
@@ -73,4 +78,8 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 @combiner
 def combine(outcomes: TrainingOutcomes) -> LogCauses:
     """None without a log."""
-    return LogCauses(outcomes=outcomes, named=judge(outcomes.log) if outcomes.log is not None else {})
+    if outcomes.log is None:
+        return LogCauses(outcomes=outcomes, named={})
+    from gpucheck.logs.causes import judge
+
+    return LogCauses(outcomes=outcomes, named=judge(outcomes.log))
