@@ -1,11 +1,11 @@
 # make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
 # make smoke-test   the recurring check: the training jobs only
 # make quick        the tests that one runs all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
-# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/lab
-# make lab-chosen   the faults of tests/lab that TensorFlow must show, one per code; continuous integration runs lint, test and this
+# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
+# make lab-chosen   the faults of tests/cases/lab that TensorFlow must show, one per code; continuous integration runs lint, test and this
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
 # make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
-# make lab          inject every fault of tests/lab and print which root cause was named
+# make lab          inject every fault of tests/cases/lab and print which root cause was named
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it

@@ -3,7 +3,7 @@
 [A title says what the cases have in common]
 # Why this is so, in a sentence.
 given for all cases of this title
--- what is different in this case
+-- what is different in this case, or its name
 given for this case
 -> what must come out
 """
@@ -16,6 +16,7 @@ class Case(NamedTuple):
     """What is given, and what must come out."""
 
     title: str
+    name: str  # what stands behind "--"; "" without
     first: int  # the place of its first expected line in the file
     given: list[str]  # a line that ends with a colon has the indented lines below it, too
     expected: list[str]
@@ -23,16 +24,16 @@ class Case(NamedTuple):
 
 def read(path, expected=re.compile("-> ")):
     """The cases of a file; ``expected`` tells the lines that must come out from those that are given."""
-    title, shared, own, wanted, first = "", [], [], [], 0
+    title, name, shared, own, wanted, first = "", "", [], [], [], 0
     for place, line in enumerate([*path.read_text().splitlines(), "["]):
         if wanted and not expected.match(line):
-            yield Case(title, first, [*shared, *own], wanted)
+            yield Case(title, name, first, [*shared, *own], wanted)
             own, wanted = [], []
         if line.startswith("["):
             assert not own, (path, place)
-            title, shared = line.strip("[]"), []
+            title, name, shared = line.strip("[]"), "", []
         elif line.startswith("--"):
-            shared, own = [*shared, *own], []
+            name, shared, own = line.strip("- "), [*shared, *own], []
         elif expected.match(line):
             first = first if wanted else place
             wanted = [*wanted, line]

@@ -35,16 +35,15 @@ class Fault(NamedTuple):
     """One thing that can be wrong, injected into a machine on which all else is well."""
 
     name: str
-    expected: str | tuple[str, ...]  # codes of which the first finding must have one; NOTHING: no error is found
+    expected: tuple[str, ...]  # codes of which the first finding must have one; NOTHING: no error is found
     exit: int = 1
     level: str = QUICK
     scenario: Mapping[str, object] = {}  # of the fake driver
-    env: Mapping[str, str | None] = {}  # None: taken out
+    env: Mapping[str, str] = {}
     args: tuple[str, ...] = ()
-    machine: Machine | None = (
-        None  # None: the one that belongs to the scenario, or without namespaces the one that runs the tests
-    )
-    build: Callable[["Trial"], None] | None = None  # whatever else has to be broken
+    # None: the one that belongs to the scenario, or without namespaces the one that runs the tests
+    machine: Machine | None = None
+    build: tuple[Callable[["Trial"], None], ...] = ()  # whatever else has to be broken
     limit_seconds: float | None = None  # of the whole run; None: the level's
     also: tuple[str, ...] = ()  # codes that must be among the findings too
     verdict: str | None = None  # None: any that goes with the exit code
@@ -68,10 +67,11 @@ class Trial:
         )
         self.wrapper: list[str] = []
         self.python: str | None = None  # None: the environment's; "": gpucheck's own
-        self.cwd = folder
 
     def own_environment(self, *, packages: bool = True) -> Environment:
-        """A variation of the environment, to be broken; it is the one examined."""
+        """A variation of the environment, to be broken; it is the one examined. Made once."""
+        if self.environment is not self.bench.environment:
+            return self.environment
         self.environment = self.bench.environment.copy(self.folder / "env", packages=packages)
         self.env["LD_LIBRARY_PATH"] = self.environment.cusolver
         self.env["PATH"] = f"{self.environment.folder}/bin:{SYSTEM_PATH}"
@@ -80,6 +80,11 @@ class Trial:
     def search_first(self, *folders: pathlib.Path | str) -> None:
         """Put folders at the head of LD_LIBRARY_PATH."""
         self.env["LD_LIBRARY_PATH"] = ":".join([*map(str, folders), self.env.get("LD_LIBRARY_PATH", "")])
+
+    def set_variables(self, env: Mapping[str, str]) -> None:
+        """The fault's environment variables, which may name folders of the trial and variables that are set."""
+        names = {"folder": self.folder, "environment": self.environment.folder, "shared": self.bench.environment.folder}
+        self.env.update({name: value.format_map({**names, **self.env}) for name, value in env.items()})
 
     def shell(self, line: str) -> None:
         """A line of shell before the command, such as a ulimit."""
@@ -128,12 +133,9 @@ class Bench:
                 raise Unavailable(self.no_machines)
             if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
                 raise Unavailable("needs root: device files are made, or privileges given up")
-            trial.env.update({name: value for name, value in fault.env.items() if value is not None})
-            for name, value in fault.env.items():
-                if value is None:
-                    trial.env.pop(name, None)
-            if fault.build is not None:
-                fault.build(trial)
+            for step in fault.build:
+                step(trial)
+            trial.set_variables(fault.env)
             return self._run(fault, trial)
         except Unavailable as error:
             return Result("-", None, 0.0, (), {}, skipped=str(error))
@@ -166,7 +168,7 @@ class Bench:
         process = subprocess.Popen(
             command,
             env=self.surroundings(trial, fault.scenario),
-            cwd=trial.cwd,
+            cwd=trial.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -215,12 +217,8 @@ def _misnamed(fault: Fault, findings: list[dict], named: str) -> list[str]:
     if fault.expected == NOTHING:
         if any(finding["severity"] == "error" for finding in findings):
             problems.append(f"cries wolf: {codes}")
-    elif not findings or findings[0]["explained_by"] is not None or named not in _several(fault.expected):
-        problems.append(f"named {named} instead of {' or '.join(_several(fault.expected))}; all: {codes}")
+    elif not findings or findings[0]["explained_by"] is not None or named not in fault.expected:
+        problems.append(f"named {named} instead of {' or '.join(fault.expected)}; all: {codes}")
     if missing := set(fault.also) - set(codes):
         problems.append(f"does not mention {sorted(missing)}; all: {codes}")
     return problems
-
-
-def _several(expected: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (expected,) if isinstance(expected, str) else expected

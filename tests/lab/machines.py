@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 UNSHARE = ("--mount",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ("--user", "--map-root-user", "--mount")
-NODES = ("nvidiactl", "nvidia-uvm", "nvidia0")
+# Another user's device file, which root may not open either once it has given up its privilege over files.
+CLOSED = "rm dev/{name} 2>/dev/null || {{ umount dev/{name}; rm dev/{name}; }}; mknod dev/{name} c 1 3; chown 1:1 dev/{name}; chmod 600 dev/{name}"
 
 # The new root has the old one's folders, without the files by which a container is known.
 SCRIPT = """
@@ -50,9 +51,8 @@ exec chroot "$root" /bin/sh -c 'cd "$0" && PATH=$1 && shift && exec "$@"' "$here
 
 def around(scenario: Mapping[str, object]) -> "Machine":
     """The machine that belongs to a fake driver's scenario."""
-    count, version = int(str(scenario.get("gpus", 1))), str(scenario.get("driver_version", ""))
-    nodes = (*NODES, *(f"nvidia{number}" for number in range(1, count)))
-    return Machine(gpus=count, nodes=nodes, module=version if version[:1].isdigit() else "580.159.04")
+    version = str(scenario.get("driver_version", ""))
+    return Machine(gpus=int(str(scenario.get("gpus", 1))), module=version if version[:1].isdigit() else "580.159.04")
 
 
 class Machine(NamedTuple):
@@ -62,18 +62,26 @@ class Machine(NamedTuple):
     bound: str | None = "nvidia"  # the kernel driver that holds the GPUs
     module: str | None = "580.159.04"  # version of the loaded kernel module; None: it is not loaded
     uvm: bool = True  # nvidia_uvm is loaded
-    nodes: tuple[str, ...] = NODES
+    nodes: tuple[str, ...] | None = None  # device files; None: those of its GPUs, if the kernel module is loaded
+    closed: tuple[str, ...] = ()  # device files that may not be opened
     container: bool = False  # Docker's mark lies in the root
     nvswitches: int = 0
     others: tuple[tuple[str, str, str, str | None], ...] = ()  # more functions: vendor, device, class, kernel driver
     # Shell lines run in the new root's folder before it is entered. Only dev/ may be written to: all else is the real file system.
     more: str = ""
-    without: tuple[str, ...] = ()  # capabilities to drop, as setpriv names them: "dac_override"
 
     @property
     def needs_root(self) -> bool:
-        """Whether it has device files of its own making or other owners, or gives up privileges."""
-        return "mknod" in self.more or bool(self.without)
+        """Whether it has device files of its own making or other owners."""
+        return "mknod" in self.more or bool(self.closed)
+
+    @property
+    def device_files(self) -> tuple[str, ...]:
+        """The names of its device files."""
+        if self.nodes is not None:
+            return self.nodes
+        gpus = tuple(f"nvidia{number}" for number in range(self.gpus if self.module else 0))
+        return ("nvidiactl", "nvidia-uvm", *gpus) if gpus else ()
 
     def enter(self, folder: pathlib.Path) -> list[str]:
         """Prepare the machine in a folder; returns the start of a command line that runs the rest on it."""
@@ -102,10 +110,11 @@ class Machine(NamedTuple):
         for name in loaded:
             (parts / "module" / name).mkdir()
         (parts / "modules").write_text("".join(f"{name} 16384 0 - Live 0x0000000000000000\n" for name in loaded))
-        lines = [f": > dev/{name}; mount --bind /dev/null dev/{name}" for name in self.nodes]
+        lines = [f": > dev/{name}; mount --bind /dev/null dev/{name}" for name in self.device_files]
         lines += [": > .dockerenv"] if self.container else []
+        lines += [CLOSED.format(name=name) for name in self.closed]
         (parts / "more.sh").write_text("\n".join([*lines, self.more, ""]))
-        drop = ["/usr/bin/setpriv", "--bounding-set", ",".join(f"-{name}" for name in self.without)] if self.without else []
+        drop = ["/usr/bin/setpriv", "--bounding-set", "-dac_override"] if self.closed else []
         return ["/usr/bin/unshare", *UNSHARE, "/bin/sh", "-c", SCRIPT, "machine", str(parts / "root"), str(parts), *drop]
 
     @staticmethod

@@ -10,7 +10,7 @@ from leftovers import VARIABLE, leftovers, leftovers_after
 
 def test_a_result_that_differs_is_a_problem(bench):
     """The lab itself can fail: a fault with another expectation is told in all its points."""
-    wrong = Fault("none", "driver-missing", exit=3, level=QUICK, verdict="fail", also=("gpu-lost",), limit_seconds=0.01)
+    wrong = Fault("none", ("driver-missing",), exit=3, level=QUICK, verdict="fail", also=("gpu-lost",), limit_seconds=0.01)
     told = " ".join(bench.run(wrong).problems)
     for words in ("named pass", "exit 0 instead of 3", "verdict pass", "['gpu-lost']", "more than 0 s"):
         assert words in told

@@ -1,13 +1,10 @@
-"""Every fault of tests/lab/faults, injected: its root cause is named first, with the right exit code, and nothing is left."""
-
-import importlib
-import pathlib
+"""Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and nothing is left."""
 
 import pytest
 from lab.bench import LEVELS, QUICK
+from lab.faults import faults
 
-FILES = sorted(path.stem for path in (pathlib.Path(__file__).parent / "faults").glob("*.py") if path.stem != "__init__")
-FAULTS = [fault for name in FILES for fault in importlib.import_module(f"lab.faults.{name}").FAULTS]
+FAULTS = list(faults())
 
 
 def cases():
@@ -28,7 +25,7 @@ def cases():
 @pytest.mark.parametrize("fault", list(cases()))
 def test_the_root_cause_is_named(fault, bench, record_property):
     result = bench.run(fault)
-    expected = fault.expected if isinstance(fault.expected, str) else " | ".join(fault.expected) or "(no error)"
+    expected = " | ".join(fault.expected) or "(no error)"
     outcome = "skipped" if result.skipped else "WRONG" if result.problems else ""
     code = "-" if result.exit is None else result.exit
     record_property("fault", (fault.name, expected[:34], result.named, code, f"{result.seconds:.2f}", outcome))

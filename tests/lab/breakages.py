@@ -1,0 +1,180 @@
+"""What the lines ``do NAME ARGUMENT ...`` of a fault do to its trial: a function each.
+
+A path that begins with ``site/`` lies in the examined environment's site-packages, which becomes the trial's own as soon as it is
+changed; any other path lies in the trial's folder (``home/``, ``env/``, ``driver/`` and what a fault makes there).
+"""
+
+import pathlib
+import shutil
+
+from lab import environments, fake_driver
+from lab.bench import Trial, Unavailable
+
+LIBRARY = "int nothing;\n"
+AFTER_IMPORT = '''
+import importlib.util, sys
+
+class AfterImport:
+    """Changes a module once it has been executed."""
+
+    def __init__(self, name, change):
+        self.name, self.change = name, change
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        execute = spec.loader.exec_module
+
+        def exec_module(module):
+            execute(module)
+            self.change(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+'''
+# The batches of each worker come from this class; a worker asks it for one before each step.
+IN_STEP_5 = """
+import itertools, json, os, signal, time
+task = json.loads(os.environ.get("TF_CONFIG", "{{}}")).get("task", {{}})
+fetch, calls = module.DistributedIterator.__next__, itertools.count(1)
+def fetch_or_fail(self):
+    if task.get("index") == {who} and next(calls) == 5:
+        {act}
+    return fetch(self)
+module.DistributedIterator.__next__ = fetch_or_fail
+"""
+# The class that finds the cluster, before anything is connected.
+BEFORE_CONNECTING = """
+import os, signal, time
+first = module.TFConfigClusterResolver.cluster_spec
+def resolve_or_fail(self):
+    if self.task_id == 1:
+        {act}
+    return first(self)
+module.TFConfigClusterResolver.cluster_spec = resolve_or_fail
+"""
+
+
+def place(trial: Trial, path: str) -> pathlib.Path:
+    """Where a path of a fault lies, to be written to."""
+    if not path.startswith("site/"):
+        return trial.folder / path
+    return trial.own_environment().site / path.removeprefix("site/")
+
+
+def write(trial: Trial, path: str, text: str = "") -> None:
+    """A file of that text, in place of what has its name."""
+    environments.replace(place(trial, path), text)
+
+
+def copy(trial: Trial, source: str, target: str) -> None:
+    """The copy of a file of site-packages, elsewhere."""
+    environments.replace(place(trial, target), (trial.environment.site / source.removeprefix("site/")).read_bytes())
+
+
+def truncate(trial: Trial, path: str) -> None:
+    """Half of a library, as a full disk leaves it."""
+    file = place(trial, path)
+    if not file.exists():
+        raise Unavailable(f"this TensorFlow has no {path}")
+    environments.replace(file, environments.truncated(file))
+
+
+def make_foreign(trial: Trial, path: str) -> None:
+    """A library of another machine's code."""
+    file = place(trial, path)
+    environments.replace(file, environments.foreign(file))
+
+
+def compile(trial: Trial, path: str, text: str = LIBRARY) -> None:
+    """A library of that C text."""
+    file = place(trial, path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    fake_driver.compile_library(file, text)
+
+
+def drop(trial: Trial, *patterns: str) -> None:
+    """Files or packages that are not there, as site-packages names them."""
+    trial.own_environment().drop(*patterns)
+
+
+def install(trial: Trial, name: str, version: str, text: str | None = None) -> None:
+    """A distribution without files, or of one module of that text."""
+    trial.own_environment().package(name, version, text)
+
+
+def empty_environment(trial: Trial) -> None:
+    """An environment without packages."""
+    trial.own_environment(packages=False)
+
+
+def own_interpreter(trial: Trial) -> None:
+    """The command as it is typed, without --python."""
+    trial.python = ""
+
+
+def driver_without(trial: Trial, *names: str) -> None:
+    """The driver's folder without some of its libraries."""
+    libraries = list(trial.driver.glob("*.so.1"))
+    trial.driver = trial.folder / "driver"
+    trial.driver.mkdir()
+    for library in libraries:
+        if library.name not in names:
+            (trial.driver / library.name).symlink_to(library)
+
+
+def before_the_driver(trial: Trial, folder: str) -> None:
+    """A folder that LD_LIBRARY_PATH has before the driver's."""
+    trial.search_first(trial.driver)
+    trial.driver = trial.folder / folder
+
+
+def cudnn_first(trial: Trial, full: str) -> None:
+    """A cuDNN of another version first on LD_LIBRARY_PATH, all its parts beside it, as an administrator lays it down."""
+    folder = trial.folder / "decoys"
+    folder.mkdir()
+    for library in (trial.environment.nvidia / "cudnn/lib").glob("*.so.9"):
+        versioned = folder / f"{library.name.removesuffix('9')}{full}"
+        shutil.copyfile(library, versioned)
+        (folder / library.name).symlink_to(versioned.name)
+    trial.search_first(folder)
+
+
+def cusolver_needs_what_is_nowhere(trial: Trial) -> None:
+    """cuSOLVER needs a library that is not there, as where somebody removed nvJitLink's wheel."""
+    drop(trial, "nvidia/cusolver/lib/libcusolver.so.11", "nvidia/nvjitlink", "nvidia_nvjitlink_*.dist-info")
+    needed = trial.folder / "libnvJitLink.so.12"
+    fake_driver.compile_library(needed, "int nothing_at_all;\n")
+    cusolver = trial.environment.nvidia / "cusolver/lib/libcusolver.so.11"
+    fake_driver.compile_library(cusolver, LIBRARY, "-Wl,--no-as-needed", needed)
+    needed.unlink()
+
+
+def cpu_flavour_over_it(trial: Trial) -> None:
+    """tensorflow-cpu, installed after tensorflow into the same environment: the files are those of the last one."""
+    environment = trial.own_environment()
+    size = (environment.site / "tensorflow/libtensorflow_framework.so.2").stat().st_size
+    (record,) = environment.site.glob("tensorflow-*.dist-info/RECORD")
+    environment.replace(f"{record.parent.name}/RECORD", f"tensorflow/libtensorflow_framework.so.2,sha256=x,{size + 1}\n")
+    environment.package("tensorflow_cpu", "2.21.0")
+    environment.replace("tensorflow_cpu-2.21.0.dist-info/RECORD", f"tensorflow/libtensorflow_framework.so.2,sha256=y,{size}\n")
+
+
+def change(trial: Trial, module: str, body: str) -> None:
+    """A module changed as soon as it is imported: ``body`` is that of a function of ``module``, run by a sitecustomize."""
+    lines = "\n".join("    " + line for line in body.strip().splitlines())
+    text = f"{AFTER_IMPORT}\ndef change(module):\n{lines}\n\nsys.meta_path.insert(0, AfterImport({module!r}, change))\n"
+    trial.own_environment().replace("sitecustomize.py", text)
+
+
+def in_step_5(trial: Trial, who: str, act: str) -> None:
+    """One worker of a job does something else in its step 5; it knows itself by its TF_CONFIG."""
+    change(trial, "tensorflow.python.distribute.input_lib", IN_STEP_5.format(who=who, act=act))
+
+
+def before_connecting(trial: Trial, act: str) -> None:
+    """Worker 1 of a job does something else before it is connected."""
+    module = "tensorflow.python.distribute.cluster_resolver.tfconfig_cluster_resolver"
+    change(trial, module, BEFORE_CONNECTING.format(act=act))

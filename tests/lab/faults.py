@@ -1,0 +1,86 @@
+"""The faults of tests/cases/lab/NAME.txt, files as `case_files` reads them: what is wrong with a machine, and what must be named.
+
+[name-of-the-fault]                    or what its faults have in common, and "-- name-of-the-fault" above each of them
+level no-smoke                         how much is checked: quick (default), no-smoke, default
+args --timeout 8
+limit_seconds 10                       of the whole run
+driver gpu.0.lost = 1                  the fake driver's scenario: `fake_driver` lists its keys
+env HOME = {folder}/none               {folder} is the trial's, {environment} the one examined, {shared} the one that is well
+machine module = null                  a field of `Machine`; "machine" alone is one GPU on which all is well
+shell ulimit -n 64                     before the command
+do drop nvidia/cufft/lib/*             a function of `breakages`; a long last argument stands below it, indented
+-> gpu-lost                            the first finding's code; "a | b" where both will do, "nothing" where none is an error
+-> exit 0                              1 where something is named and 0 where nothing is, unless it says so
+-> verdict warn
+-> also gpu-throttled                  another finding
+"""
+
+import functools
+import json
+import shlex
+from pathlib import Path
+
+import case_files
+from lab import breakages
+from lab.bench import NOTHING, Fault, Trial
+from lab.machines import Machine
+
+FOLDER = Path(__file__).parents[1] / "cases" / "lab"
+
+
+def faults():
+    """Every fault of every file."""
+    for path in sorted(FOLDER.glob("*.txt")):
+        for case in case_files.read(path):
+            yield fault(case.name or case.title, case.given, case.expected)
+
+
+def fault(name, given, expected):
+    """The fault of these lines."""
+    fields = {"name": name, "scenario": {}, "env": {}, "args": (), "build": (), **outcome(expected)}
+    for line in given:
+        word, _, rest = line.partition(" ")
+        key, _, value = rest.partition(" =")
+        if word == "driver":
+            fields["scenario"][key] = value.strip()
+        elif word == "env":
+            fields["env"][key] = value.strip()
+        elif word == "args":
+            fields["args"] += tuple(shlex.split(rest))
+        elif word == "machine":
+            fields["machine"] = with_field(fields.get("machine", Machine()), rest)
+        elif word in ("shell", "do"):
+            fields["build"] += (step(word, rest),)
+        else:
+            fields[word] = float(rest) if word == "limit_seconds" else rest
+    return Fault(**fields)
+
+
+def with_field(machine, text):
+    """A machine of which one field has another value."""
+    if ":\n" in text:
+        name, _, value = text.partition(":\n")
+        return machine._replace(**{name: value})
+    name, _, value = text.partition(" = ")
+    return machine._replace(**{name: json.loads(value)}) if name else machine
+
+
+def step(word, text):
+    """What is done to the trial, as a function of it."""
+    if word == "shell":
+        return functools.partial(Trial.shell, line=text)
+    line, _, below = text.partition(":\n")
+    name, *arguments = shlex.split(line)
+    arguments += [below] if below else []
+    return lambda trial: getattr(breakages, name)(trial, *arguments)
+
+
+def outcome(expected):
+    """What must come out, as fields of a fault."""
+    (first, *others) = (line.removeprefix("-> ") for line in expected)
+    fields = {"expected": NOTHING if first == "nothing" else tuple(first.split(" | ")), "also": ()}
+    fields["exit"] = 0 if first == "nothing" else 1
+    for line in others:
+        word, _, value = line.partition(" ")
+        fields[word] = (*fields["also"], value) if word == "also" else int(value) if word == "exit" else value
+    return fields

@@ -1,1 +1,0 @@
-"""Faults by family: each file is a tuple ``FAULTS``, and finding them is walking this folder."""
