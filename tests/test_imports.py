@@ -77,6 +77,7 @@ MAY_IMPORT = {
         ("model", "advice.shells", "repair", "files"),
         {"subprocess", "socket"},
     ),
+    "setup": (("model", "compat", "setup"), LOOKING),
     "bench": (
         (
             "model",

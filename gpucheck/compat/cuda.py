@@ -1,7 +1,9 @@
 """The CUDA that each driver brings, and the GPUs that cuDNN has dropped.
 
 Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
-edition); conda-forge/tensorflow-feedstock #457 (cuDNN 9.11).
+edition); conda-forge/tensorflow-feedstock #457 (cuDNN 9.11); NVIDIA's Unix graphics feature deprecation schedule (the last
+branch for an architecture); docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (the lowest driver of a
+CUDA major).
 """
 
 from gpucheck.compat import versions
@@ -18,11 +20,33 @@ _BRANCHES = (
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 
+# CUDA major -> the lowest driver on which every minor of it runs, on Linux and on Windows (where WSL2's driver is).
+LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}
+
+# The last driver branch for GPUs of an architecture.
+LAST_BRANCH = {"Kepler": 470, "Maxwell": 580, "Pascal": 580, "Volta": 580}
+
+# The first CUDA whose driver knows GPUs of a compute capability, where that is not long ago.
+_FIRST_CUDA = {
+    (8, 9): "11.8",
+    (9, 0): "11.8",
+    (10, 0): "12.8",
+    (10, 3): "12.9",
+    (11, 0): "13.0",
+    (12, 0): "12.8",
+    (12, 1): "12.9",
+}
+
 # Values of CUDA_VISIBLE_DEVICES; NoDevFiles is Slurm's, for a job without a GPU.
 HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 
 CUDA_ERROR_STUB_LIBRARY = 34
 CUDA_ERROR_NO_DEVICE = 100
+
+
+def branches() -> tuple[int, int]:
+    """The oldest and the newest driver branch in the table."""
+    return _BRANCHES[-1][0], _BRANCHES[0][0]
 
 
 def cuda_of_driver(driver: str) -> str | None:
@@ -32,6 +56,17 @@ def cuda_of_driver(driver: str) -> str | None:
     """
     branch = versions.parse(driver)[:1]
     return next((cuda for first, cuda in _BRANCHES if branch >= (first,)), None)
+
+
+def branch_of_cuda(cuda: str) -> str | None:
+    """The first driver branch that speaks a CUDA: '12.5' -> '555'; None for one that no branch in the table speaks."""
+    return next((str(branch) for branch, spoken in reversed(_BRANCHES) if versions.at_least(spoken, cuda)), None)
+
+
+def first_branch(capability: tuple[int, int]) -> str | None:
+    """The first driver branch that knows GPUs of a capability: (12, 0) -> '570'; None for one that every branch here knows."""
+    cuda = _FIRST_CUDA.get(capability)
+    return branch_of_cuda(cuda) if cuda else None
 
 
 def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:

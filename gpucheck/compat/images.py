@@ -1,0 +1,37 @@
+"""NVIDIA's container images with TensorFlow, for GPUs that no wheel has code for.
+
+Sources: catalog.ngc.nvidia.com/orgs/nvidia/containers/tensorflow; docs.nvidia.com/deeplearning/frameworks,
+"tensorflow-release-notes" (25.02 is the last with TensorFlow; CUDA 12.8, Linux on x86_64 and aarch64); its users' own accounts
+(TensorFlow 2.17). Its lowest GPU and its Python are from general knowledge, not checked; GPUs that came after it (10.3, 12.1)
+are left out.
+"""
+
+from typing import NamedTuple
+
+
+class Image(NamedTuple):
+    """One image."""
+
+    name: str
+    tensorflow: str
+    python: str
+    cuda: str
+    keras: str
+    lowest: tuple[int, int]
+    highest: tuple[int, int]
+    driver_min: str
+    architectures: tuple[str, ...]
+
+
+LAST = Image(
+    name="nvcr.io/nvidia/tensorflow:25.02-tf2-py3",
+    tensorflow="2.17.0",
+    python="3.12",
+    cuda="12.8",
+    keras=">=3.2.0",
+    lowest=(7, 5),
+    highest=(12, 0),
+    driver_min="570.26",
+    architectures=("x86_64", "aarch64"),
+)
+SOURCE = "https://docs.nvidia.com/deeplearning/frameworks/tensorflow-release-notes/index.html"

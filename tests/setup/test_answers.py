@@ -1,0 +1,63 @@
+"""What fits which machine: tests/cases/setup/answers.txt. Lines of a machine, and below them the answer.
+
+driver 470.57 | gpu 8.0 | python 3.11 | system darwin | architecture aarch64 | glibc 2.17 | musl | wsl | uv | tpu v5e | unread
+wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu
+"""
+
+import pathlib
+
+import case_files
+
+from gpucheck.setup.machine import Gpu, Machine, Python, Wishes
+from gpucheck.setup.solve import solve
+
+CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
+
+
+def machine(lines):
+    """The machine and the wishes that the lines of a case describe."""
+    fields = {"gpus": [], "pythons": []}
+    wishes = {}
+    for line in lines:
+        key, _, value = line.partition(" ")
+        if key == "gpu":
+            fields["gpus"].append(Gpu(capability=tuple(map(int, value.split(".")))) if value else Gpu(name="GPU"))
+        elif key == "python":
+            version, _, without = value.partition(" ")
+            fields["pythons"].append(
+                Python(version=version, executable=f"/usr/bin/python{version}", has_venv=False if without else None)
+            )
+        elif key == "wish":
+            name, _, wish = value.partition(" ")
+            wishes[name] = {"cpu": True, "python": Python(version=wish)}.get(name, wish)
+        elif key == "unread":
+            fields["gpus"] = None
+        else:
+            fields[key] = value or True
+    lists = {name: None if fields[name] is None else tuple(fields[name]) for name in ("gpus", "pythons")}
+    return Machine(**{**fields, **lists}), Wishes(**wishes)
+
+
+def outcome(case):
+    answer = solve(*machine(case.given))
+    lines = []
+    for choice in answer.choices[:2]:
+        what = choice.image or " ".join((*choice.packages, *([choice.index] if choice.index else [])))
+        lines.append(f"-> {choice.tensorflow or choice.backend}, Python {choice.python.version}, CUDA {choice.cuda}: {what}")
+        lines += [f"-> set {assignment.variable} {assignment.value}" for assignment in choice.assignments]
+    lines += [f"-> remark {remark}" for remark in (answer.best.remarks if answer.best else ())]
+    lines += [f"-> out {entry.tensorflow}: {reason.text}" for entry in answer.excluded[:1] for reason in entry.reasons]
+    lines += [f"-> {limit.text}" for limit in answer.limits]
+    return lines + [f"-> advice {line}" for line in answer.advice]
+
+
+def test_what_fits_which_machine(pytestconfig):
+    case_files.check(CASES, case_files.read(CASES), outcome, pytestconfig.getoption("--update-goldens"))
+
+
+def test_every_reason_has_its_source():
+    reasons = [
+        reason for case in case_files.read(CASES) for entry in solve(*machine(case.given)).excluded for reason in entry.reasons
+    ]
+    assert {reason.text for reason in reasons if not reason.source.startswith("https://")} == set()
+    assert reasons
