@@ -108,10 +108,15 @@ def outcome(probe, case):
     machine = host(case.given)
     try:
         fields = known(msgspec.to_builtins(reader(probe)(machine)))
-        lines = [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()] or ["-> nothing"]
+        lines = lines_of(fields) or ["-> nothing"]
     except Exception as error:  # each probe has its own
         lines = [f"-> {type(error).__name__}: {error}"]
     return lines + [f"-> {deed}" for deed in deeds(machine)]
+
+
+def lines_of(fields):
+    """A line for each field."""
+    return [f"-> {name} = {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
 
 
 def deeds(machine):

@@ -1,5 +1,6 @@
 """``gpucheck env`` and ``gpucheck run --repair`` with the fake driver and the real TensorFlow, in real shells."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -50,6 +51,16 @@ def test_eval_makes_tensorflow_list_the_gpu_in_a_folder_with_blanks_and_quotes(b
     listing = f"{machine.python} -c {shlex.quote(LISTED)}"
     done = machine.run(f'eval "$({machine.repaired("--shell", "sh")})"\n{listing}')
     assert done.stdout == GPU, done.stderr
+
+
+@pytest.mark.tensorflow
+def test_the_command_that_a_finding_prints_makes_tensorflow_list_the_gpu(machine):
+    listing = f"{machine.python} -c {shlex.quote(LISTED)}"
+    done = machine.run(f"{machine.gpucheck} --quick --python {machine.python} --format json")
+    finding = json.loads(done.stdout)["findings"][0]
+    assert (done.returncode, finding["code"], finding["explained_by"]) == (1, "cuda-libraries-unreachable", None)
+    assert machine.run(listing).stdout == "[]\n"
+    assert machine.run(f"{finding['fix'][0]['command']}\n{listing}").stdout == GPU
 
 
 def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):

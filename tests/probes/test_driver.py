@@ -30,32 +30,6 @@ def test_driver_and_gpus_share_one_child(driver_host):
 
 
 @linux
-@pytest.mark.parametrize(
-    ("function", "code", "name", "words"),
-    [
-        ("nvmlInit_v2", 9, "NVML_ERROR_DRIVER_NOT_LOADED", "Driver Not Loaded"),
-        ("nvmlInit_v2", 18, "NVML_ERROR_LIB_RM_VERSION_MISMATCH", "RM has detected an NVML/RM version mismatch."),
-        ("nvmlInit_v2", 28, "NVML_ERROR_GPU_NOT_FOUND", "fake result 28"),
-        ("nvmlInit_v2", 777, None, "fake result 777"),
-        ("nvmlDeviceGetCount_v2", 999, "NVML_ERROR_UNKNOWN", "Unknown Error"),
-    ],
-)
-def test_nvml_fails_with_a_code(driver_host, function, code, name, words):
-    with driver_host({function: code}) as host:
-        fact = driver.read(host)
-    assert (fact.status, fact.result, fact.result_name, fact.problem) == ("failed", code, name, words)
-    assert fact.library
-    assert fact.version == ("580.159.04" if "Count" in function else None)
-
-
-@linux
-def test_a_lost_gpu_is_not_a_failed_driver(driver_host):
-    with driver_host({"gpus": 2, "gpu.1.lost": 1}) as host:
-        fact = driver.read(host)
-    assert (fact.status, fact.result, fact.gpu_count) == ("ok", None, 2)
-
-
-@linux
 def test_the_library_is_truncated(driver_folder, tmp_path):
     library = tmp_path / "libnvidia-ml.so.1"
     library.write_bytes((driver_folder / library.name).read_bytes()[:40])
@@ -64,26 +38,6 @@ def test_the_library_is_truncated(driver_folder, tmp_path):
         fact = driver.read(host)
     assert (fact.status, fact.library) == ("library-unusable", str(library))
     assert "file too short" in (fact.problem or "")
-
-
-@linux
-@pytest.mark.parametrize(
-    ("deed", "problem"),
-    [
-        ("segv", "the process that asked was killed by SIGSEGV in nvmlInit"),
-        (
-            "abort",
-            "the process that asked was killed by SIGABRT in nvmlInit; its last words: fake driver: assertion failed, aborting",
-        ),
-        ("exit:4", "the process that asked exited with status 4 in nvmlInit"),
-        ("exit:0", "the process that asked ended without a word in nvmlInit"),
-    ],
-)
-def test_nvml_takes_the_child_with_it(driver_host, deed, problem):
-    with driver_host({"nvmlInit_v2": deed}) as host:
-        fact = driver.read(host)
-    assert (fact.status, fact.problem) == ("crashed", problem)
-    assert fact.library
 
 
 @linux
@@ -98,9 +52,3 @@ def test_nvml_hangs_and_is_stopped_in_time(driver_host):
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
     assert process.returncode == -signal.SIGKILL
-
-
-@linux
-def test_slow_is_not_hung(driver_host):
-    with driver_host({"nvmlInit_v2": "slow:0.5"}) as host:
-        assert driver.read(host).status == "ok"

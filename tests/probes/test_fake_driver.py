@@ -1,0 +1,61 @@
+"""The cases of tests/cases/driver/PROBE.txt, files as `case_files` reads them: what the compiled fake driver answers, and what is read.
+
+gpus = 2                             the fake driver's scenario: `fake_driver` lists its keys
+env CUDA_VISIBLE_DEVICES = 1
+-> gpu_count = 2                     each field that is not what it is on a machine with one GPU on which all is well,
+-> gpus[1].name = "Tesla K80"        and with several GPUs, on one with as many
+-> gpus[1] = {"index": 1}            a GPU of which more than four fields differ, without what is unknown
+"""
+
+import functools
+import importlib
+import sys
+from pathlib import Path
+
+import case_files
+import msgspec
+import pytest
+from probe_cases import known, lines_of
+
+from gpucheck.host.local import LocalHost
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+FOLDER = Path(__file__).parents[1] / "cases" / "driver"
+
+
+@pytest.mark.parametrize("probe", ["cuda", "driver", "gpus"])
+def test_cases(probe, driver_host, request):
+    read = importlib.import_module(f"gpucheck.probes.{probe}").read
+
+    def fact(scenario, **env):
+        with driver_host(scenario, **env) as host:
+            assert isinstance(host, LocalHost)
+            return msgspec.to_builtins(read(host))
+
+    @functools.cache
+    def healthy(gpus):
+        return fact({"gpus": gpus})
+
+    def outcome(case):
+        given = [line.split(" = ", 1) for line in case.given]
+        env = {name.removeprefix("env "): value for name, value in given if name.startswith("env ")}
+        scenario = {name: value for name, value in given if not name.startswith("env ")}
+        return lines_of(differing(fact(scenario, **env), healthy(scenario.get("gpus", "1")))) or ["-> nothing"]
+
+    path = FOLDER / f"{probe}.txt"
+    case_files.check(path, case_files.read(path), outcome, request.config.getoption("--update-goldens"))
+
+
+def differing(fact, healthy):
+    """The fields that differ, those of GPUs by their place in the list."""
+    lines = {}
+    for name, value in fact.items():
+        if not isinstance(value, (list, tuple)) or not all(isinstance(entry, dict) for entry in (*value, *healthy[name])):
+            lines |= {name: value} if value != healthy[name] else {}
+            continue
+        if len(value) != len(healthy[name]):
+            lines[f"number of {name}"] = len(value)
+        for place, (entry, well) in enumerate(zip(value, healthy[name])):  # noqa: B905
+            fields = {f"{name}[{place}].{field}": entry[field] for field in entry if entry[field] != well[field]}
+            lines |= fields if len(fields) < 5 else {f"{name}[{place}]": known(entry)}
+    return lines
