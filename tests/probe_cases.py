@@ -7,9 +7,15 @@ unwritable /home/me
 node /dev/nvidia0 = 438                  a character device with its mode
 env HOME = /home/me
 program dmesg = "text"                   what it prints; or the values of Completed
+site = {"version": "2.20.0"}             an environment with TensorFlow and NVIDIA's wheels: the arguments of `site_packages.site`
+library /opt/libcudnn.so.9 = {}          a compiled library: the arguments of `tiny_elf.library`, and "damage"
+cached libcudnn.so.9 = /opt/libcudnn.so.9   an entry of ld.so.cache
+gone /opt/libcudnn.so.9                  without a file of the site
 memory = [68719476736, 53687091200]      any other argument of FakeHost
 -> cpu_count = 8                         each field of the fact that is known and not empty; or "nothing"
 -> ValueError: its text                  where the probe raises
+
+Of libraries.txt, each case after the first says only in what it differs from that.
 """
 
 import importlib
@@ -18,14 +24,18 @@ import pkgutil
 from pathlib import Path
 
 import msgspec
+import tiny_elf
 from fakes import FakeChild, FakeHost
+from site_packages import INTERPRETER, QUICK, site
 
 from gpucheck.child import messages
 from gpucheck.child.messages import Stage
 from gpucheck.cluster.members import members
 from gpucheck.host import Completed, Disk, Memory
 from gpucheck.model import Request
+from gpucheck.probes._loader import Loader
 
+CALLER = "/site/tensorflow/caller.so"
 MESSAGES = {
     name: kind
     for module in ["", *(f".{module.name}" for module in pkgutil.iter_modules(messages.__path__))]
@@ -34,6 +44,7 @@ MESSAGES = {
 }
 FOLDER = Path(__file__).parent / "cases" / "probes"
 GROUPS = {"file": "files", "link": "links", "node": "nodes", "env": "env", "program": "programs", "child": "children"}
+DAMAGES = {"truncated": tiny_elf.truncated, "aarch64": tiny_elf.aarch64}
 LISTS = {"folder": "folders", "unwritable": "unwritable"}
 TYPES = {
     "memory": lambda value: Memory(*value),
@@ -47,7 +58,7 @@ TYPES = {
 
 def host(given):
     """The machine."""
-    arguments = {}
+    arguments, cached = {}, []
     for line in given:
         word, _, rest = line.partition(" ")
         if word in GROUPS:
@@ -55,9 +66,25 @@ def host(given):
             arguments.setdefault(GROUPS[word], {})[name] = value
         elif word in LISTS:
             arguments[LISTS[word]] = (*arguments.get(LISTS[word], ()), rest)
+        elif word == "site":
+            arguments |= {"files": site(**json.loads(rest.removeprefix("= "))), "interpreter": INTERPRETER, "request": QUICK}
+        elif word == "library":
+            path, _, options = rest.partition(" = ")
+            arguments.setdefault("files", {})[path] = library(path, **json.loads(options))
+        elif word == "cached":
+            cached.append(tuple(rest.split(" = ")))
+            arguments.setdefault("files", {})["/etc/ld.so.cache"] = tiny_elf.cache(*cached)
+        elif word == "gone":
+            del arguments["files"][rest]
         else:
             arguments[word] = TYPES.get(word, lambda value: value)(json.loads(rest.removeprefix("= ")))
     return FakeHost(**arguments)
+
+
+def library(path, damage=None, soname=None, **options):
+    """A compiled library, or what a fault has left of it."""
+    data = tiny_elf.library(soname or path.rpartition("/")[2], **options)
+    return DAMAGES[damage](data) if damage else data
 
 
 def entry(word, rest):
@@ -88,14 +115,21 @@ def child(lines):
     return FakeChild(*said, **ending)
 
 
+def read_copy(machine):
+    """The copy of libtiny.so.1 that the loader takes for the library caller.so."""
+    copy = Loader(machine, CALLER).find("libtiny.so.1")
+    return {} if copy is None else copy._asdict()
+
+
 def fact(probe, case):
     """What the probe reads."""
     return reader(probe)(host(case.given))
 
 
 def reader(probe):
-    """The probe's function, or for members.txt that which finds out which workers train together."""
-    return read_members if probe == "members" else importlib.import_module(f"gpucheck.probes.{probe}").read
+    """The probe's function; for members.txt that which finds out which workers train together, for loader.txt the loader's search."""
+    own = {"members": read_members, "loader": read_copy}.get(probe)
+    return own or importlib.import_module(f"gpucheck.probes.{probe}").read
 
 
 def read_members(machine):
@@ -103,15 +137,34 @@ def read_members(machine):
     return {"reason": found} if isinstance(found, str) else {**found._asdict(), "joined": found.joined}
 
 
-def outcome(probe, case):
-    """The lines that come out."""
+def outcome(probe, case, first=None):
+    """The lines that come out; those of a first case are left out."""
     machine = host(case.given)
     try:
-        fields = known(msgspec.to_builtins(reader(probe)(machine)))
+        read = msgspec.to_builtins(reader(probe)(machine))
+        fields = differing(read, msgspec.to_builtins(fact(probe, first))) if first not in (None, case) else known(read)
         lines = lines_of(fields) or ["-> nothing"]
     except Exception as error:  # each probe has its own
         lines = [f"-> {type(error).__name__}: {error}"]
     return lines + [f"-> {deed}" for deed in deeds(machine)]
+
+
+def differing(fact, other):
+    """The fields that differ, those of the entries of a list by their place or soname; entries of which most do stand whole."""
+    lines = {}
+    for name, value in fact.items():
+        if not all(
+            isinstance(entries, (list, tuple)) and entries and isinstance(entries[0], dict) for entries in (value, other[name])
+        ):
+            lines |= {name: value} if value != other[name] else {}
+            continue
+        if len(value) != len(other[name]):
+            lines[f"number of {name}"] = len(value)
+        for place, (entry, like) in enumerate(zip(value, other[name])):  # noqa: B905
+            label = f"{name}[{entry.get('soname', place)}]"
+            fields = {f"{label}.{field}": entry[field] for field in entry if entry[field] != like[field]}
+            lines |= fields if len(fields) < 5 else {label: known(entry)}
+    return lines
 
 
 def lines_of(fields):

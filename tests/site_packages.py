@@ -27,8 +27,9 @@ WHEELS = {
 }
 
 
-def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, **more):
+def site(version="2.21.0", flavour="tensorflow", runpath=RUNPATH_2_21, wheels=WHEELS, without=(), **more):
     """The files of an environment with TensorFlow and NVIDIA's wheels, as pip lays them out."""
+    wheels = {name: release for name, release in wheels.items() if name not in without}
     dist = flavour.replace("-", "_")
     files = {
         f"{SITE}/{dist}-{version}.dist-info/METADATA": "Metadata-Version: 2.4\n",

@@ -3,6 +3,7 @@
 import functools
 import pathlib
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -64,3 +65,17 @@ def aarch64(data: bytes) -> bytes:
 def truncated(data: bytes) -> bytes:
     """The first half: the headers are whole, the segments are not."""
     return data[: len(data) // 2]
+
+
+def cache(*entries: tuple[str, str], flags: int = 0x0303, before: bytes = b"") -> bytes:
+    """A file as ldconfig writes it: (soname, path) pairs."""
+    strings, table = b"", b""
+    start = 48 + 24 * len(entries)
+    for soname, path in entries:
+        key = start + len(strings)
+        strings += soname.encode() + b"\0"
+        value = start + len(strings)
+        strings += path.encode() + b"\0"
+        table += struct.pack("<IIIIQ", flags, key, value, 0, 0)
+    header = b"glibc-ld.so.cache1.1" + struct.pack("<II", len(entries), len(strings))
+    return before + header.ljust(48, b"\0") + table + strings

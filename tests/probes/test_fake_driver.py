@@ -15,7 +15,7 @@ from pathlib import Path
 import case_files
 import msgspec
 import pytest
-from probe_cases import known, lines_of
+from probe_cases import differing, lines_of
 
 from gpucheck.host.local import LocalHost
 
@@ -44,18 +44,3 @@ def test_cases(probe, driver_host, request):
 
     path = FOLDER / f"{probe}.txt"
     case_files.check(path, case_files.read(path), outcome, request.config.getoption("--update-goldens"))
-
-
-def differing(fact, healthy):
-    """The fields that differ, those of GPUs by their place in the list."""
-    lines = {}
-    for name, value in fact.items():
-        if not isinstance(value, (list, tuple)) or not all(isinstance(entry, dict) for entry in (*value, *healthy[name])):
-            lines |= {name: value} if value != healthy[name] else {}
-            continue
-        if len(value) != len(healthy[name]):
-            lines[f"number of {name}"] = len(value)
-        for place, (entry, well) in enumerate(zip(value, healthy[name])):  # noqa: B905
-            fields = {f"{name}[{place}].{field}": entry[field] for field in entry if entry[field] != well[field]}
-            lines |= fields if len(fields) < 5 else {f"{name}[{place}]": known(entry)}
-    return lines
