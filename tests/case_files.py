@@ -9,7 +9,10 @@ given for this case
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
+
+CASES = Path(__file__).parent / "cases"
 
 
 class Case(NamedTuple):

@@ -1,0 +1,65 @@
+"""The cases of tests/cases/commands/*.txt, files as `case_files` reads them: commands that are typed in a folder, and what the last one does.
+
+file e.toml:                  a file with the indented lines below it; or " = " and a JSON text, or a list of bytes
+report old.json = hgx-h200    the JSON report of a recorded machine
+env GPUCHECK_STRICT = 1
+$ --quick --expect e.toml
+-> 2 words                    the exit code, and words of standard error: none stands for an empty one
+-> prints words               of standard output, which is empty otherwise; "prints = " and a JSON text is all of it
+-> writes e.toml              a file that was not there before: all of them
+"""
+
+import json
+import os
+import shlex
+
+from command import gpucheck
+from fakes import machine, readings
+
+from gpucheck.engine.pipeline import assemble
+from gpucheck.engine.plugin import load_rows
+from gpucheck.model import Request
+from gpucheck.reports import json as json_report
+
+
+def recorded(name):
+    """The JSON report of a recorded machine of which nothing was judged."""
+    plain = {probe: fact for probe, fact in machine(name).items() if probe != "request"}
+    given = [reading for reading in readings(plain) if reading.probe != "request"]
+    return json_report.render(assemble(Request(), given, [], load_rows(), 0.0))
+
+
+def prepare(given, folder):
+    """Write the files of a case; returns its variables and its commands."""
+    env, commands = {}, []
+    for line in given:
+        word, _, rest = line.partition(" ")
+        name, _, value = rest.partition(":\n" if ":\n" in rest else " = ")
+        if word == "$":
+            commands.append(rest)
+        elif word == "env":
+            env[name] = value
+        else:
+            content = recorded(value) if word == "report" else value if ":\n" in rest else json.loads(value)
+            folder.joinpath(name).write_bytes(content.encode() if isinstance(content, str) else bytes(content))
+    return env, commands
+
+
+def outcome(case, folder):
+    """The lines that are expected, if all of them are true; or what came of the last command."""
+    env, commands = prepare(case.given, folder)
+    before = set(os.listdir(folder))
+    for command in commands:
+        done = gpucheck(*shlex.split(command), cwd=folder, env=env)
+    written = sorted(set(os.listdir(folder)) - before)
+    lines = [line.removeprefix("-> ") for line in case.expected]
+    code, _, words = lines[0].partition(" ")
+    prints = [line.removeprefix("prints ") for line in lines if line.startswith("prints ")]
+    true = (
+        done.returncode == int(code),
+        words in " ".join(done.stderr.split()) and bool(words) == bool(done.stderr),
+        bool(prints) == bool(done.stdout),
+        all(json.loads(text[2:]) == done.stdout if text.startswith("= ") else text in done.stdout for text in prints),
+        written == [line.removeprefix("writes ") for line in lines if line.startswith("writes ")],
+    )
+    return case.expected if all(true) else [f"-> {done.returncode} {done.stderr}", f"-> prints {done.stdout}", *written]
