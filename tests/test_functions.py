@@ -33,10 +33,11 @@ def outcome(function, arguments, expected, error):
     """The result as JSON has it; of an error, the expected words where it has them in one line."""
     try:
         result = function(*arguments)
+        plain = list(result) if hasattr(result, "__next__") else result
     except Exception as problem:  # each function has its own
         text = str(problem)
         return expected if error and expected in text and "\n" not in text else repr(problem)
-    return msgspec.json.decode(msgspec.json.encode(list(result) if hasattr(result, "__next__") else result))
+    return msgspec.json.decode(msgspec.json.encode(plain))
 
 
 def test_functions_make_of_their_arguments_what_the_tables_say():

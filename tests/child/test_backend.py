@@ -4,79 +4,18 @@ import importlib.util
 import os
 
 import pytest
+from case_files import CASES
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
 from gpucheck.probes import backend, keras, log, training
 
-JAX = """
-import contextlib, types
-__version__ = "0.99.0"
-class Device:
-    platform, device_kind = "cpu", "cpu"
-    def __init__(self, number): self.id = number
-    def memory_stats(self): return None
-_all = [Device(0), Device(1)]
-current = _all[:1]
-def devices(backend=None): return _all
-@contextlib.contextmanager
-def default_device(device):
-    current[:] = [device]
-    yield
-config = types.SimpleNamespace(jax_default_matmul_precision="tensorfloat32")
-"""
-
-KERAS = """
-import contextlib, os, types
-import numpy as np
-import jax
-__version__ = "3.99.0"
-backend = types.SimpleNamespace(backend=lambda: os.environ["KERAS_BACKEND"])
-mixed_precision = types.SimpleNamespace(set_global_policy=lambda name: None)
-def clear_session():
-    {broken}
-utils = types.SimpleNamespace(clear_session=clear_session)
-class Any:
-    def __getattr__(self, name): return lambda *_, **__: None
-layers = Any()
-Input = lambda shape: None
-optimizers = types.SimpleNamespace(Adam=lambda rate: types.SimpleNamespace(variables=[]))
-class Callback: pass
-callbacks = types.SimpleNamespace(Callback=Callback)
-class Array:
-    def __init__(self, data, places): self.data, self.places = data, places
-    def devices(self): return set(self.places)
-    @property
-    def addressable_shards(self): return [types.SimpleNamespace(data=self.data + {drift} * n) for n, _ in enumerate(self.places)]
-class Variable:
-    name = "kernel"
-    def __init__(self): self.value = Array(np.zeros(3), {places})
-    def numpy(self): return self.value.data.copy()
-class Sequential:
-    def __init__(self, layers):
-        self.layers = [types.SimpleNamespace(compute_dtype="float32")]
-        self.trainable_variables = self.trainable_weights = [Variable()]
-    def compile(self, optimizer, **_): self.optimizer = optimizer
-    def fit(self, x, y, batch_size, shuffle, verbose, callbacks):
-        (callback,) = callbacks
-        callback.on_train_begin()
-        for step in range(len(x) // batch_size):
-            callback.on_train_batch_begin(step)
-            self.trainable_weights[0].value.data += 1
-            callback.on_train_batch_end(step, {{"loss": 2 / (step + 1), "accuracy": 0.9}})
-class DataParallel:
-    def __init__(self, devices): self.devices = [jax.devices()[int(name[4:])] for name in devices]
-    @contextlib.contextmanager
-    def scope(self):
-        jax.current[:] = self.devices
-        yield
-distribution = types.SimpleNamespace(DataParallel=DataParallel)
-"""
+JAX, KERAS = ((CASES / "programs" / f"{name}.py").read_text() for name in ("jax", "keras"))
 
 
 def fakes(folder, jax=JAX, keras=KERAS, *, broken="pass", places="list(jax.current)", drift=0):
     """An environment with a JAX and a Keras that only look like it."""
-    text = keras.format(broken=broken, places=places, drift=drift)
+    text = keras.replace("BROKEN", broken).replace("PLACES", places).replace("DRIFT", str(drift))
     for name, code in (("jax", jax), ("keras", text)):
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(code)

@@ -22,12 +22,6 @@ def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
     }
 
 
-@pytest.mark.parametrize("nodes", ["n[1-2", "n]1[", "n[a-b]", "n[]", "n[1-]", ""])
-def test_no_node_list(nodes):
-    with pytest.raises(ValueError, match=r"."):
-        list(_slurm.expand(nodes))
-
-
 @pytest.mark.parametrize(
     ("nodes", "tasks"),
     [
@@ -51,12 +45,6 @@ def test_a_list_without_end_is_refused_at_once(nodes, tasks):
 def test_the_largest_clusters_are_read():
     nodes = list(_slurm.expand("r[001-100]n[001-100]"))
     assert (len(nodes), nodes[0], nodes[-1]) == (10_000, "r001n001", "r100n100")
-
-
-def test_task_counts():
-    assert list(_slurm.counts("3(x2),1")) == [3, 3, 1]
-    with pytest.raises(ValueError, match="no list of counts"):
-        list(_slurm.counts("3(x2"))
 
 
 STEPS = [

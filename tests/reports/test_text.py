@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.reports.shared.limited_text import cut, fit, line, plain
+from gpucheck.reports.shared.limited_text import cut, fit
 
 WIDE = "größe 显存 🔥"
 
@@ -27,8 +27,3 @@ def test_fit_cuts_a_first_line_that_is_too_long():
     text = fit(["x" * 500, "y"], 100)
     assert len(text.encode("utf-8")) <= 100
     assert text.startswith("xxxx")
-
-
-def test_control_characters_are_dropped():
-    assert plain("a\x00b\x1b[0m\x9b\u202ec\ufeff\udcff\ufffe\U0001ffff\r\nd\re\tf") == "ab[0mc\nd\ne\tf"
-    assert line(" a\r\n\tb  c\x07 ") == "a b c"

@@ -9,7 +9,6 @@ from gpucheck.model import Evidence, Request
 from gpucheck.probes.packages import Distribution
 from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
 from gpucheck.reports.shared.evidence import evidence
-from gpucheck.reports.shared.words import clean
 
 MADE = report("h200")
 
@@ -72,8 +71,3 @@ def test_evidence_leaves_out_site_packages_unless_verbose():
     item = Evidence(fact="libraries", field="loader", value=f"{folder}/tensorflow/x.so")
     assert evidence(item, MADE) == "libraries loader: …/tensorflow/x.so"
     assert evidence(item, MADE, verbose=True) == f"libraries loader: {folder}/tensorflow/x.so"
-
-
-def test_clean():
-    assert clean("a\r\n b\tc\x1b[2J\x9b\u202ed\udc80") == "a b c\ufffd[2J\ufffd\ufffdd\ufffd"
-    assert clean("8 × 91 °C – é…", ascii=True) == "8 x 91 C - ?..."
