@@ -77,7 +77,23 @@ MAY_IMPORT = {
         ("model", "advice.shells", "repair", "files"),
         {"subprocess", "socket"},
     ),
-    "setup": (("model", "compat", "setup"), LOOKING),
+    "setup": (
+        (
+            "model",
+            "compat",
+            "setup",
+            "host",
+            "probes",
+            "combiners.gpu_presence",
+            "engine.facts",
+            "engine.observation",
+            "engine.plugin",
+            "advice.shells",
+            "files.bounded",
+            "repair.install",
+        ),
+        {"subprocess", "socket"},
+    ),
     "bench": (
         (
             "model",
@@ -114,6 +130,8 @@ MAY_IMPORT = {
             "repair",
             "advice.shells",
             "bench",
+            "setup",
+            "compat",
         ),
         {"subprocess", "socket"},
     ),

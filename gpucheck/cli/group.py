@@ -24,6 +24,7 @@ class Commands(Command, click.Group):
         "check": "check",
         "run": "run",
         "env": "env",
+        "setup": "setup",
         "snapshot": "snapshot",
         "compare": "compare",
         "config": "config",

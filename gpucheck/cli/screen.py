@@ -106,3 +106,20 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
 
     with contextlib.closing(progress):
         yield lambda pending: progress.update(pending, host.activity())
+
+
+@contextlib.contextmanager
+def progress_text() -> Iterator[Callable[[str], None] | None]:
+    """What to call with one line that replaces the last; None where standard error is no terminal. It is gone at the end."""
+    if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
+        yield None
+        return
+
+    def replace(text: str) -> None:
+        columns = shutil.get_terminal_size((80, 24)).columns
+        say(f"\r\x1b[K{text[: columns - 1]}", nl=False)
+
+    try:
+        yield replace
+    finally:
+        replace("")

@@ -52,6 +52,19 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextlib.contextmanager
+def held_off() -> Iterator[None]:
+    """Inside, none of them is heeded: what is swept is swept to its end. For the main thread."""
+    before = {number: signal.getsignal(number) for number in _numbers()}
+    for number in before:
+        signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _numbers() -> list[signal.Signals]:
     return [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gpucheck.compat import cuda as cuda_tables
 from gpucheck.compat import frameworks, keras, versions
 from gpucheck.compat.frameworks import Build
+from gpucheck.model import Assignment, Operation
 from gpucheck.setup import constraints
 from gpucheck.setup.answer import Answer, Choice, Excluded, Limit, Reason
 from gpucheck.setup.machine import Machine, Python, Wishes
@@ -67,10 +68,16 @@ def _choice(build: Build, machine: Machine, python: Python, backend: str) -> Cho
         python=python,
         cuda=build.cuda,
         backend=backend,
-        packages=(*build.packages, *pins),
+        packages=(*([] if build.url else ["keras"]), *build.packages, *pins),
         index=build.url,
+        assignments=_backend(backend),
         remarks=(*remarks, *_fetched(python, machine)),
     )
+
+
+def _backend(name: str) -> tuple[Assignment, ...]:
+    reason = f"Keras trains on {keras.TITLES[name]} only where it is told to"
+    return (Assignment(variable="KERAS_BACKEND", operation=Operation.SET, value=name, reason=reason),)
 
 
 def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
@@ -86,8 +93,9 @@ def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
         keras=frameworks.KERAS,
         python=python,
         backend=wishes.backend,
-        packages=(wishes.backend,),
+        packages=(wishes.backend,) if index else ("keras", wishes.backend),
         index=index,
+        assignments=_backend(wishes.backend),
         remarks=tuple(_fetched(python, machine)),
     )
     return Answer(machine=machine, choices=(choice,))
@@ -99,16 +107,20 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
         text = "on a TPU Keras trains on JAX or TensorFlow" if wishes.backend != "jax" else "no Python here fits"
         reason = Reason(kind="tpu", text=text, source=frameworks.SOURCES["jax"])
         return Answer(machine=machine, excluded=(Excluded(tensorflow=wishes.backend, reasons=(reason,)),))
-    packages = ("jax[tpu]",)
-    return Answer(
-        machine=machine,
-        choices=(Choice(tensorflow=None, keras=frameworks.KERAS, python=python, backend="jax", packages=packages),),
+    choice = Choice(
+        tensorflow=None,
+        keras=frameworks.KERAS,
+        python=python,
+        backend="jax",
+        packages=("keras", "jax[tpu]"),
+        assignments=_backend("jax"),
     )
+    return Answer(machine=machine, choices=(choice,))
 
 
 def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Python | None:
     """The newest Python that fits; one that uv fetches where none is wished for and none here fits."""
-    wished = (wishes.python,) if wishes.python is not None else machine.pythons
+    wished = (wishes.python,) if wishes.python is not None else machine.pythons or ()
     fitting = [python for python in wished if _between(lowest, python, highest)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
     return newest or (Python(version=highest) if wishes.python is None else None)
@@ -120,7 +132,7 @@ def _between(lowest: str, python: Python, highest: str) -> bool:
 
 
 def _fetched(python: Python, machine: Machine) -> Iterator[str]:
-    if python.executable is None and python not in machine.pythons:
+    if python.executable is None and machine.pythons is not None and python not in machine.pythons:
         yield f"Python {versions.minor(python.version)} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
 
 
@@ -146,5 +158,5 @@ def _name(choice: Choice) -> str:
     return next(
         build.name
         for build in frameworks.BUILDS[choice.backend]
-        if (build.packages[0], build.url) == (choice.packages[0], choice.index)
+        if build.packages[0] in choice.packages and build.url == choice.index
     )

@@ -44,7 +44,7 @@ class Machine:
     driver: str | None = None  # "580.159.04"
     gpus: tuple[Gpu, ...] | None = ()  # (): none; None: nobody could say
     tpu: str | None = None  # generation, "v5e"
-    pythons: tuple[Python, ...] = ()
+    pythons: tuple[Python, ...] | None = ()  # None: nobody looked, so any Python may be there
     uv: bool | None = None  # whether uv is installed
 
     @property

@@ -59,12 +59,13 @@ def _judge(
     choices: list[Choice] = []
     out: dict[str, tuple[Reason, ...]] = {}
     with_gpu = uses_gpu(machine, wishes)
+    anywhere = machine.pythons is None and wishes.python is None
     common = constraints.driver_for_gpus(machine) if with_gpu else None
     for release in reversed(RELEASES.values()):
         if wishes.tensorflow is not None and not versions.satisfies(release.latest_patch, wishes.tensorflow):
             continue
         reasons = [*([common] if common else []), *constraints.reasons(release, machine, with_gpu)]
-        python = Python(version=release.python_max) if fetched else _python(release, machine, wishes)
+        python = Python(version=release.python_max) if fetched or anywhere else _python(release, machine, wishes)
         if python is None:
             reasons.append(constraints.python_reason(release, _pythons(machine, wishes)))
         if reasons or python is None:
@@ -87,7 +88,7 @@ def _python(release: Release, machine: Machine, wishes: Wishes) -> Python | None
 
 
 def _pythons(machine: Machine, wishes: Wishes) -> tuple[Python, ...]:
-    return (wishes.python,) if wishes.python is not None else machine.pythons
+    return (wishes.python,) if wishes.python is not None else machine.pythons or ()
 
 
 def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) -> Choice:
@@ -112,6 +113,11 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
     )
 
 
+def is_fetched(python: Python, machine: Machine) -> bool:
+    """Whether a choice's Python is not on the machine."""
+    return python.executable is None and machine.pythons is not None and python not in machine.pythons
+
+
 def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What keeps a cuDNN away that has no code for a GPU here: a pin beside TensorFlow, and the reason."""
     old = next((gpu for capability, gpu in machine.kinds if not cuda_tables.cudnn_runs_on(_NEWEST_CUDNN, capability)), None)
@@ -134,7 +140,7 @@ def _assignments(release: Release, python: Python) -> tuple[Assignment, ...]:
 
 def _remarks(release: Release, machine: Machine, python: Python) -> Iterator[str]:
     minor = versions.minor(python.version)
-    if python.executable is None and python not in machine.pythons:
+    if is_fetched(python, machine):
         yield f"Python {minor} is not on this machine: uv fetches it (https://docs.astral.sh/uv)"
     elif python.has_venv is False and not machine.uv:
         yield f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv"
@@ -209,7 +215,9 @@ def _lifted(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> tuple[Ma
     if kind == "glibc":
         return replace(machine, glibc=need), wishes
     python = Python(version=need)
-    return replace(machine, pythons=(*machine.pythons, python)), replace(wishes, python=python) if wishes.python else wishes
+    return replace(machine, pythons=(*(machine.pythons or ()), python)), replace(
+        wishes, python=python
+    ) if wishes.python else wishes
 
 
 def _condition(machine: Machine, wishes: Wishes, kind: Kind, need: str) -> str:

@@ -21,7 +21,7 @@ def solve(machine: Machine, wishes: Wishes) -> Answer:
         reasons.append(Reason(kind="platform", text="its packages are for Linux on x86_64", source=_PYPI))
     if wishes.tensorflow is not None and not versions.satisfies(tpu.LATEST_TENSORFLOW_TPU, wishes.tensorflow):
         reasons.append(Reason(kind="wish", text=f"the newest tensorflow-tpu is {tpu.LATEST_TENSORFLOW_TPU}", source=_PYPI))
-    candidates = (wishes.python,) if wishes.python is not None else (*machine.pythons, Python(version=release.python_max))
+    candidates = (wishes.python,) if wishes.python is not None else (*(machine.pythons or ()), Python(version=release.python_max))
     python = next((candidate for candidate in candidates if constraints.has_packages(release, candidate)), None)
     if python is None:
         reasons.append(constraints.python_reason(release, candidates))

@@ -1,0 +1,45 @@
+"""This machine, as the answer needs it: what --quick reads of it, and its Pythons."""
+
+from gpucheck.combiners.gpu_presence import combine as presence
+from gpucheck.engine.facts import Facts
+from gpucheck.engine.observation import Observation, Tick
+from gpucheck.engine.plugin import load_probes
+from gpucheck.host import Host
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.pci import Pci
+from gpucheck.probes.system import System
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.wsl import Wsl
+from gpucheck.setup.facts import machine
+from gpucheck.setup.machine import Machine
+from gpucheck.setup.pythons import find
+
+PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu")
+
+
+def read(host: Host, tick: Tick | None = None) -> Machine:
+    """Look at the machine, TensorFlow installed or not.
+
+    Args:
+        host: the machine.
+        tick: see ``observe``.
+    """
+    observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
+    interpreters = find(host)
+    known = Facts(observation.wait(tick))
+    parts = (known.get(Container), known.get(Pci), known.get(Driver), known.get(Cuda))
+    here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
+    return machine(
+        known.get(System),
+        known.get(Wsl),
+        known.get(Driver),
+        known.get(Gpus),
+        known.get(Cuda),
+        known.get(Tpu),
+        here=here,
+        pythons=interpreters,
+        uv=host.which("uv") is not None,
+    )
