@@ -16,6 +16,7 @@ Examples:
   gpucheck --quick                      the same without importing TensorFlow
   gpucheck --allow-cpu                  a machine without an accelerator is fine
   gpucheck --python .venv/bin/python    examine another environment
+  gpucheck setup                        what to install on this machine
   gpucheck --format json --output report.json
   gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable

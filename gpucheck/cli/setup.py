@@ -41,7 +41,7 @@ class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         from gpucheck.compat.tensorflow import RELEASES
 
         text = str(value).strip()
-        if re.fullmatch(r"\d+(\.\d+)*", text):
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)*", text):
             text = f"=={text}.*" if text.count(".") < 2 else f"=={text}"
         if not text or versions.satisfies("2.0.0", text) is None:
             self.fail(f"{value!r} is no version and no range of versions, such as 2.19 or '>=2.16,<2.20'", param, ctx)
@@ -75,7 +75,7 @@ def _no_driver(text: str) -> str | None:
     from gpucheck.compat import cuda
 
     first, last = cuda.branches()
-    if not re.fullmatch(r"\d{3}(\.\d+){0,2}", text):
+    if not re.fullmatch(r"[0-9]{3}(\.[0-9]{1,3}){0,2}", text):
         return f"{text!r} is no driver version, such as 535 or 535.183.01"
     if not first <= int(text[:3]) <= last:
         return f"no driver {text} is known here: branches {first} to {last} are"
@@ -90,7 +90,7 @@ def _no_capability(text: str) -> str | None:
 
 
 def _no_python(text: str) -> str | None:
-    if re.fullmatch(r"3\.\d{1,2}(\.\d{1,2})?", text):
+    if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
         return None
     return f"{text!r} is no version of Python 3, such as 3.12"
 

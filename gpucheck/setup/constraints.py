@@ -148,13 +148,14 @@ def driver_for_gpus(machine: Machine) -> Reason | None:
     return None
 
 
+# What nothing lifts comes first: it is the one that people are told.
 ALWAYS: tuple[Constraint, ...] = (platform, glibc)
-WITH_GPU: tuple[Constraint, ...] = (cuda_build, driver, kernels, blackwell)
+WITH_GPU: tuple[Constraint, ...] = (platform, cuda_build, blackwell, kernels, driver, glibc)
 
 
 def reasons(release: Release, machine: Machine, with_gpu: bool) -> Iterator[Reason]:
     """Every reason that has nothing to do with Python."""
-    for constraint in (*ALWAYS, *(WITH_GPU if with_gpu else ())):
+    for constraint in WITH_GPU if with_gpu else ALWAYS:
         reason = constraint(release, machine)
         if reason is not None:
             yield reason

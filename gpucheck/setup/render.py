@@ -72,16 +72,14 @@ def _short(choice: Choice) -> str:
 
 
 def _out(excluded: tuple[Excluded, ...], width: int) -> Iterator[str]:
-    """Why newer releases are out: those with the same reasons together."""
+    """Why newer releases are out: the first reason of each, those with the same one together."""
     if excluded:
         yield "Not here:"
-    for reasons, group in groupby(excluded, key=lambda entry: entry.reasons):
+    for reason, group in groupby(excluded, key=lambda entry: entry.reasons[0]):
         names = [entry.tensorflow for entry in group]
         name = names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
-        for number, reason in enumerate(reasons):
-            head = f"{name}: " if number == 0 else "and "
-            yield from textwrap.wrap(f"{head}{reason.text}", width, initial_indent="  ", subsequent_indent="    ")
-            yield f"    {reason.source}"
+        yield from textwrap.wrap(f"{name}: {reason.text}", width, initial_indent="  ", subsequent_indent="    ")
+        yield f"    {reason.source}"
 
 
 def _bullets(lines: Any, width: int) -> list[str]:

@@ -64,7 +64,7 @@ def _judge(
     for release in reversed(RELEASES.values()):
         if wishes.tensorflow is not None and not versions.satisfies(release.latest_patch, wishes.tensorflow):
             continue
-        reasons = [*([common] if common else []), *constraints.reasons(release, machine, with_gpu)]
+        reasons = [common] if common else list(constraints.reasons(release, machine, with_gpu))
         python = Python(version=release.python_max) if fetched or anywhere else _python(release, machine, wishes)
         if python is None:
             reasons.append(constraints.python_reason(release, _pythons(machine, wishes)))

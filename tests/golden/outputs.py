@@ -159,6 +159,27 @@ def summary_of(finding: dict) -> str:
     )
 
 
+def setups() -> dict[str, str]:
+    """What ``gpucheck setup`` says of machines, in every format."""
+    asked = {
+        "newest": ("580.159,8.0,3.12",),
+        "defect": ("580.159,9.0,3.12", "--tensorflow", "2.21"),
+        "old-driver": ("470.57,8.0,3.13",),
+        "old-gpu": ("580.159,7.0,3.11",),
+        "image": ("580.159,12.0,3.12",),
+        "nothing": ("580.159,3.5,3.11",),
+        "cpu": ("535,8.0,3.12", "--cpu"),
+        "jax": ("580.159,9.0,3.12", "--backend", "jax"),
+        "torch": ("580.159,6.1,3.12", "--backend", "torch"),
+    }
+    styles = ("terminal", "json", "requirements", "dockerfile", "conda")
+    return {
+        f"setup/{name}/{style}.txt": printed("setup", "--for", *args, "--format", style)
+        for name, args in asked.items()
+        for style in styles
+    }
+
+
 ALL: dict[str, Callable[[], dict[str, str]]] = {
-    maker.__name__: maker for maker in (reports, findings, helps, manuals, repairs, logs)
+    maker.__name__: maker for maker in (reports, findings, helps, manuals, repairs, setups, logs)
 }

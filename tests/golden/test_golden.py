@@ -6,7 +6,15 @@ import pathlib
 import pytest
 from golden.outputs import ALL, HERE
 
-FOLDERS = {"reports": "reports", "findings": "findings", "helps": "help", "manuals": "manual", "repairs": "env", "logs": "logs"}
+FOLDERS = {
+    "reports": "reports",
+    "findings": "findings",
+    "helps": "help",
+    "manuals": "manual",
+    "repairs": "env",
+    "setups": "setup",
+    "logs": "logs",
+}
 DIFFERENCE_LINES = 60
 
 

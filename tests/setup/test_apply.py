@@ -1,0 +1,128 @@
+"""An environment is made whole and proven, or nothing of it is left: with a uv of the test's own, and with real ones."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import command
+import pytest
+from fakes import FakeHost
+from leftovers import VARIABLE, leftovers_after
+
+from gpucheck.host import Disk
+from gpucheck.setup import apply
+from gpucheck.setup.machine import Machine, Python
+from gpucheck.setup.solve import solve
+
+ROOT = pathlib.Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")
+
+# What the steps do, and the words of the failure.
+FAILURES = {
+    "echo 'error: dns error: failed to lookup address' >&2; exit 2": "the package index cannot be reached",
+    "echo 'Caused by: No space left on device (os error 28)' >&2; exit 2": "the disk is full",
+    "echo 'x No solution found when resolving' >&2; exit 1": "the package index has no packages that fit",
+    "echo 'last words' >&2; exit 3": "a step failed; nothing is left of the new environment uv exited with status 3 last words",
+    "kill -9 $$": "uv killed by SIGKILL",
+}
+
+
+def surroundings(folder, venv=":", install=":"):
+    """Variables under which gpucheck finds one Python, and a uv that does what the test says."""
+    programs = folder / "programs"
+    programs.mkdir()
+    (programs / "python3").symlink_to(sys.executable)
+    uv = programs / "uv"
+    uv.write_text(
+        f'#!/bin/sh\nPATH=/usr/bin:/bin\ncase $1 in venv) for last; do :; done; mkdir -p "$last/bin"; {venv};; *) {install};; esac\n'
+    )
+    uv.chmod(0o755)
+    return {"PATH": f"{programs}", "HOME": str(folder), "PYTHONPATH": str(ROOT), "PYENV_ROOT": str(folder)}
+
+
+def test_a_step_that_fails_leaves_nothing(tmp_path):
+    said = {}
+    for number, words in enumerate(FAILURES):
+        (folder := tmp_path / str(number)).mkdir()
+        done = command.gpucheck("setup", "--cpu", "--apply", folder / "env", env=surroundings(folder, install=words))
+        said[words] = (done.returncode, FAILURES[words] in " ".join(done.stderr.split()), sorted(os.listdir(folder)))
+    assert {words: outcome for words, outcome in said.items() if outcome != (1, True, ["programs"])} == {}
+
+
+def test_an_environment_that_cannot_be_begun_leaves_nothing(tmp_path):
+    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path, venv="exit 1"))
+    assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
+    assert "a step failed" in done.stderr
+
+
+def test_an_environment_that_does_not_train_is_kept_and_not_called_good(tmp_path):
+    env = surroundings(tmp_path)  # it has no interpreter
+    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=env)
+    assert done.returncode == 1
+    assert "but it does not train here" in done.stdout
+    assert "Good" not in done.stdout
+    assert f"rm -rf {tmp_path}/env" in done.stdout
+
+
+def test_what_is_there_is_not_touched(tmp_path):
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "mine").write_text("mine")
+    done = command.gpucheck("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path))
+    assert done.returncode == 2
+    assert (tmp_path / "env" / "mine").read_text() == "mine"
+
+
+def test_the_limit_ends_the_work_and_leaves_nothing(tmp_path):
+    env = surroundings(tmp_path, install="sleep 600")
+    done = command.gpucheck("setup", "--cpu", "--timeout", "4", "--apply", tmp_path / "env", env=env)
+    assert (done.returncode, os.listdir(tmp_path)) == (1, ["programs"])
+    assert "it took longer than --timeout allows" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_nothing(tmp_path, number):
+    env = {**surroundings(tmp_path, install='touch "$0.begun"; sleep 600'), VARIABLE: str(tmp_path)}
+    argv = [sys.executable, "-m", "gpucheck", "setup", "--cpu", "--apply", str(tmp_path / "env")]
+    process = subprocess.Popen(argv, env=env, stdout=-1, stderr=-1, text=True)
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "programs" / "uv.begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(number)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert os.listdir(tmp_path) == ["programs"]
+    assert leftovers_after(str(tmp_path), 5) == []
+
+
+def refusal(machine, host, folder):
+    """Why an environment is not begun."""
+    screen = apply.Screen(lambda line: None, None, lambda: pytest.fail("nothing was begun"))
+    with pytest.raises(apply.Refused) as caught:
+        apply.apply(solve(machine), str(folder), host, screen, time.monotonic() + 60)
+    return str(caught.value)
+
+
+def test_what_cannot_be_begun_says_why(tmp_path):
+    here = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12"),))
+    full = FakeHost(disks={str(tmp_path): Disk(total_bytes=1 << 40, free_bytes=1 << 30)})
+    assert "1.0 GiB are free" in refusal(here, full, tmp_path / "env")
+    assert "neither is uv" in refusal(Machine(pythons=()), FakeHost(), tmp_path / "env")
+    bare = Machine(pythons=(Python(version="3.12", executable="/usr/bin/python3.12", has_venv=False),))
+    assert "python3.12-venv" in refusal(bare, FakeHost(), tmp_path / "env")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.tensorflow
+@pytest.mark.slow
+def test_an_environment_that_trains_is_good(tmp_path):
+    """The environment sees the packages of the one that runs the tests, in place of a download."""
+    site = next(path for path in sys.path if path.endswith("site-packages"))
+    real = os.path.realpath(sys.executable)
+    venv = f'{real} -m venv --without-pip "$last"; for site in "$last"/lib/python*/site-packages; do echo {site} > $site/all.pth; done'
+    done = command.in_a_process("setup", "--cpu", "--apply", tmp_path / "env", env=surroundings(tmp_path, venv=venv))
+    assert (done.returncode, done.stdout[:5]) == (0, "Good:"), done.stdout + done.stderr
+    assert "one_device trained on CPU:0" in done.stdout
