@@ -20,8 +20,22 @@ message comes in (``gpucheck/host/inbox.py``).
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+__all__ = [
+    "AnyMessage",
+    "AnyTask",
+    "Crashed",
+    "Done",
+    "Message",
+    "Shadowed",
+    "Stage",
+    "Task",
+    "Values",
+    "fields_of",
+    "record",
+]
 
 
 class Stage(NamedTuple):
@@ -43,10 +57,40 @@ class Stage(NamedTuple):
         return self._replace(step="")
 
 
+if TYPE_CHECKING:
+    from dataclasses import dataclass as record
+else:
+
+    def record(kind):
+        """Make a class of fields a dataclass, whose methods are those of ``Values``."""
+        return dataclass(init=False, repr=False, eq=False)(kind)
+
+
 class Values:
-    """What has fields. Comparing and printing are written once, for the sake of time: made for each of fifty classes by
-    ``dataclass`` they would slow ``gpucheck --quick`` down.
+    """What has fields. What ``dataclass`` would write for each of fifty classes is written here once: it takes the time of
+    ``gpucheck --quick``.
     """
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, *values, **named):
+            """The fields, by position or by name; TypeError as for any function."""
+            own = fields(self)
+            if len(values) > len(own):
+                raise TypeError(f"{type(self).__name__} has {len(own)} fields, not {len(values)}")
+            given = {**dict(zip((field.name for field in own), values)), **named}
+            for field in own:
+                if field.name in given:
+                    value = given.pop(field.name)
+                elif field.default_factory is not MISSING:
+                    value = field.default_factory()
+                elif field.default is not MISSING:
+                    value = field.default
+                else:
+                    raise TypeError(f"{type(self).__name__} needs {field.name}")
+                setattr(self, field.name, value)
+            if given:
+                raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and fields_of(self) == fields_of(other)
@@ -55,14 +99,14 @@ class Values:
         return f"{type(self).__name__}({fields_of(self)})"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Message(Values):
     """What a child reports at the end of a stage, or what the parent sends it."""
 
     stage: ClassVar[str] = ""  # its name; empty: a message from the parent
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Task(Values):
     """What a child is asked to do."""
 
@@ -75,14 +119,14 @@ AnyMessage = TypeVar("AnyMessage", bound=Message)
 AnyTask = TypeVar("AnyTask", bound=Task)
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Done(Message):
     """The last message of a child that came to its end."""
 
     stage: ClassVar[str] = "done"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Crashed(Message):
     """An exception that no stage expected."""
 
@@ -91,7 +135,7 @@ class Crashed(Message):
     message: str
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Shadowed(Message):
     """The user's files that hide modules which a child needs, where they ended it. Written by ``boot.py``, without ``json``."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class BenchTask(Task):
     """Import TensorFlow, and wait for what to measure."""
 
@@ -17,7 +17,7 @@ class BenchTask(Task):
     number: int  # which one of this run: each measures on its own
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Configuration(Values):
     """What is measured: one strategy on some devices, in one precision and batch size."""
 
@@ -41,7 +41,7 @@ class Configuration(Values):
         return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}" + "-xla" * self.xla
 
 
-@dataclass(repr=False, eq=False)
+@record
 class BenchJob(Message):
     """From the parent: what to measure."""
 
@@ -58,7 +58,7 @@ class BenchJob(Message):
         self.configurations = [Configuration(**item) if isinstance(item, dict) else item for item in self.configurations]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class DataLoaded(Message):
     """Whether the data can be trained on."""
 
@@ -67,7 +67,7 @@ class DataLoaded(Message):
     samples: int | None = None  # None: without end
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Repeat(Values):
     """One measurement of a configuration."""
 
@@ -77,7 +77,7 @@ class Repeat(Values):
     device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
 
 
-@dataclass(repr=False, eq=False)
+@record
 class StepParts(Values):
     """Where the time of a traced step went, in seconds, the mean of the devices."""
 
@@ -88,7 +88,7 @@ class StepParts(Values):
     host_seconds: float
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Profile(Values):
     """A trace of some steps."""
 
@@ -98,7 +98,7 @@ class Profile(Values):
     traced: StepParts | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Measured(Message):
     """Raw times of a configuration, in seconds; the job is its id."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class KubernetesTask(Task):
     """Answer the parent's questions until none comes any more."""
 
@@ -18,7 +18,7 @@ class KubernetesTask(Task):
     folder: str  # of the service account
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Account(Message):
     """Who this pod is, by its token; None where the token does not say."""
 
@@ -28,7 +28,7 @@ class Account(Message):
     subject: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Question(Message):
     """From the parent: objects to ask for."""
 
@@ -37,7 +37,7 @@ class Question(Message):
     query: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Answer(Message):
     """What the server answered; the job is the question's id."""
 

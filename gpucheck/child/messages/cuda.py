@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 from gpucheck.child.messages.drivers import Failure
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaTask(Task):
     """Ask libcuda about the devices."""
 
     child: ClassVar[str] = "cuda"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaVersion(Message):
     """The CUDA version that libcuda implements."""
 
@@ -24,7 +23,7 @@ class CudaVersion(Message):
     number: int | None = None  # as NVIDIA numbers it: 13000
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaCount(Failure, Message):
     """How many devices CUDA counts."""
 
@@ -32,7 +31,7 @@ class CudaCount(Failure, Message):
     count: int | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaDevice(Values):
     """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
 
@@ -44,7 +43,7 @@ class CudaDevice(Values):
     multiprocessors: int | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaDevices(Message):
     """What CUDA says about each device."""
 
@@ -52,7 +51,7 @@ class CudaDevices(Message):
     devices: tuple[CudaDevice, ...]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class CudaPeers(Message):
     """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: the driver does not say."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Values
+from gpucheck.child.messages import Message, Values, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class LibraryLoaded(Message):
     """Whether the driver's library opened."""
 
@@ -18,7 +17,7 @@ class LibraryLoaded(Message):
     problem: str | None = None  # the loader's words
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Failure(Values):
     """An error of the driver's; all None: there was none."""
 
@@ -27,7 +26,7 @@ class Failure(Values):
     problem: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class DriverStarted(Failure, Message):
     """What nvmlInit or cuInit came to."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class DeviceNodesTask(Task):
     """Open device files."""
 
@@ -16,7 +15,7 @@ class DeviceNodesTask(Task):
     paths: tuple[str, ...]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class NodeOpened(Message):
     """What opening a device file came to; the job is its path."""
 
@@ -24,7 +23,7 @@ class NodeOpened(Message):
     error: str | None = None  # "EACCES"; None: it opened
 
 
-@dataclass(repr=False, eq=False)
+@record
 class LibrariesTask(Task):
     """Open shared libraries, in this order."""
 
@@ -32,7 +31,7 @@ class LibrariesTask(Task):
     paths: tuple[tuple[str, str], ...]  # soname and path
 
 
-@dataclass(repr=False, eq=False)
+@record
 class LibraryOpened(Message):
     """What opening a library came to; the job is its soname."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class FrameworkTask(Task):
     """Inspect TensorFlow, and train."""
 
@@ -24,7 +24,7 @@ class FrameworkTask(Task):
     cross_device: str | None = None  # how a mirrored strategy shall exchange gradients (see ``strategies/mirrored.py``)
 
 
-@dataclass(repr=False, eq=False)
+@record
 class BackendTask(Task):
     """Inspect JAX or PyTorch, and train. Keras is told its backend by KERAS_BACKEND or its keras.json."""
 
@@ -37,7 +37,7 @@ class BackendTask(Task):
     logical_devices: int  # 0: as the level says
 
 
-@dataclass(repr=False, eq=False)
+@record
 class BackendChosen(Message):
     """The backend that Keras is told to run on, before anything is imported."""
 
@@ -46,7 +46,7 @@ class BackendChosen(Message):
     source: str  # "KERAS_BACKEND", the path of a keras.json, or "default"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class ImportOutcome(Values):
     """What an import came to."""
 
@@ -57,7 +57,7 @@ class ImportOutcome(Values):
     keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
 
 
-@dataclass(repr=False, eq=False)
+@record
 class FrameworkImported(ImportOutcome, Message):
     """The import of TensorFlow, JAX or PyTorch, and its build."""
 
@@ -72,7 +72,7 @@ class FrameworkImported(ImportOutcome, Message):
     compute_capabilities: tuple[str, ...] = ()  # "sm_80", "compute_90"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Device(Values):
     """One physical device that a framework lists."""
 
@@ -82,7 +82,7 @@ class Device(Values):
     compute_capability: tuple[int, int] | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class DevicesListed(Message):
     """The physical devices; of JAX and PyTorch accelerators first."""
 
@@ -91,7 +91,7 @@ class DevicesListed(Message):
     problem: str | None = None  # why no accelerator is among them, in the framework's words
 
 
-@dataclass(repr=False, eq=False)
+@record
 class GrowthSet(Message):
     """Whether TensorFlow let memory growth be set, before it initialised any GPU. All None: there is no GPU."""
 
@@ -101,7 +101,7 @@ class GrowthSet(Message):
     problem: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class GrowthRefused(Message):
     """Whether memory growth was refused once the GPUs were initialised, as documented."""
 
@@ -109,7 +109,7 @@ class GrowthRefused(Message):
     refused: bool
 
 
-@dataclass(repr=False, eq=False)
+@record
 class LibrariesMapped(Message):
     """The files of CUDA's libraries that are mapped into the process, by soname."""
 
@@ -117,7 +117,7 @@ class LibrariesMapped(Message):
     paths: dict[str, str]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class KerasImported(ImportOutcome, Message):
     """The import of Keras."""
 
@@ -128,7 +128,7 @@ class KerasImported(ImportOutcome, Message):
     legacy: bool | None = None  # tf.keras is Keras 2
 
 
-@dataclass(repr=False, eq=False)
+@record
 class TpuConnected(Message):
     """What connecting to a TPU came to."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages import Message, Task, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class InterpreterTask(Task):
     """Describe the interpreter."""
 
@@ -16,7 +15,7 @@ class InterpreterTask(Task):
     examined: ClassVar[bool] = True
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Interpreter(Message):
     """The interpreter that runs."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 from gpucheck.child.messages.drivers import Failure
 
 
-@dataclass(repr=False, eq=False)
+@record
 class NvmlTask(Task):
     """Ask NVML about the driver and every GPU."""
 
@@ -17,7 +16,7 @@ class NvmlTask(Task):
     library_folder: str  # that holds pynvml
 
 
-@dataclass(repr=False, eq=False)
+@record
 class SamplerTask(Task):
     """Sample NVML until the parent sends ``StopSampling``."""
 
@@ -26,7 +25,7 @@ class SamplerTask(Task):
     library_folder: str  # that holds pynvml
 
 
-@dataclass(repr=False, eq=False)
+@record
 class NvmlSystem(Failure, Message):
     """What NVML says about the driver."""
 
@@ -37,7 +36,7 @@ class NvmlSystem(Failure, Message):
     gpu_count: int | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class GpuProcess(Values):
     """A process that holds memory on a GPU."""
 
@@ -46,7 +45,7 @@ class GpuProcess(Values):
     name: str | None = None  # the program's base name, if this process may see it
 
 
-@dataclass(repr=False, eq=False)
+@record
 class NvLink(Values):
     """One NVLink of a GPU."""
 
@@ -54,7 +53,7 @@ class NvLink(Values):
     active: bool
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Gpu(Values):
     """One GPU, in NVML's (PCI bus) order; fields as in the fact ``gpus``."""
 
@@ -100,7 +99,7 @@ class Gpu(Values):
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
 
-@dataclass(repr=False, eq=False)
+@record
 class GpuRead(Message):
     """What NVML says about one GPU; the job is its index."""
 
@@ -108,14 +107,14 @@ class GpuRead(Message):
     gpu: Gpu
 
 
-@dataclass(repr=False, eq=False)
+@record
 class NvmlShutDown(Message):
     """NVML was shut down, after every answer was in."""
 
     stage: ClassVar[str] = "shutdown"
 
 
-@dataclass(repr=False, eq=False)
+@record
 class GpuSample(Values):
     """What a GPU does at one moment; None: NVML does not say."""
 
@@ -126,7 +125,7 @@ class GpuSample(Values):
     lost: bool = False  # it gives no trustworthy answer any more
 
 
-@dataclass(repr=False, eq=False)
+@record
 class SamplerStarted(Message):
     """Whether NVML can be sampled."""
 
@@ -134,7 +133,7 @@ class SamplerStarted(Message):
     problem: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Sampled(Message):
     """Every GPU at one moment; the job is the sample's number."""
 
@@ -143,6 +142,6 @@ class Sampled(Message):
     gpus: tuple[GpuSample, ...]  # by NVML's index
 
 
-@dataclass(repr=False, eq=False)
+@record
 class StopSampling(Message):
     """From the parent: it has seen enough."""

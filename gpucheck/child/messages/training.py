@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class FreeMemory(Message):
     """From the parent: the free memory of each GPU, in bytes, by its CUDA ordinal; what is unknown is left out."""
 
     free_bytes: dict[str, int]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Job(Values):
     """One training job: one strategy on some devices in one precision."""
 
@@ -37,7 +37,7 @@ def job_id(job: Job | JobResult) -> str:
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Planned(Message):
     """The jobs, in the order in which they are trained."""
 
@@ -45,7 +45,7 @@ class Planned(Message):
     jobs: tuple[Job, ...]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class MeanLoss(Values):
     """The loss of a job; None where it was not finite."""
 
@@ -55,7 +55,7 @@ class MeanLoss(Values):
     last_third: float | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class JobResult(Message):
     """What a job came to; the job is its id. Fields as in ``TrainingRun``, which is made from them."""
 
@@ -97,7 +97,7 @@ class JobResult(Message):
     shards_verified: bool | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class XlaChecked(Message):
     """Whether a small step compiled by XLA ran; the job is the device."""
 
@@ -106,7 +106,7 @@ class XlaChecked(Message):
     problem: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class JobFigures(Values):
     """What experiments find out about a job that was trained before. Fields as in ``TrainingRun``; None: not measured."""
 
@@ -117,7 +117,7 @@ class JobFigures(Values):
     doubled_batch_scaling_efficiency: float | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class ExperimentResult(Message):
     """What an experiment measured; the job is its name."""
 
@@ -130,7 +130,7 @@ class ExperimentResult(Message):
     job_figures: JobFigures = field(default_factory=JobFigures)
 
 
-@dataclass(repr=False, eq=False)
+@record
 class ExhaustionTask(Task):
     """Run out of memory on purpose."""
 
@@ -139,7 +139,7 @@ class ExhaustionTask(Task):
     gpu: int | None  # its number; None: the CPU
 
 
-@dataclass(repr=False, eq=False)
+@record
 class LimitSet(Message):
     """Trained for some steps, and limited the memory."""
 
@@ -149,7 +149,7 @@ class LimitSet(Message):
     problem: str | None = None  # why no limit can be set
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Exhausted(Message):
     """Asked for more memory than the limit."""
 
@@ -160,7 +160,7 @@ class Exhausted(Message):
     words: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class Recovered(Message):
     """Trained the same steps once more."""
 

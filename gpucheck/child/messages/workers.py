@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values
+from gpucheck.child.messages import Message, Task, Values, record
 
 
-@dataclass(repr=False, eq=False)
+@record
 class WorkerTask(Task):
     """Train as one worker, or as the coordinator."""
 
@@ -21,7 +21,7 @@ class WorkerTask(Task):
     log_device_placement: bool
 
 
-@dataclass(repr=False, eq=False)
+@record
 class VersionsRead(Message):
     """Versions that should be the same on every worker; what can't be read is left out."""
 
@@ -29,7 +29,7 @@ class VersionsRead(Message):
     versions: dict[str, str]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class ClusterConnected(Message):
     """The strategy was built, for which all workers must have come."""
 
@@ -37,7 +37,7 @@ class ClusterConnected(Message):
     replicas: int | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class WorkerRecord(Values):
     """What a worker tells the others."""
 
@@ -46,7 +46,7 @@ class WorkerRecord(Values):
     devices: tuple[str, ...] = ()
 
 
-@dataclass(repr=False, eq=False)
+@record
 class WorkersMet(Message):
     """Every worker's record, in the cluster's order."""
 
@@ -54,7 +54,7 @@ class WorkersMet(Message):
     workers: tuple[WorkerRecord, ...]
 
 
-@dataclass(repr=False, eq=False)
+@record
 class FitTried(Message):
     """Whether ``Model.fit`` trains under the strategy."""
 
@@ -63,7 +63,7 @@ class FitTried(Message):
     problem: str | None = None
 
 
-@dataclass(repr=False, eq=False)
+@record
 class WorkerFailed(Message):
     """The worker gave up by itself."""
 
