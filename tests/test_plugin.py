@@ -1,10 +1,12 @@
 """Plugins are found by their place and declare what they need by their annotations."""
 
+from gpucheck.cli import request
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import Need, load_probes, load_rows, load_rules, modules
 from gpucheck.model import Fact
 from gpucheck.probes.pci import Pci
 from gpucheck.probes.tpu import Tpu
+from gpucheck.strategies import load_all
 
 RULES = load_rules()
 
@@ -38,3 +40,9 @@ def test_every_rule_has_a_whole_page():
     pages = [manual.page(rule.code, rule.doc) for rule in RULES]
     assert [page.code for page in pages if not page.title.endswith(".")] == []
     assert [page.code for page in pages if not page.sections["Fix"].lstrip().startswith("1. ")] == []
+
+
+def test_the_command_line_knows_which_strategies_are_keras_own():
+    tensorflow = {name for name, strategy in load_all().items() if "tensorflow" in strategy.backends}
+    assert set(request.STRATEGIES) == tensorflow
+    assert set(request.KERAS_STRATEGIES) == load_all().keys() - tensorflow

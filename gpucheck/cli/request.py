@@ -11,14 +11,13 @@ from click.core import ParameterSource
 from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
+from gpucheck.engine.plugin import modules
 from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.model import Level, Report, Request
-from gpucheck.strategies import load_all
 
-ALL_STRATEGIES = load_all()
-STRATEGIES = sorted(name for name, strategy in ALL_STRATEGIES.items() if "tensorflow" in strategy.backends)
-KERAS_STRATEGIES = sorted(ALL_STRATEGIES.keys() - STRATEGIES)  # Keras' own, with another backend
+KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
+STRATEGIES = [name for module in modules("gpucheck.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES]
 BACKENDS = ("tensorflow", "jax", "torch")
 TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
 ASKED = (

@@ -1,9 +1,6 @@
 """What the user expects of this machine, and what comes of each expectation."""
 
 from gpucheck.engine.plugin import combiner
-from gpucheck.expectations import gpus as expected_gpus
-from gpucheck.expectations import training as expected_training
-from gpucheck.expectations import versions
 from gpucheck.expectations.items import Item, Machine
 from gpucheck.model import Fact, Request
 from gpucheck.probes.cuda import Cuda
@@ -43,6 +40,10 @@ def combine(
     """What was not observed makes its expectations unknown, not unmet."""
     if request.expectations is None:
         return Expected(given=False)
+    from gpucheck.expectations import gpus as expected_gpus
+    from gpucheck.expectations import training as expected_training
+    from gpucheck.expectations import versions
+
     machine = Machine(request, cuda, driver, gpus, interpreter, keras, libraries, packages, tensorflow, training)
     return Expected(
         given=True,

@@ -10,9 +10,9 @@ from gpucheck.model import Evidence, Fact, Skip, saw
 from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.tensorflow import TensorFlow
 
-_NOT_FOUND = re.compile(r"(lib[\w.+-]+\.so[\d.]*): cannot open shared object file: No such file")
-_DAMAGED = re.compile(r"file too short|invalid ELF header|wrong ELF class|ELF file|SIGBUS|cannot read file data", re.I)
-_UNFIT = re.compile(r"undefined symbol|version [`'].*' not found|symbol lookup error")
+_NOT_FOUND = r"(lib[\w.+-]+\.so[\d.]*): cannot open shared object file: No such file"
+_DAMAGED = r"(?i)file too short|invalid ELF header|wrong ELF class|ELF file|SIGBUS|cannot read file data"
+_UNFIT = r"undefined symbol|version [`'].*' not found|symbol lookup error"
 _FIELDS = {
     "missing": ("path",),
     "unreachable": ("path", "elsewhere"),
@@ -84,13 +84,13 @@ def _fault(libraries: Libraries, place: int) -> Fault | None:
         kind = "unreachable" if library.elsewhere else "missing"
         # None: something has loaded it already
         return None if library.opened else _describe(kind, libraries, place, copies=library.elsewhere)
-    if library.problem or _DAMAGED.search(error):
+    if library.problem or re.search(_DAMAGED, error):
         return _describe("corrupt", libraries, place)
-    if (match := _NOT_FOUND.search(error)) and match[1] != library.soname:
+    if (match := re.search(_NOT_FOUND, error)) and match[1] != library.soname:
         needed = next((other for other in libraries.libraries if other.soname == match[1]), None)
         copies = (*((needed.path,) if needed.path else ()), *needed.elsewhere) if needed else ()
         return _describe("unreachable" if copies else "missing", libraries, place, match[1], copies)
-    return _describe("unfit", libraries, place) if _UNFIT.search(error) else None
+    return _describe("unfit", libraries, place) if re.search(_UNFIT, error) else None
 
 
 def _describe(kind: str, libraries: Libraries, place: int, soname: str | None = None, copies: tuple[str, ...] = ()) -> Fault:

@@ -10,7 +10,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 
-_OF_WORKERS = re.compile(r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)")
+_OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
 # TPUs reached over the network: nothing of them is on this machine's bus.
 _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -57,7 +57,7 @@ def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | N
 def _of_a_tpu(log: Log | None) -> bool:
     events = log.events if log is not None else ()
     other = any(
-        event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and _OF_WORKERS.search(event.text))
+        event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
         for event in events
     )
     return not other and any(event.kind == Kind.USES_TPU for event in events)

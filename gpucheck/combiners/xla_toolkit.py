@@ -11,7 +11,7 @@ from gpucheck.probes.driver import Driver
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.libraries import Libraries, Tool
 
-_DATA_FOLDER = re.compile(r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*""")
+_DATA_FOLDER = r"""--xla_gpu_cuda_data_dir=("(?:[^"\\]|\\.)*"|'[^']*'|\S*)\s*"""
 
 
 class XlaToolkit(Fact, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ def combine(libraries: Libraries, driver: Driver | None, environment: Environmen
     flag = f"--xla_gpu_cuda_data_dir={_flag_value(folder)}"
     reason = f"{listing(lacking)} {'lies' if len(lacking) == 1 else 'lie'} where XLA does not look"
     flags = environment.variables.get("XLA_FLAGS", "")
-    kept = _DATA_FOLDER.sub("", flags).strip()
+    kept = re.sub(_DATA_FOLDER, "", flags).strip()
     operation = Operation.PREPEND
     if kept != flags.strip():  # of two such flags the last counts
         operation, flag = Operation.SET, f"{flag} {kept}".strip()

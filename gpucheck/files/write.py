@@ -15,7 +15,7 @@ READER_SECONDS = 0.1  # that a pipe's reader has, however late the run is
 CLOSE_SECONDS = 0.3
 ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # of a write that does not block where a pipe has room
 LINKS = 40  # followed at most, as Linux does
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)")
+_DESCRIPTOR = r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)"
 _unfinished: set[str] = set()
 
 
@@ -187,7 +187,7 @@ def _write_all(file: int, data: memoryview) -> None:
 def descriptor(path: str) -> int | None:
     """The number of this process' own descriptor that a path names, through links as well; None for any other path."""
     for _ in range(LINKS):
-        match = _DESCRIPTOR.fullmatch(path)
+        match = re.fullmatch(_DESCRIPTOR, path)
         if match is not None:
             process = path.split("/")[2]
             return int(match[1]) if not process.isdigit() or int(process) == os.getpid() else None

@@ -7,7 +7,6 @@ order, which a child does not wait for: that may hang.
 import contextlib
 import os
 import shutil
-import tempfile
 import threading
 from collections.abc import Mapping
 
@@ -16,7 +15,7 @@ from gpucheck.files.bounded import NoAnswer, within
 
 VARIABLES = ("TMPDIR", "TEMP", "TMP")  # as tempfile looks them up
 # Where tempfile looks after that; it itself would look into the folders that the environment names once more.
-USUAL = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (tempfile.gettempdir(),)  # noqa: S108
+USUAL: tuple[str | None, ...] = ("/tmp", "/var/tmp", "/usr/tmp") if os.name == "posix" else (None,)  # noqa: S108
 MAKE_SECONDS = 3.0  # for a folder whose file system may not answer
 REMOVE_SECONDS = 0.5
 
@@ -24,7 +23,7 @@ REMOVE_SECONDS = 0.5
 class Scratch:
     """Made when it is first needed; where none can be made, children use what the user's programs would use."""
 
-    def __init__(self, env: Mapping[str, str], usual: tuple[str, ...] = USUAL) -> None:
+    def __init__(self, env: Mapping[str, str], usual: tuple[str | None, ...] = USUAL) -> None:
         """Nothing is made yet; ``env`` says where temporary files belong, and else they go to the ``usual`` folders."""
         self._usual = usual
         self._env = env
@@ -50,6 +49,8 @@ class Scratch:
 
     def _make(self) -> str | None:
         """A new folder in the first of the usual places that can be written to and answers, as for the user's programs."""
+        import tempfile  # --quick does without
+
         named = [self._env[name] for name in VARIABLES if self._env.get(name)]
         for folder in [*named, *self._usual]:
             with contextlib.suppress(OSError, ValueError):

@@ -6,10 +6,10 @@ from gpucheck.logs.events import Event, Kind
 from gpucheck.probes.log import Log
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
-_KILL = re.compile(r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error")
+_KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error"
 # Kubernetes' account of a container's past, and a child's end of which its parent tells.
-_OF_ANOTHER = re.compile(r"Exit Code:|OOMKilled|Signals\.")
-_TRAINS = re.compile(r"(?i)pyt|pt_|ray|train|worker")  # names of processes
+_OF_ANOTHER = r"Exit Code:|OOMKilled|Signals\."
+_TRAINS = r"(?i)pyt|pt_|ray|train|worker"  # names of processes
 _STARTS = (
     Kind.PROGRAM_STARTED,
     Kind.GPU_FOUND,
@@ -47,13 +47,13 @@ def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
 
 def _ends(event: Event) -> bool:
     """Whether the line tells that the program itself was killed, or crashed in native code."""
-    if _OF_ANOTHER.search(event.text):
+    if re.search(_OF_ANOTHER, event.text):
         return False
     if event.kind == Kind.KILLED:
         return event.fields.get("signal") in _DEADLY
     if event.kind != Kind.HOST_OUT_OF_MEMORY or "invoker" in event.fields:
         return False
-    return bool(_KILL.search(event.text)) and bool(_TRAINS.search(event.fields.get("process", "python")))
+    return bool(re.search(_KILL, event.text)) and bool(re.search(_TRAINS, event.fields.get("process", "python")))
 
 
 def _resolves(later: Event, event: Event) -> bool:

@@ -1,7 +1,5 @@
 """What each GPU does while training runs: NVML, asked several times a second."""
 
-from statistics import median
-
 import msgspec
 
 from gpucheck.child.messages.nvml import GpuSample, StopSampling
@@ -50,6 +48,8 @@ def read(host: Host) -> Activity:
 
 
 def _sum_up(index: int, samples: list[GpuSample]) -> GpuActivity:
+    from statistics import median  # --quick does without
+
     answered = [sample for sample in samples if sample.clock_event_reasons is not None]
     slowed = [(sample, reasons) for sample in answered if (reasons := nvml.harmful_reasons(sample.clock_event_reasons or 0))]
     clocks = [sample.sm_clock_mhz for sample, _ in slowed if sample.sm_clock_mhz is not None]

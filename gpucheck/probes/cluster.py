@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from gpucheck.cluster.reach import reach
 from gpucheck.cluster.tf_config import TRAINING_JOBS, Parsed
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
@@ -70,6 +69,8 @@ def _reach(host: Host, parsed: Parsed) -> tuple[int | None, tuple[Unreachable, .
     tested = dict(list(others.items())[:TESTED])
     if not tested:
         return None, ()
+    from gpucheck.cluster.reach import reach  # --quick does without
+
     answers = reach(host, tested, min(CONNECT_SECONDS, host.remaining() / 4))
     missing = tuple(Unreachable(task=task, reason=reason) for task, reason in answers.items() if reason not in (None, "refused"))
     return len(tested), missing

@@ -28,10 +28,10 @@ CGROUPS = (
 )
 # Where the layers of the root file system lie on the host.
 LAYERS = (
-    ("podman", r"/containers/storage/"),
-    ("docker", r"/docker/"),
-    ("containerd", r"containerd"),
-    (None, r"/buildkit/"),
+    ("podman", "/containers/storage/"),
+    ("docker", "/docker/"),
+    ("containerd", "containerd"),
+    (None, "/buildkit/"),
 )
 NO_DEVICES = ("", "void", "none")
 DRIVER_FILES = (
@@ -94,7 +94,7 @@ def _signs(host: Host, mounts: list[_Mount]) -> Iterator[str | None]:
     if (
         "kubernetes" in by_cgroup
         or host.stat("/var/run/secrets/kubernetes.io") is not None
-        or any(re.search(r"/pods/[^/]+/etc-hosts$", mount.root) for mount in mounts)  # the kubelet's own mount
+        or any("/pods/" in mount.root and mount.root.endswith("/etc-hosts") for mount in mounts)  # the kubelet's own mount
     ):
         yield "kubernetes"
     names = ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER")  # others of the prefix are set on hosts too
@@ -114,7 +114,7 @@ def _signs(host: Host, mounts: list[_Mount]) -> Iterator[str | None]:
     if any("lxcfs" in mount.options.partition(" ")[0] for mount in mounts) or host.stat("/dev/lxd") is not None:
         yield "lxc"
     if (root := _overlay(mounts)) is not None:
-        yield from (kind for kind, pattern in LAYERS if re.search(pattern, root.options))
+        yield from (kind for kind, folder in LAYERS if folder in root.options)
 
 
 def _names(host: Host) -> Iterator[str]:

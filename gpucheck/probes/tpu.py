@@ -69,9 +69,10 @@ def _installed(host: Host, projects: tuple[str, ...]) -> tuple[str | None, str |
     interpreter = host.interpreter()
     for folder in () if isinstance(interpreter, str) else interpreter.path:
         for entry in host.names(folder):
-            project, _, version = entry.removesuffix(".dist-info").partition("-")
-            if entry.endswith(".dist-info") and project.lower() in projects:
-                return version or None, folder
+            if entry.endswith(".dist-info"):
+                project, _, version = entry.removesuffix(".dist-info").partition("-")
+                if project.lower() in projects:
+                    return version or None, folder
     return None, None
 
 

@@ -10,7 +10,7 @@ from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.probes import cuda, gpus
 from gpucheck.probes.limits import oom_kills
-from gpucheck.processes import exhaustion, frameworks
+from gpucheck.processes import frameworks
 from gpucheck.processes.last_words import last_words
 from gpucheck.strategies import load
 
@@ -59,6 +59,8 @@ def read(host: Host) -> Training:
             runs.append(coordinator.train(host, child))
         experiments = _experiments(child, ending)
         if host.request.level >= Level.FULL:
+            from gpucheck.processes import exhaustion  # nothing else needs it
+
             experiments += exhaustion.provoke(host, runs)
     how = None if ending.ok else ending.how
     return Training(

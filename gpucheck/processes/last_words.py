@@ -7,14 +7,14 @@ from gpucheck.host import Child
 CALLS = 3  # of Python, the innermost first
 # Who ends a process says why on a line before: TensorFlow and XLA (after the letter F, date and thread), C++, C, LLVM, the C
 # library's allocator, the interpreter. The fault handler's own line only spells the signal.
-_FATAL = re.compile(
+_FATAL = (
     r"(?:F\d{4,8} |\d{4}-\d\d-\d\d [\d:.]+: F )[^\]]*:\d+\] (?P<check>.+)"
     r"|(?P<said>terminate called after throwing.*|.*: Assertion [`'].*' failed\.?|LLVM ERROR: .+"
     r"|(?:free|malloc|realloc|munmap_chunk)\w*\(\): .+|double free or corruption.*|corrupted (?:size|double-linked).*"
     r"|Fatal Python error: (?!Aborted|Segmentation fault|Bus error|Floating.point|Illegal instruction).+)"
 )
-_DYING = re.compile(r"Current thread 0x\w+.*\(most recent call first\):$")
-_CALL = re.compile(r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", line \d+ in .+)')
+_DYING = r"Current thread 0x\w+.*\(most recent call first\):$"
+_CALL = r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", line \d+ in .+)'
 
 
 def last_words(child: Child) -> tuple[str, ...]:
@@ -27,7 +27,7 @@ def last_words(child: Child) -> tuple[str, ...]:
 
 def fatal(line: str) -> str | None:
     """Why a process ends, without the date, if this is the line that says it."""
-    match = _FATAL.match(line)
+    match = re.match(_FATAL, line)
     return (match["check"] or match["said"]).strip() if match else None
 
 
@@ -38,10 +38,10 @@ def is_call(line: str) -> bool:
 
 def _calls(lines: list[str]) -> list[str]:
     """Of the thread that died, as Python's fault handler writes them, the folder of packages left out."""
-    begin = max((place for place, line in enumerate(lines, 1) if _DYING.match(line)), default=len(lines))
+    begin = max((place for place, line in enumerate(lines, 1) if re.match(_DYING, line)), default=len(lines))
     calls = []
     for line in lines[begin : begin + CALLS]:
-        match = _CALL.match(line)
+        match = re.match(_CALL, line)
         if match is None:
             break
         calls.append(match["file"] + match["call"])

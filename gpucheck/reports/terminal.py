@@ -10,7 +10,7 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.reports.shared import experiments, hardware_paths, terminal_findings, terminal_training
+from gpucheck.reports.shared import terminal_findings
 from gpucheck.reports.shared.areas import Area, areas
 from gpucheck.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
 from gpucheck.reports.shared.headline import proved
@@ -40,9 +40,13 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         for area in areas(report):
             _area(out, area)
     if report.training:
+        from gpucheck.reports.shared import terminal_training  # --quick does without
+
         terminal_training.write(out, report.training)
     request = report.fact(Request)
     if verbose or (request and request.level == Level.FULL):
+        from gpucheck.reports.shared import experiments, hardware_paths
+
         experiments.write(out, report.experiments)
         hardware_paths.write(out, report)
     terminal_findings.write(out, report, verbose)

@@ -1,16 +1,15 @@
 """Lines of styled text that are never wider than asked: what every terminal text is written on.
 
-Of rich only the widths of characters are taken: its console costs as much time as a third of a ``--quick`` run has.
+Of rich only the widths of unusual characters are taken: its console costs as much time as a third of a ``--quick`` run has.
 """
 
 import re
 from typing import NamedTuple
 
-from rich.cells import cell_len
-
 from gpucheck.reports.shared.words import clean
 
 STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36"}  # ECMA-48 SGR
+ONE_CELL = r"[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2190-\u2193✓✗]*"  # text whose width needs no table
 NARROWEST = 20  # below this nothing reads well; the lines are then wider than the terminal
 Part = str | tuple[str, str]  # text, or (text, name of a style)
 
@@ -97,7 +96,7 @@ class TerminalText:
 
 
 def _cells(line: _Line) -> int:
-    return sum(cell_len(span.text) for span in line)
+    return sum(_cells_of(span.text) for span in line)
 
 
 def _stripped(line: _Line) -> _Line:
@@ -119,7 +118,7 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
                 start = word.start()
             while _wider(text, start, word.end(), width):
                 end = start + width
-                while (over := cell_len(text[start:end]) - width) > 0:  # wide characters take two cells
+                while (over := _cells_of(text[start:end]) - width) > 0:  # wide characters take two cells
                     end -= max(over // 2, 1)
                 cuts.append((start, end))
                 start = end
@@ -127,14 +126,22 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
     return [_slice(line, *cut) for cut in [*cuts, (start, end)]]
 
 
+def _cells_of(text: str) -> int:
+    if re.fullmatch(ONE_CELL, text):
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
 def _wider(text: str, start: int, end: int, width: int) -> bool:
     """Whether that part takes more cells than ``width``; of a long one no more is measured than that takes."""
     size = width + 1
     while start + size < end:
-        if cell_len(text[start : start + size]) > width:
+        if _cells_of(text[start : start + size]) > width:
             return True
         size *= 2  # characters without a width
-    return cell_len(text[start:end]) > width
+    return _cells_of(text[start:end]) > width
 
 
 def _slice(line: _Line, start: int, end: int) -> _Line:

@@ -51,7 +51,7 @@ from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 _NVML_MISMATCH = 18
 _CUDA_MISMATCH = 803
 _CUDA_COMPAT_REFUSED = 804
-_VERSION = re.compile(r"\.so\.(\d+\.[\d.]*\d)$")  # libcuda.so.580.159.04, not libcuda.so.1
+_VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 _IN_CONTAINER = (
     Fix(text="Restart this container: the driver of its machine was upgraded after it had started"),
     Fix(
@@ -123,5 +123,5 @@ def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidenc
 
 
 def _version(library: str | None) -> str | None:
-    match = _VERSION.search(library or "")
+    match = re.search(_VERSION, library or "")
     return match[1] if match else None

@@ -24,8 +24,6 @@ References:
     https://www.tensorflow.org/install/source#gpu
 """
 
-import statistics
-
 from gpucheck.advice.commands import pip
 from gpucheck.advice.wording import version_text
 from gpucheck.combiners.gpus_in_use import GpusInUse
@@ -106,7 +104,11 @@ def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
         if other is not run and on_gpu(other) and not other.compiled and len(other.devices) == len(run.devices)
         if other.first_step_seconds is not None
     ]
-    return statistics.median(others) if others else None
+    if not others:
+        return None
+    from statistics import median  # --quick does without
+
+    return median(others)
 
 
 def _start(seconds: float | None, others: float | None) -> str:
