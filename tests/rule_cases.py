@@ -93,7 +93,7 @@ def questions(expected):
 
 def one_rule(judgement, details):
     """What became of one rule."""
-    rule, outcome, finding = judgement
+    rule, outcome, finding = judgement.rule, judgement.outcome, judgement.finding
     if finding is None:
         return [f"{rule.code} {outcome.status.value}" + (f": {outcome.reason}" if outcome.reason else "")]
     return finding_lines(f"{rule.code} {(finding.severity or rule.severity).value}", finding, details)

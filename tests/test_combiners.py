@@ -2,6 +2,7 @@
 
 import pytest
 from fakes import facts, machine
+from msgspec.structs import replace
 
 from gpucheck.combiners.gpu_presence import GpuPresence
 from gpucheck.combiners.library_faults import LibraryFaults
@@ -22,7 +23,7 @@ def crashing():
     def crash(**_):
         raise KeyError("x")
 
-    return [item._replace(combine=crash) if item.name == "gpu_presence" else item for item in load_combiners()]
+    return [replace(item, combine=crash) if item.name == "gpu_presence" else item for item in load_combiners()]
 
 
 def test_every_combiner_comes_after_those_it_needs():
@@ -54,7 +55,7 @@ def test_combiners_that_need_each_other_are_refused():
     egg = Combiner("egg", Egg, (Need("hen", Hen, False),), lambda hen: Egg())
     with pytest.raises(ValueError, match="egg, hen"):
         in_order([egg, hen])
-    assert in_order([hen, egg._replace(needs=())]) == (egg._replace(needs=()), hen)
+    assert in_order([hen, replace(egg, needs=())]) == (replace(egg, needs=()), hen)
 
 
 def test_a_missing_fact_is_the_reason_through_every_level():
@@ -69,7 +70,7 @@ def test_a_missing_fact_is_the_reason_through_every_level():
 
 @pytest.mark.parametrize("optional", [False, True])
 def test_a_crash_reaches_every_rule_even_those_that_can_do_without(optional):
-    need = PRESENCE._replace(optional=optional)
+    need = replace(PRESENCE, optional=optional)
     rule = Rule("a", "row", Severity.ERROR, Scope.HOST, (), (need,), lambda presence: None, "")
     (judgement,) = judge(facts(machine("h200")), [rule], crashing())
     assert judgement.outcome.status is Status.CRASHED

@@ -5,6 +5,7 @@ import time
 
 import pytest
 from fakes import FakeHost, facts, machine, readings
+from msgspec.structs import replace
 
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.pipeline import assemble, fold, judge, observe
@@ -68,7 +69,7 @@ def test_probes_without_a_thread_of_their_own_are_read_all_the_same(monkeypatch,
 
 def test_a_probe_with_a_limit_of_its_own_is_not_waited_for_any_longer():
     blocked = threading.Event()
-    slow = probe(lambda host: blocked.wait(30) and Thing())._replace(limit_seconds=0.2)
+    slow = replace(probe(lambda host: blocked.wait(30) and Thing()), limit_seconds=0.2)
     (reading,) = observe(FakeHost(remaining=20.0), [slow])
     assert reading.status is ProbeStatus.TIMED_OUT
     assert not blocked.is_set()
@@ -205,13 +206,13 @@ def test_a_crashed_rule_leaves_the_verdict_open():
 def test_probes_and_rules_about_tensorflow_are_left_out():
     request = Request(backend="torch")
     host = FakeHost(request=request)
-    (got,) = observe(host, [probe(None, "tensorflow")._replace(tensorflow=True)])
+    (got,) = observe(host, [replace(probe(None, "tensorflow"), tensorflow=True)])
     assert (got.status, got.problem) == (ProbeStatus.SKIPPED, "not looked at with --backend torch")
     plain = {**machine("laptop-jax"), "request": {"backend": "torch"}}
-    (judgement,) = judge(facts(plain), [rule("a", found())._replace(tensorflow=True)])
+    (judgement,) = judge(facts(plain), [replace(rule("a", found()), tensorflow=True)])
     assert judgement.outcome.status is Status.SKIPPED
     assert judgement.outcome.reason == "about TensorFlow, which --backend torch leaves out"
-    (judgement,) = judge(facts({**plain, "request": {"backend": "tensorflow"}}), [rule("a", found())._replace(tensorflow=True)])
+    (judgement,) = judge(facts({**plain, "request": {"backend": "tensorflow"}}), [replace(rule("a", found()), tensorflow=True)])
     assert judgement.outcome.status is Status.FOUND
 
 

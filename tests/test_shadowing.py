@@ -92,7 +92,7 @@ def as_module(folder, *args):
 
 @pytest.mark.parametrize(
     ("module", "body"),
-    [("json", "raise RuntimeError"), ("json", ""), ("random", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
+    [("json", "raise RuntimeError"), ("json", ""), ("selectors", "x = ("), ("click", ""), ("typing", ""), ("signal", "")],
 )
 def test_python_m_names_the_file_in_one_line(tmp_path, module, body):
     file = tmp_path / f"{module}.py"

@@ -6,9 +6,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
+import msgspec
 
 from gpucheck.cli import watchdog
 from gpucheck.cli.group import exit_code_of
@@ -22,7 +23,7 @@ REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
-class Format(NamedTuple):
+class Format(msgspec.Struct, frozen=True):
     """What a format asks for beside its file in ``gpucheck/reports``."""
 
     redacted: bool = False  # unless --no-redact: what is meant to be shown to strangers

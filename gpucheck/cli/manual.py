@@ -144,12 +144,14 @@ def completion(shell: str) -> None:
 
 def _all_rules() -> Any:
     """The rules that judge a machine, and those that judge a training script, with their pages."""
+    from msgspec.structs import replace
+
     from gpucheck.engine import manual
     from gpucheck.engine.plugin import load_rules
     from gpucheck.lint.pages import load_rules as load_lint_rules
 
     rules = (*load_rules(), *load_lint_rules())
-    return tuple(rule if rule.doc else rule._replace(doc=manual.docstring(rule.check.__module__)) for rule in rules)
+    return tuple(rule if rule.doc else replace(rule, doc=manual.docstring(rule.check.__module__)) for rule in rules)
 
 
 def _need_pages(rules: Any) -> None:

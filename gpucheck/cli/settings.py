@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.files.ownership import why_untrusted
 from gpucheck.files.read import Refused, read
@@ -52,7 +54,7 @@ class Settings(NamedTuple):
     ignored: tuple[str, ...] = ()
 
 
-class Document(NamedTuple):
+class Document(msgspec.Struct, frozen=True):
     """A pyproject.toml with settings of ours, not parsed yet."""
 
     path: str
@@ -74,7 +76,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
         document, ignored = within(FILE_SECONDS, pyproject, folder)
     except NoAnswer as error:
         document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
-    values = {} if document is None else _of_pyproject(*document)
+    values = {} if document is None else _of_pyproject(document.path, document.data)
     keys_by_variable = {PREFIX + key.upper().replace("-", "_"): key for key in KEYS}
     # Others are not refused: Kubernetes sets GPUCHECK_PORT and the like where a service has our name.
     for name in names:

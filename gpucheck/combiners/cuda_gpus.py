@@ -1,6 +1,6 @@
 """The GPUs that CUDA offers this process, with their compute capability."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.engine.plugin import combiner
@@ -9,7 +9,7 @@ from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.gpus import Gpus
 
 
-class CapableGpu(NamedTuple):
+class CapableGpu(msgspec.Struct, frozen=True):
     """One GPU whose compute capability is known."""
 
     label: str  # "GPU 3", in NVML's order

@@ -1,7 +1,8 @@
 """The libraries of TensorFlow's list that it cannot use, and what each lacks."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.combiners.gpu_presence import GpuPresence
 from gpucheck.combiners.installation import Installation
@@ -21,7 +22,7 @@ _FIELDS = {
 }
 
 
-class Fault(NamedTuple):
+class Fault(msgspec.Struct, frozen=True):
     """One library that TensorFlow needs and cannot use, and what it lacks: itself, or one that it needs in turn."""
 
     kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)

@@ -1,6 +1,6 @@
 """Training on several devices: which measured run falls short, by how much, and in what."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
@@ -21,7 +21,7 @@ _FIGURES = (
 )
 
 
-class LostTime(NamedTuple):
+class LostTime(msgspec.Struct, frozen=True):
     """What a step on several devices takes longer than one on one of them, in seconds, and what of it was measured alone."""
 
     seconds: float
@@ -38,7 +38,7 @@ class LostTime(NamedTuple):
         return "exchange" if self.exchange >= self.seconds / 2 else None
 
 
-class Links(NamedTuple):
+class Links(msgspec.Struct, frozen=True):
     """How GPUs are joined."""
 
     name: str  # "NVLink", "PCIe 4.0 with 16 lanes, without NVLink,"
@@ -46,7 +46,7 @@ class Links(NamedTuple):
     evidence: tuple[Evidence, ...]
 
 
-class ScaledRun(NamedTuple):
+class ScaledRun(msgspec.Struct, frozen=True):
     """A run on several accelerators whose scaling efficiency was measured."""
 
     place: int  # in ``Training.runs``

@@ -1,7 +1,8 @@
 """What the installed TensorFlow can do with a GPU: whether it was built for CUDA, and which kernels it carries."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.combiners.installation import Installation
 from gpucheck.compat import tensorflow as releases
@@ -14,7 +15,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 NO_WORD_ON_CUDA = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
 
 
-class Kernels(NamedTuple):
+class Kernels(msgspec.Struct, frozen=True):
     """What a TensorFlow build carries for GPUs, as compute capabilities."""
 
     version: str

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.advice.wording import short
 from gpucheck.compat.keras import TITLES
@@ -15,7 +16,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.training import Training
 
 
-class Failure(NamedTuple):
+class Failure(msgspec.Struct, frozen=True):
     """Where a failure of a known kind was seen first."""
 
     text: str  # the reason or the log line, shortened

@@ -1,7 +1,8 @@
 """Xid messages of the kernel's log: only of GPUs that are here, each decoded."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.advice.xid import advice, xid_of
 from gpucheck.compat.xid import Xid, xid
@@ -14,7 +15,7 @@ from gpucheck.probes.log import Log
 from gpucheck.probes.pci import Pci
 
 
-class XidReport(NamedTuple):
+class XidReport(msgspec.Struct, frozen=True):
     """One Xid message that accuses a GPU of this machine."""
 
     xid: Xid

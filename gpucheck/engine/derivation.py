@@ -1,14 +1,15 @@
 """What plugins are handed: facts by type, those that combiners derive included."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.plugin import Combiner, Need
 from gpucheck.model import Fact, ProbeStatus, Reading
 
 
-class Missing(NamedTuple):
+class Missing(msgspec.Struct, frozen=True):
     """Why a plugin can't be called."""
 
     reason: str

@@ -3,7 +3,9 @@
 import datetime
 import time
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from gpucheck import __version__, ulimits
 from gpucheck.engine.derivation import Missing, arguments, derive
@@ -32,7 +34,7 @@ SCOPES = tuple(Scope)
 EXPECTATION = "expectation"  # the row whose rules judge what the user expects
 
 
-class Judgement(NamedTuple):
+class Judgement(msgspec.Struct, frozen=True):
     """What became of one rule, with its finding if it found something."""
 
     rule: Rule

@@ -9,14 +9,16 @@ import importlib
 import os
 import types
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import msgspec
 
 from gpucheck.model import Fact, Finding, Level, Scope, Severity, Skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Probe(NamedTuple):
+class Probe(msgspec.Struct, frozen=True):
     """A function ``read(host)`` that observes one part of the machine."""
 
     name: str
@@ -28,7 +30,7 @@ class Probe(NamedTuple):
     limit_seconds: float | None = None  # after which it is not waited for; None: as long as the run has
 
 
-class Need(NamedTuple):
+class Need(msgspec.Struct, frozen=True):
     """One argument of a rule or combiner: the fact it is handed, and whether it can do without it."""
 
     name: str
@@ -41,7 +43,7 @@ class Need(NamedTuple):
         return self.fact.__module__.rpartition(".")[2]
 
 
-class Combiner(NamedTuple):
+class Combiner(msgspec.Struct, frozen=True):
     """A function ``combine(fact, ...)`` that derives one fact from others, once per run."""
 
     name: str
@@ -50,7 +52,7 @@ class Combiner(NamedTuple):
     combine: Callable[..., Fact]
 
 
-class Rule(NamedTuple):
+class Rule(msgspec.Struct, frozen=True):
     """A function ``check(fact, ...)`` that judges one root cause."""
 
     code: str
@@ -64,7 +66,7 @@ class Rule(NamedTuple):
     tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """A row of the troubleshooting table, declared in ``rules/<row>/__init__.py``."""
 
     problem: str
@@ -178,7 +180,7 @@ def load_rules() -> tuple[Rule, ...]:
     for row in modules("gpucheck.rules"):
         for name in modules(row):
             module = _module(name)
-            rules.append(module.check.plugin._replace(doc=module.__doc__ or ""))
+            rules.append(msgspec.structs.replace(module.check.plugin, doc=module.__doc__ or ""))
     return tuple(rules)
 
 

@@ -2,7 +2,8 @@
 
 import collections
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.engine.facts import Facts
 from gpucheck.model import (
@@ -32,7 +33,7 @@ NVML_WITHOUT_GPU = (6, 9, 12, 13, 28)
 SOME = 5  # probes that failed alike: more of them have one reason, told once
 
 
-class Decision(NamedTuple):
+class Decision(msgspec.Struct, frozen=True):
     """Verdict, exit code, and for the verdict "unknown" what could not be looked at."""
 
     verdict: Verdict

@@ -1,6 +1,6 @@
 """What expectations are held against, and what comes of each: met, not met, or could not be looked at."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.engine.facts import FactType
 from gpucheck.model import Evidence, Expectations, Fact, Level, Report, Request, probe_of
@@ -9,7 +9,7 @@ from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.probes.training import Training
 
 
-class Item(NamedTuple):
+class Item(msgspec.Struct, frozen=True):
     """One expectation. ``met`` is None where it could not be looked at; ``seen`` then says why."""
 
     what: str  # "Keras", "GPU 3"

@@ -6,6 +6,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from gpucheck.child.messages import AnyMessage, AnyTask, Message, Stage, Task
 from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.model import Request
@@ -24,7 +26,7 @@ class Completed(NamedTuple):
     seconds: float
 
 
-class FileStatus(NamedTuple):
+class FileStatus(msgspec.Struct, frozen=True):
     """What stat says of a file, links followed."""
 
     size_bytes: int
@@ -35,14 +37,14 @@ class FileStatus(NamedTuple):
     uid: int
 
 
-class Memory(NamedTuple):
+class Memory(msgspec.Struct, frozen=True):
     """Main memory of the machine, in bytes."""
 
     total_bytes: int
     available_bytes: int
 
 
-class Disk(NamedTuple):
+class Disk(msgspec.Struct, frozen=True):
     """Room of a mounted file system, in bytes."""
 
     total_bytes: int

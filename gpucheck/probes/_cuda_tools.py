@@ -3,7 +3,8 @@
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.compat import libraries, versions
 from gpucheck.host import Host
@@ -13,7 +14,7 @@ from gpucheck.probes._distributions import Installed
 _DATA_FOLDER = "./cuda_sdk_lib"  # XLA's default for --xla_gpu_cuda_data_dir, relative to the working directory
 
 
-class Located(NamedTuple):
+class Located(msgspec.Struct, frozen=True):
     """The file that XLA takes, and the ones it does not."""
 
     path: str | None

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.child.messages.interpreter import Interpreter
 from gpucheck.host import Host
@@ -35,7 +36,7 @@ WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nig
 _METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
 
 
-class Installed(NamedTuple):
+class Installed(msgspec.Struct, frozen=True):
     """One metadata folder."""
 
     name: str  # normalised: "nvidia-cudnn-cu12"

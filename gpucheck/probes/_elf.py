@@ -4,7 +4,8 @@ Sources: the System V ABI, chapters "Object Files" and "Dynamic Linking"; elf(5)
 """
 
 import struct
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.host import Host
 
@@ -17,7 +18,7 @@ _ET_DYN = 3
 _MACHINES = {3: "i386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
 
-class Segment(NamedTuple):
+class Segment(msgspec.Struct, frozen=True):
     """One program header."""
 
     kind: int
@@ -26,7 +27,7 @@ class Segment(NamedTuple):
     size_bytes: int  # in the file
 
 
-class Elf(NamedTuple):
+class Elf(msgspec.Struct, frozen=True):
     """The headers of one file."""
 
     order: str  # of bytes, as struct writes it: "<" or ">"

@@ -8,18 +8,18 @@ folder of that name end the search with an error; a truncated one is mapped, and
 import posixpath
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.host import Host
 from gpucheck.probes import _elf
 
 _CACHE = "/etc/ld.so.cache"
 _CACHE_MAGIC = b"glibc-ld.so.cache1.1"
-_CACHE_NAMES = (b"libcu", b"libn")  # how the names of CUDA's and NVIDIA's libraries begin: the rest is not read
 _CACHE_FLAGS = {"x86_64": 0x0303, "aarch64": 0x0A03}  # ldconfig.h: FLAG_ELF_LIBC6 with the machine's own flag
 
 
-class Copy(NamedTuple):
+class Copy(msgspec.Struct, frozen=True):
     """One file that the loader may take."""
 
     path: str
@@ -140,7 +140,7 @@ def _read_cache(data: bytes, machine: str) -> dict[str, list[str]]:
     try:
         (count,) = struct.unpack_from("<I", data, len(_CACHE_MAGIC))
         for flags, key, value, _, _ in struct.iter_unpack("<IIIIQ", data[48 : 48 + 24 * count]):
-            if flags == wanted and data.startswith(_CACHE_NAMES, key):
+            if flags == wanted and data.startswith(b"lib", key):
                 cached.setdefault(_string(data, key), []).append(_string(data, value))
     except (struct.error, ValueError):
         return {}

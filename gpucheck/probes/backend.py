@@ -50,7 +50,8 @@ class Backend(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT)
 def read(host: Host) -> Backend:
     """Wait for the child's account of the import and of the devices; TensorFlow needs no second one."""
-    name, source = frameworks.backend(host)
+    chosen = frameworks.backend(host)
+    name, source = chosen.name, chosen.source
     if frameworks.other_backend(host) is None:
         return Backend(name=name, source=source)
     child = frameworks.backend_child(host)

@@ -6,7 +6,9 @@ journalctl(1), and the sysctl kernel.dmesg_restrict. WSL2's kernel writes none o
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+import msgspec
 
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Completed, Host
@@ -56,7 +58,7 @@ class KernelLog(Fact, frozen=True, kw_only=True):
 Item = TypeVar("Item")
 
 
-class _Source(NamedTuple):
+class _Source(msgspec.Struct, frozen=True):
     name: str
     lines: list[str]
     problem: str | None = None

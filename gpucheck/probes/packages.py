@@ -1,7 +1,8 @@
 """The installed distributions that decide whether TensorFlow can use a GPU. From metadata only: nothing is imported."""
 
 import re
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import probe
@@ -119,7 +120,7 @@ def _cuda_library(name: str) -> bool:
     return (ending.startswith("-cu") and ending[3:].isdigit()) or component.partition("-")[0] in _CUDA_13
 
 
-class _Metadata(NamedTuple):
+class _Metadata(msgspec.Struct, frozen=True):
     requires_python: str | None = None
     keras: str | None = None
     and_cuda: tuple[tuple[str, str], ...] = ()

@@ -3,7 +3,7 @@
 A child that could not be started, or that stumbled over a bug of ours, says nothing about the driver: then the probe fails.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.child.messages import Crashed, Message, Stage
 from gpucheck.child.messages.drivers import Failure, LibraryLoaded
@@ -14,7 +14,7 @@ PATIENCE_SECONDS = 4.0  # below which silence says nothing: without persistence 
 LATE = ("timed out", "could not be killed")
 
 
-class DriverQuery(NamedTuple):
+class DriverQuery(msgspec.Struct, frozen=True):
     """What a child that asked the driver came to; ``status`` and the fields after it as in ``Driver``."""
 
     child: Child

@@ -4,7 +4,7 @@ Where connecting to a TPU fails, a second one of TensorFlow's trains on what els
 die, or no longer let its devices be set up.
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
 from gpucheck.compat import keras
@@ -14,7 +14,7 @@ from gpucheck.probes import limits, tpu
 TPU_SECONDS = 60.0  # to connect; half of the time that is left, if that is less: the other half is for what else can train
 
 
-class Backend(NamedTuple):
+class Backend(msgspec.Struct, frozen=True):
     """What Keras runs on, and who says so: "--backend", "KERAS_BACKEND", the path of a keras.json, or "default"."""
 
     name: str

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Diagnosis, Fact, ProbeStatus, Report, Severity, TrainingRun, probe_of
 from gpucheck.model.naming import devices
@@ -20,7 +22,7 @@ from gpucheck.probes.training import Training
 from gpucheck.reports.shared.machine import counted, gpu_count, gpu_kind, system_name
 
 
-class Area(NamedTuple):
+class Area(msgspec.Struct, frozen=True):
     """One line: its name, its state ("ok", "WARN", "FAIL" or "–") and what was seen."""
 
     name: str

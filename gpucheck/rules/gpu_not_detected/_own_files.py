@@ -1,6 +1,6 @@
 """A failed import whose cause is a file of the user's: one that hides an installed module, or settings that Keras can't take."""
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.advice.own_files import renaming
 from gpucheck.advice.shells import word
@@ -10,7 +10,7 @@ from gpucheck.probes.keras import Keras
 from gpucheck.probes.tensorflow import TensorFlow
 
 
-class Cause(NamedTuple):
+class Cause(msgspec.Struct, frozen=True):
     """What stands in the way: the words after "can't be imported: ", what shows it, and how to clear it."""
 
     words: str

@@ -1,7 +1,8 @@
 """A tool that XLA needs beside TensorFlow's own libraries, and that is missing: ptxas and libdevice are alike in that."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.advice.shells import statement
 from gpucheck.combiners.library_faults import LibraryFaults
@@ -14,7 +15,7 @@ from gpucheck.model import Assignment, Finding, Fix, Severity, Skip, saw
 WITHOUT_XLA = Fix(text="Or do without XLA, in your code: model.compile(..., jit_compile=False)")
 
 
-class XlaTool(NamedTuple):
+class XlaTool(msgspec.Struct, frozen=True):
     """A file that XLA looks for."""
 
     field: str  # of ``Libraries``

@@ -35,7 +35,7 @@ References:
     https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
@@ -51,7 +51,7 @@ _ABSENT = ("library-not-found", "library-unusable")
 _JIT_COMPILER_NOT_FOUND = "221"
 
 
-class MissingLibrary(NamedTuple):
+class MissingLibrary(msgspec.Struct, frozen=True):
     """A library of the driver that is not found, or cannot be loaded."""
 
     name: str

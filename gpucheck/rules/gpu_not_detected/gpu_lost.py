@@ -32,7 +32,7 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.advice.wording import listing
 from gpucheck.advice.xid import advice
@@ -51,7 +51,7 @@ _UNKNOWN = 999  # of a GPU's handle, not of one query: the other way in which NV
 _NOT_FOUND = 28
 
 
-class LostGpu(NamedTuple):
+class LostGpu(msgspec.Struct, frozen=True):
     """A GPU that does not answer, and what shows it."""
 
     label: str  # "GPU 3 at 0000:3b:00.0", or what else is known of it

@@ -33,7 +33,7 @@ References:
     https://keras.io/getting_started/#configuring-your-backend
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.keras_backend import KerasBackend
@@ -45,7 +45,7 @@ from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 
 
-class NamedBackend(NamedTuple):
+class NamedBackend(msgspec.Struct, frozen=True):
     """The backend that Keras takes, and where it says so."""
 
     name: str

@@ -28,7 +28,7 @@ References:
     https://man7.org/linux/man-pages/man8/ld.so.8.html
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.advice.commands import set_path
 from gpucheck.combiners.library_faults import LibraryFaults
@@ -40,7 +40,7 @@ from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.packages import Packages
 
 
-class Conflict(NamedTuple):
+class Conflict(msgspec.Struct, frozen=True):
     """A library whose winning copy is not the one that pip installed."""
 
     place: int

@@ -36,7 +36,7 @@ References:
     https://docs.nvidia.com/deploy/nvidia-smi/index.html
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.advice.wording import gib
 from gpucheck.combiners.gpus_in_use import GpusInUse
@@ -49,7 +49,7 @@ from gpucheck.probes.gpus import Gpu, GpuProcess, Gpus
 ENOUGH_BYTES = 3 << 29
 
 
-class Held(NamedTuple):
+class Held(msgspec.Struct, frozen=True):
     """A GPU of which others hold a part."""
 
     gpu: Gpu

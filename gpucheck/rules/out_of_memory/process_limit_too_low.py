@@ -34,7 +34,8 @@ References:
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from gpucheck.advice.wording import gib
 from gpucheck.combiners.gpus_in_use import GpusInUse
@@ -77,7 +78,7 @@ _RAISED_BY = {  # the command that raises the limit of which a log tells
 _IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
 
 
-class Shortage(NamedTuple):
+class Shortage(msgspec.Struct, frozen=True):
     """One limit that is too low; fatal: training can't work under it."""
 
     summary: str
@@ -162,7 +163,7 @@ def _refused(memory: MainMemory, used: GpusInUse | None, system: System | None) 
         return None
     short = _address_space(limits, used)
     if short is not None:
-        return short._replace(evidence=(*short.evidence, *refusal.evidence))
+        return msgspec.structs.replace(short, evidence=(*short.evidence, *refusal.evidence))
     what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"

@@ -28,7 +28,7 @@ References:
     https://docs.python.org/3/library/faulthandler.html
 """
 
-from typing import NamedTuple
+import msgspec
 
 from gpucheck.advice.wording import listing, short
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
@@ -53,7 +53,7 @@ THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow takes a negative number as it i
 ASKED_TO_GO = ("SIGTERM", "SIGINT", "SIGHUP")  # somebody else's decision, no crash
 
 
-class Crash(NamedTuple):
+class Crash(msgspec.Struct, frozen=True):
     """A process that ended by a signal or with a status of its own instead of finishing."""
 
     subject: str  # "The training process"
