@@ -24,10 +24,10 @@ References:
 """
 
 from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.resources import Resources
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.limits import Limits
 
 PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
@@ -36,12 +36,14 @@ FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of 
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
-def check(limits: Limits, used: GpusInUse, container: Container | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse) -> Finding | Skip | None:
     """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
 
     What they achieved, where that was measured, counts more than their number.
     """
-    count = len(used.used)
+    count, limits, outcomes = len(used.used), resources.limits, resources.outcomes
+    if limits is None:
+        return Skip("the limits of this process are not known")
     if not count:
         return None
     if limits.cpu_count is None and limits.cpu_affinity_count is None and limits.cpu_quota is None:
@@ -68,7 +70,7 @@ def check(limits: Limits, used: GpusInUse, container: Container | None, outcomes
             *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
         ),
         fix=(
-            _more(container, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
+            _more(resources, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
             Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
         ),
     )
@@ -89,9 +91,9 @@ def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
     return next(alone, ())
 
 
-def _more(container: Container | None, processors: int) -> Fix:
-    if container is not None and container.kind == "kubernetes":
-        return Fix(text=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}')
-    if container is not None and container.inside:
-        return Fix(text=f"Start the container with more processors: docker run --cpus {processors} ...")
-    return Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})")
+def _more(resources: Resources, processors: int) -> Fix:
+    return resources.more(
+        pod=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}',
+        container=f"Start the container with more processors: docker run --cpus {processors} ...",
+        elsewhere=Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})"),
+    )

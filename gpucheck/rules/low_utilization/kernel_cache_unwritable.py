@@ -26,10 +26,10 @@ References:
 
 from gpucheck.advice.shells import statement, word
 from gpucheck.combiners.gpus_in_use import GpusInUse
+from gpucheck.combiners.resources import Resources
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.limits import Limits
 
 _ENABLE = Assignment(
@@ -40,8 +40,11 @@ _ENABLE = Assignment(
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
-def check(limits: Limits, used: GpusInUse, build: TensorFlowBuild, container: Container | None) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild) -> Finding | Skip | None:
     """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
+    limits = resources.limits
+    if limits is None:
+        return Skip("the limits of this process are not known")
     disabled, writable, kernels = limits.kernel_cache_disabled, limits.kernel_cache_writable, build.kernels
     if not used.gpus.gpus or (writable and not disabled):
         return None
@@ -55,7 +58,7 @@ def check(limits: Limits, used: GpusInUse, build: TensorFlowBuild, container: Co
         return None
     state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
     where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
-    volume = " on a mounted volume" if container is not None and container.inside else ""
+    volume = " on a mounted volume" if resources.in_container else ""
     unset = Fix(text="Switch the cache on again", command=statement(_ENABLE))
     path = _path(limits)
     name = Fix(

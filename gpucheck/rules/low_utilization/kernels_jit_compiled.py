@@ -33,7 +33,6 @@ from gpucheck.combiners.training_outcomes import TrainingOutcomes, on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
 from gpucheck.probes.gpus import Gpu
-from gpucheck.probes.interpreter import Interpreter
 
 SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
 NOTICED_SECONDS = 10.0
@@ -41,15 +40,14 @@ UNLIKE = 5.0  # times: the first job of a process also loads libraries, which ma
 
 
 @rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True)
-def check(
-    used: GpusInUse | None, build: TensorFlowBuild | None, interpreter: Interpreter | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses) -> Finding | Skip | None:
     """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
     cause, outcomes = log_causes.named.get("kernels-jit-compiled"), log_causes.outcomes
     kernels = build.kernels if build is not None else None
     foreign = _foreign(used, kernels)
     if cause is None and not (kernels and foreign):
         return outcomes.skip if kernels is None else None
+    interpreter = build.installation.interpreter if build is not None else None
     seconds: float | None = None
     others = None
     evidence = log_causes.evidence(cause) if cause is not None or kernels is None else kernels.evidence

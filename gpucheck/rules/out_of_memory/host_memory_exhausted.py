@@ -33,10 +33,9 @@ References:
 
 from gpucheck.advice.wording import gib, short
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.main_memory import REFUSED, MainMemory
+from gpucheck.combiners.resources import REFUSED, Resources
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
 from gpucheck.probes.tensorflow import TensorFlow
 
 NEEDED_BYTES = 1 << 30  # import tensorflow: some 0.6 GiB resident; the smoke job's model and data on top
@@ -48,28 +47,28 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     scope=Scope.HOST,
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
 )
-def check(memory: MainMemory, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
+def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
     """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""
-    free, limits = memory.free_bytes, memory.limits
-    ran_out = _killed(tensorflow, memory) or _failed(memory, log_causes)
+    free, limits = resources.free_bytes, resources.limits
+    ran_out = _killed(tensorflow, resources) or _failed(resources, log_causes)
     if ran_out is not None:
         what, evidence = ran_out
         limit = limits.memory_limit_bytes if limits is not None else None
         has = f", with a limit of {gib(limit)} for this container or job" if limit is not None else ""
-        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *memory.evidence), memory.container)
-    if memory.outcomes.passed or (tensorflow is not None and tensorflow.imported):
+        return _finding(f"{what.rstrip('.')}{has}.", (*evidence, *resources.evidence), resources)
+    if resources.outcomes.passed or (tensorflow is not None and tensorflow.imported):
         return None
     if free is None:
         return Skip("how much main memory is available is not known")
     if free >= NEEDED_BYTES:
         return None
     summary = f"Only {gib(free)} of main memory are available, and importing TensorFlow takes about {gib(NEEDED_BYTES)}."
-    return _finding(summary, memory.evidence, memory.container)
+    return _finding(summary, resources.evidence, resources)
 
 
-def _killed(tensorflow: TensorFlow | None, memory: MainMemory) -> tuple[str, tuple[Evidence, ...]] | None:
+def _killed(tensorflow: TensorFlow | None, resources: Resources) -> tuple[str, tuple[Evidence, ...]] | None:
     """A SIGKILL that the kernel counts as its own, or that found little memory. Of any other nobody knows who sent it."""
-    training, free = memory.outcomes.training, memory.free_bytes
+    training, free = resources.outcomes.training, resources.free_bytes
     if training is not None and training.ending == "killed by SIGKILL" and _by_memory(training.oom_kills, free):
         where = f' at the stage "{training.stage}"' if training.stage else ""
         what = f"Main memory ran out: the system killed the process{where} (SIGKILL)"
@@ -85,23 +84,22 @@ def _by_memory(oom_kills: int | None, free: int | None) -> bool:
     return bool(oom_kills) or (free is not None and free < (UNCOUNTED_BYTES if oom_kills is None else NEEDED_BYTES))
 
 
-def _failed(memory: MainMemory, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
-    if memory.refused_by_limit() is not None:
+def _failed(resources: Resources, log_causes: LogCauses) -> tuple[str, tuple[Evidence, ...]] | None:
+    if resources.refused_by_limit() is not None:
         return None  # by the limit on the address space: process-limit-too-low
-    failed = memory.outcomes.failed_run(REFUSED)
+    failed = resources.outcomes.failed_run(REFUSED)
     if failed is not None:
         return f"Main memory ran out: {short(failed.text, 100)}", failed.evidence
     cause = log_causes.alarm("host-memory-exhausted")
     return (cause.summary, log_causes.evidence(cause)) if cause is not None else None
 
 
-def _finding(summary: str, evidence: tuple[Evidence, ...], container: Container | None) -> Finding:
-    if container is not None and container.kind == "kubernetes":
-        raise_it = Fix(text='Raise the limit in the pod\'s manifest: resources: {limits: {memory: "8Gi"}}')
-    elif container is not None and container.inside:
-        raise_it = Fix(text="Start the container with more memory: docker run --memory 8g ...")
-    else:
-        raise_it = Fix(text="Give the job more memory (Slurm: #SBATCH --mem=16G), or train on a machine with more")
+def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources) -> Finding:
+    raise_it = resources.more(
+        pod='Raise the limit in the pod\'s manifest: resources: {limits: {memory: "8Gi"}}',
+        container="Start the container with more memory: docker run --memory 8g ...",
+        elsewhere=Fix(text="Give the job more memory (Slurm: #SBATCH --mem=16G), or train on a machine with more"),
+    )
     return Finding(
         summary=summary,
         evidence=evidence,

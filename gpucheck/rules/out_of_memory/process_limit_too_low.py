@@ -40,7 +40,7 @@ import msgspec
 from gpucheck.advice.wording import gib
 from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.log_causes import LogCauses
-from gpucheck.combiners.main_memory import MainMemory
+from gpucheck.combiners.resources import Resources
 from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
@@ -94,16 +94,16 @@ class Shortage(msgspec.Struct, frozen=True):
     explains=("cuda-init-failed", "tensorflow-import-failed", "training-failed", "training-crashed"),
 )
 def check(
-    memory: MainMemory,
+    resources: Resources,
     used: GpusInUse | None,
     system: System | None,
     log_causes: LogCauses,
 ) -> Finding | Skip | None:
     """The first limit that was reached or does not suffice, unless training has shown that it does."""
-    reached = _refused(memory, used, system) or _reached(memory, log_causes)
+    reached = _refused(resources, used, system) or _reached(resources, log_causes)
     if reached is not None:
         return _finding(reached, None)
-    limits, passed = memory.limits, memory.outcomes.passed
+    limits, passed = resources.limits, resources.outcomes.passed
     if limits is None:
         return Skip("the limits of this process are not known")
     if any(on_gpu(run) for run in passed) or (passed and (used is None or not used.gpus.gpus)):
@@ -113,7 +113,7 @@ def check(
         *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
         *(_file_size(limits), _files(limits)),
     )
-    return _gravest(shortages, memory.container)
+    return _gravest(shortages, resources.container)
 
 
 def _gravest(shortages: Iterable[Shortage | None], container: Container | None) -> Finding | None:
@@ -121,13 +121,13 @@ def _gravest(shortages: Iterable[Shortage | None], container: Container | None) 
     return _finding(short[0], container) if short else None
 
 
-def _reached(memory: MainMemory, log_causes: LogCauses) -> Shortage | None:
+def _reached(resources: Resources, log_causes: LogCauses) -> Shortage | None:
     """A limit that a log or a signal names."""
     cause = log_causes.alarm("process-limit-too-low")
     if cause is not None:
         command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
         return Shortage(cause.summary, log_causes.evidence(cause), command, fatal)
-    training, limits = memory.outcomes.training, memory.limits
+    training, limits = resources.outcomes.training, resources.limits
     if training is None or training.ending not in _ENDED_BY:
         return None
     field, summary, command = _ENDED_BY[training.ending]
@@ -152,13 +152,13 @@ def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
     return Shortage(summary, evidence, "ulimit -v unlimited", True)
 
 
-def _refused(memory: MainMemory, used: GpusInUse | None, system: System | None) -> Shortage | None:
+def _refused(resources: Resources, used: GpusInUse | None, system: System | None) -> Shortage | None:
     """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
-    limits = memory.limits
+    limits = resources.limits
     if limits is None or limits.address_space_bytes is None:
         return None
     threads = () if _threads(limits, system) else (Kind.THREAD_LIMIT,)
-    refusal = memory.refused_by_limit(*threads)
+    refusal = resources.refused_by_limit(*threads)
     if refusal is None:
         return None
     short = _address_space(limits, used)
@@ -167,8 +167,8 @@ def _refused(memory: MainMemory, used: GpusInUse | None, system: System | None) 
     what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
     return Shortage(
         f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
-        f" while {gib(memory.free_bytes or 0)} of main memory were free.",
-        (*saw(limits, "address_space_bytes"), *refusal.evidence, *memory.evidence),
+        f" while {gib(resources.free_bytes or 0)} of main memory were free.",
+        (*saw(limits, "address_space_bytes"), *refusal.evidence, *resources.evidence),
         "ulimit -v unlimited",
         True,
     )

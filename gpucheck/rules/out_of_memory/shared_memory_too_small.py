@@ -29,27 +29,25 @@ References:
 from gpucheck.advice.wording import gib
 from gpucheck.combiners.gpus_in_use import GpusInUse
 from gpucheck.combiners.log_causes import LogCauses
+from gpucheck.combiners.resources import Resources
 from gpucheck.combiners.training_outcomes import on_gpu
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
-from gpucheck.probes.container import Container
-from gpucheck.probes.limits import Limits
 
 ENOUGH_BYTES = 512 << 20
 TINY_BYTES = 64 << 20  # Docker's default
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed",))
-def check(
-    limits: Limits | None, container: Container | None, used: GpusInUse | None, log_causes: LogCauses
-) -> Finding | Skip | None:
+def check(resources: Resources, used: GpusInUse | None, log_causes: LogCauses) -> Finding | Skip | None:
     """Small in a container with a GPU; tiny with several that have not trained together; or already run over."""
+    limits, container = resources.limits, resources.container
     total = limits.shared_memory_total_bytes if limits is not None else None
     size = saw(limits, "shared_memory_total_bytes") if limits is not None and total is not None else ()
     cause = log_causes.alarm("shared-memory-too-small")
     if cause is not None:
         summary = f"Shared memory (/dev/shm) ran out{f' ({gib(total)})' if total is not None else ''}."
-        return _finding(summary, (*log_causes.evidence(cause), *size), container, Severity.ERROR)
+        return _finding(summary, (*log_causes.evidence(cause), *size), resources, Severity.ERROR)
     if limits is None or container is None or used is None:
         return Skip("the size of /dev/shm, the container or the GPUs are not known")
     if not container.inside or not used.used:
@@ -69,19 +67,15 @@ def check(
     together = any(on_gpu(run) and len(run.devices) > 1 for run in log_causes.outcomes.passed)
     severe = total <= TINY_BYTES and count > 1 and not together
     severity = Severity.ERROR if severe else Severity.WARNING
-    return _finding(summary, (*size, *saw(container, "kind")), container, severity)
+    return _finding(summary, (*size, *saw(container, "kind")), resources, severity)
 
 
-def _finding(summary: str, evidence: tuple[Evidence, ...], container: Container | None, severity: Severity) -> Finding:
-    docker = Fix(text="Start the container with more: docker run --shm-size=1g ... (or --ipc=host)")
-    kubernetes = Fix(text="Mount an emptyDir with medium: Memory at /dev/shm in the pod's manifest")
+def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources, severity: Severity) -> Finding:
+    docker = "Start the container with more: docker run --shm-size=1g ... (or --ipc=host)"
+    pod = "Mount an emptyDir with medium: Memory at /dev/shm in the pod's manifest"
     host = Fix(text="Make it larger, as root", command="sudo mount -o remount,size=1G /dev/shm")
-    if container is None:
-        fixes: tuple[Fix, ...] = (docker, kubernetes)
-    elif container.kind == "kubernetes":
-        fixes = (kubernetes,)
-    else:
-        fixes = (docker,) if container.inside else (host,)
+    unknown = resources.container is None
+    fixes = (Fix(text=docker), Fix(text=pod)) if unknown else (resources.more(pod, docker, host),)
     return Finding(
         summary=summary,
         evidence=evidence,

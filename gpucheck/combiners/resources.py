@@ -1,11 +1,11 @@
-"""Main memory: how much of it is left, and what refused an allocation, the memory or the limit on the address space."""
+"""What this process is granted and by whom, how much main memory is left, and what refused an allocation: memory or a limit."""
 
 import re
 
 from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import combiner
 from gpucheck.logs.events import Event, Kind
-from gpucheck.model import Evidence, Fact, Skip, saw
+from gpucheck.model import Evidence, Fact, Fix, Skip, saw
 from gpucheck.probes.container import Container
 from gpucheck.probes.limits import Limits
 
@@ -14,14 +14,25 @@ REFUSED = r"allocator cpu|MemoryError|bad_alloc|[Cc]annot allocate memory|alloca
 _ALLOCATION_KINDS = (Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)
 
 
-class MainMemory(Fact, frozen=True, kw_only=True):
+class Resources(Fact, frozen=True, kw_only=True):
     """What this process may still use, and where an allocation failed."""
 
     limits: Limits | None
     container: Container | None
     outcomes: TrainingOutcomes
-    free_bytes: int | None  # as far as known
+    free_bytes: int | None  # of main memory, as far as known
     evidence: tuple[Evidence, ...]  # of ``free_bytes``
+
+    @property
+    def in_container(self) -> bool:
+        """Whether whoever started a container decides what this process is granted."""
+        return self.container is not None and self.container.inside
+
+    def more(self, pod: str, container: str, elsewhere: Fix) -> Fix:
+        """How to be granted more of something: in a pod's manifest, where the container is started, or elsewhere."""
+        if self.container is not None and self.container.kind == "kubernetes":
+            return Fix(text=pod)
+        return Fix(text=container) if self.in_container else elsewhere
 
     def refused_by_limit(self, *kinds: str) -> Failure | None:
         """An allocation, or an event of these kinds besides, that the limit on the address space refused.
@@ -40,7 +51,7 @@ class MainMemory(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(limits: Limits | None, container: Container | None, outcomes: TrainingOutcomes) -> MainMemory:
+def combine(limits: Limits | None, container: Container | None, outcomes: TrainingOutcomes) -> Resources:
     """The least of what the machine has available and the control group allows."""
     rooms: list[tuple[int, tuple[str, ...]]] = []
     if limits is not None and limits.memory_available_bytes is not None:
@@ -50,7 +61,7 @@ def combine(limits: Limits | None, container: Container | None, outcomes: Traini
         rooms.append((left, ("memory_limit_bytes", "memory_limit_used_bytes")))
     free, fields = min(rooms, default=(None, ()))
     evidence = saw(limits, *fields) if limits is not None else ()
-    return MainMemory(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=evidence)
+    return Resources(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=evidence)
 
 
 def _of_host(event: Event) -> bool:
