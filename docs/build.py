@@ -1,15 +1,19 @@
-"""Write the generated part of the docs: one page per diagnosis, their table, and the JSON Schema of the report.
+"""Write the generated part of the docs: one page per diagnosis, their table, what fits which machine, the report's schema.
 
 ``make docs`` runs this; a test fails where what is written differs from what the code says now.
 """
 
 import json
 import pathlib
+import sys
 
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.engine.schema import schema
 from gpucheck.reports import page, table
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import setup_table  # a neighbour, which tests load from elsewhere
 
 DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
@@ -25,6 +29,7 @@ def files() -> dict[str, str]:
     rules, rows = load_rules(), load_rows()
     made = {
         "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
+        "setup.md": setup_table.page(),
         "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
     }
     for rule in rules:

@@ -15,6 +15,7 @@ from gpucheck.setup import backends, constraints, tpus
 from gpucheck.setup.answer import Answer, Choice, Excluded, Kind, Limit, Reason
 from gpucheck.setup.machine import Machine, Python, Wishes
 
+_TENSORRT = "tensorrt"
 _NEWEST_CUDNN = "9.99"  # what pip brings where only the major is bounded
 _LIFTED: tuple[Kind, ...] = ("driver", "python", "glibc")
 
@@ -107,7 +108,7 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
         python=python,
         cuda=release.cuda,
         cudnn=release.cudnn,
-        packages=(f"tensorflow[and-cuda]=={release.latest_patch}", *pins),
+        packages=(*_packages(release), *pins),
         assignments=_assignments(release, python),
         remarks=(*_remarks(release, machine, python), *remarks, *_gpu_remarks(release, machine)),
     )
@@ -116,6 +117,14 @@ def _choice(release: Release, machine: Machine, python: Python, with_gpu: bool) 
 def is_fetched(python: Python, machine: Machine) -> bool:
     """Whether a choice's Python is not on the machine."""
     return python.executable is None and machine.pythons is not None and python not in machine.pythons
+
+
+def _packages(release: Release) -> tuple[str, ...]:
+    """TensorFlow with its CUDA libraries. 2.14 also asks for a TensorRT that few Pythons have: its other packages by name."""
+    parts = tuple(part for part in release.and_cuda if not part.startswith(_TENSORRT))
+    if parts == release.and_cuda:
+        return (f"tensorflow[and-cuda]=={release.latest_patch}",)
+    return (f"tensorflow=={release.latest_patch}", *parts)
 
 
 def _cudnn(release: Release, machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -158,7 +167,9 @@ def _cpu_remarks(machine: Machine) -> Iterator[str]:
 def _gpu_remarks(release: Release, machine: Machine) -> Iterator[str]:
     if machine.gpus is None:
         yield "whether a GPU is here could not be read; these packages train on the CPU, too"
-    elif machine.driver is None:
+    if any(part.startswith(_TENSORRT) for part in release.and_cuda):
+        yield "tensorflow[and-cuda] of this release asks for a TensorRT that has no package for Python 3.11: the rest is named"
+    if machine.gpus is not None and machine.driver is None:
         lowest = release.driver_min_windows if machine.wsl else release.driver_min_linux
         yield f"no NVIDIA driver answers here: install one first, {lowest} or newer"
     for capability, gpu in machine.kinds:

@@ -1,0 +1,119 @@
+"""The generated page docs/setup.md: what `gpucheck setup` answers for machines, as a table. docs/build.py writes it."""
+
+from gpucheck.compat import versions
+from gpucheck.setup import commands
+from gpucheck.setup.answer import Answer
+from gpucheck.setup.machine import Gpu, Machine, Python
+from gpucheck.setup.solve import solve
+
+INTRODUCTION = """\
+# What to install
+
+`gpucheck setup` looks at this machine (driver, GPUs, system, Pythons; TensorFlow installed or not). It says which TensorFlow is
+the newest that works here, the commands that install it, why each newer one does not (with the source), and what would change it.
+
+```sh
+gpucheck setup                                  # this machine
+gpucheck setup --apply ~/tensorflow-env         # make the environment in a new folder, and train in it
+gpucheck setup --for 470.57,8.0,3.11            # another machine: driver, compute capability, Python
+gpucheck setup --tensorflow ">=2.16,<2.20"      # only these releases
+gpucheck setup --backend jax                    # Keras on JAX or PyTorch
+gpucheck setup --format dockerfile              # or json, requirements, conda
+```
+
+`--apply` makes a new folder and touches nothing else. It uses uv where that is installed, else venv and pip. The environment is
+called good only after gpucheck has trained in it. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
+
+A release with a known defect comes after one without. TensorFlow 2.21 does not search the folder of libcusolver.so.11: with a GPU
+2.20 is the first choice, and 2.21 comes with the variable that it needs. On the CPU 2.21 is the first choice.
+
+## Answers
+
+The table is generated from the tables in `gpucheck/compat`. A driver of three digits stands for its whole branch.
+
+| driver | compute capability | Python | system | answer | newer releases |
+| --- | --- | --- | --- | --- | --- |
+"""
+_LINUX = "Linux x86_64"
+
+
+def _gpu(driver: str, capability: str, python: str) -> Machine:
+    major, minor = map(int, capability.split("."))
+    return Machine(driver=driver, gpus=(Gpu(capability=(major, minor)),), pythons=_pythons(python))
+
+
+def _pythons(version: str) -> tuple[Python, ...]:
+    return (Python(version=version, executable=f"python{version}"),)
+
+
+MACHINES: tuple[tuple[str, Machine], ...] = (
+    *(
+        (_LINUX, _gpu(*words))
+        for words in (
+            ("470.57", "8.0", "3.11"),
+            ("470.57", "3.7", "3.10"),
+            ("470.57", "8.0", "3.13"),
+            ("525.60", "6.1", "3.12"),
+            ("535.183", "7.5", "3.11"),
+            ("535", "8.6", "3.13"),
+            ("535.183", "9.0", "3.12"),
+            ("580.159", "5.2", "3.12"),
+            ("580.159", "7.0", "3.12"),
+            ("580.159", "9.0", "3.12"),
+            ("580.159", "12.0", "3.12"),
+            ("580.159", "12.1", "3.12"),
+            ("580.159", "3.5", "3.11"),
+            ("590.44", "7.0", "3.12"),
+        )
+    ),
+    (_LINUX, Machine(pythons=_pythons("3.12"))),
+    (_LINUX, Machine(pythons=_pythons("3.9"))),
+    (_LINUX, Machine(pythons=_pythons("3.14"))),
+    ("Linux x86_64, glibc 2.17", Machine(glibc="2.17", pythons=_pythons("3.11"))),
+    ("Linux aarch64", Machine(architecture="aarch64", pythons=_pythons("3.12"))),
+    (
+        "Linux aarch64",
+        Machine(architecture="aarch64", driver="580.159", gpus=(Gpu(capability=(9, 0)),), pythons=_pythons("3.12")),
+    ),
+    ("WSL2", Machine(wsl=True, driver="552.22", gpus=(Gpu(capability=(8, 9)),), pythons=_pythons("3.12"))),
+    ("WSL2", Machine(wsl=True, driver="472.50", gpus=(Gpu(capability=(8, 6)),), pythons=_pythons("3.11"))),
+    ("Windows", Machine(system="win32", driver="552.22", gpus=(Gpu(capability=(8, 9)),), pythons=_pythons("3.12"))),
+    ("macOS arm64", Machine(system="darwin", architecture="arm64", pythons=_pythons("3.12"))),
+    ("macOS x86_64", Machine(system="darwin", architecture="x86_64", pythons=_pythons("3.12"))),
+    ("TPU v5e", Machine(tpu="v5e", pythons=_pythons("3.12"))),
+)
+
+
+def page() -> str:
+    """The page as Markdown."""
+    return INTRODUCTION + "".join(f"| {' | '.join(_row(system, machine))} |\n" for system, machine in MACHINES)
+
+
+def _row(system: str, machine: Machine) -> list[str]:
+    answer = solve(machine)
+    capability = ".".join(map(str, machine.kinds[0][0])) if machine.kinds else "no GPU"
+    python = machine.pythons[0].version if machine.pythons else "any"
+    return [machine.driver or "–", capability, python, system, _what(answer), _newer(answer)]
+
+
+def _what(answer: Answer) -> str:
+    best = answer.best
+    if best is None:
+        return "nothing fits: " + "; ".join(answer.advice)
+    if best.image is not None:
+        return f"TensorFlow {best.tensorflow} in the image `{best.image}`"
+    packages = " ".join(package for step, _ in commands.installs(best) for package in step)
+    python = versions.minor(best.python.version)
+    other = f", with Python {python}" if answer.machine.pythons and best.python not in answer.machine.pythons else ""
+    built = f", CUDA {best.cuda}" if best.cuda else " for the CPU" if commands.trains_on_cpu(best) else ""
+    return f"**{best.tensorflow}**{built}{other}: `{packages}`"
+
+
+def _newer(answer: Answer) -> str:
+    """Why the newest is out, and what would lift it."""
+    if not answer.excluded:
+        return "2.21 needs a variable" if any(choice.assignments for choice in answer.choices) else ""
+    newest = answer.excluded[0]
+    reason = newest.reasons[0]
+    text = f"{newest.tensorflow}: [{reason.text}]({reason.source})"
+    return "; ".join([text, *(limit.text for limit in answer.limits)])
