@@ -67,7 +67,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 goldens: $(VENV)/.test
-	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py --update-goldens
+	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py --update-goldens
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py

@@ -118,7 +118,7 @@ def child(lines):
 def read_copy(machine):
     """The copy of libtiny.so.1 that the loader takes for the library caller.so."""
     copy = Loader(machine, CALLER).find("libtiny.so.1")
-    return {} if copy is None else copy._asdict()
+    return {} if copy is None else copy
 
 
 def fact(probe, case):
