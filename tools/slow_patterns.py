@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import slow_text
 
-from gpucheck.logs.reading import reader
+from gpucheck.logs.reading import reader, window
 from gpucheck.redact import hosts, names, pairs, shapes
 
 SIZES = (1 << 12, 1 << 14, 1 << 16)
@@ -25,7 +25,7 @@ USELESS_SECONDS = 2.0  # on the middle size: the longest is not tried
 def patterns():
     """Name, pattern and how it is used."""
     yield from {
-        entry.regex: (f"log: {entry.kind}", re.compile(reader.bounded(entry.regex)), False) for entry in reader.PATTERNS
+        entry.regex: (f"log: {entry.kind}", re.compile(window.bounded(entry.regex)), False) for entry in reader.PATTERNS
     }.values()
     for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
         yield f"redaction: shape {number}", shape.regex, True

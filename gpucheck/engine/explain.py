@@ -31,7 +31,7 @@ def explain(lines: Iterable[str], source: str, cut: Callable[[], str | None] = l
     """
     started = time.monotonic()
     listing = Listing()
-    log = msgspec.structs.replace(parse(listing.through(lines), source), cut=cut())
+    log = msgspec.structs.replace(parse(listing.through(lines), source, time.thread_time), cut=cut())
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     named = causes.judge(log)
     judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]

@@ -14,6 +14,7 @@ class Log(Fact, frozen=True, kw_only=True):
     events: tuple[Event, ...] = ()
     lines: int = 0
     cut: str | None = None  # why only its beginning was read: "it is larger than 4096 MiB"; None: it was read to its end
+    skimmed: int = 0  # lines that were passed over, because too many differ for each to be looked at
     # Of kind "suspect", with the field "looks" ("exception", "fatal", "error", "failure"): the most telling first; at most 8.
     suspects: tuple[Event, ...] = ()
     harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40

@@ -43,6 +43,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     if log.cut is not None:
         lines = f"only the first {plural(log.lines, 'line')}" if log.lines else "nothing"
         out.add(f"Of this log {lines} could be read: {log.cut}.")
+    if log.skimmed:
+        out.add(f"Of its {log.lines} lines {log.skimmed} were passed over: too many differ for each to be looked at.")
     out.add((_conclusion(report, log), "quiet"))
     return str(out)
 

@@ -7,7 +7,7 @@ import re
 import slow_text
 
 import gpucheck.logs
-from gpucheck.logs.reading import reader
+from gpucheck.logs.reading import reader, window
 
 _LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
 _LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
@@ -26,7 +26,7 @@ def test_no_pattern_is_slow_on_a_line_made_for_it():
 
 def test_every_repeat_of_a_pattern_has_a_most():
     """So that the time it takes grows with the line, and not with its square: what is read from the pattern needs no clock."""
-    endless = {entry.regex for entry in reader.PATTERNS if slow_text.repeats_endlessly(re.compile(reader.bounded(entry.regex)))}
+    endless = {entry.regex for entry in reader.PATTERNS if slow_text.repeats_endlessly(re.compile(window.bounded(entry.regex)))}
     assert endless == set()
     assert slow_text.repeats_endlessly(re.compile("a|(?:b[c*]d+)"))
 
@@ -59,7 +59,7 @@ def _patterns():
         length = _LONGEST if entry.continuation_lines else _LONGEST // 2
         known[entry.regex] = entry.kind, max(length, known.get(entry.regex, ("", 0))[1])
     for source, (kind, length) in known.items():
-        pattern = re.compile(reader.bounded(source))
+        pattern = re.compile(window.bounded(source))
         yield f"{kind}: {source[:40]}", pattern, pattern.search, length
     for module in pkgutil.walk_packages(gpucheck.logs.__path__, "gpucheck.logs."):
         for name, pattern in vars(importlib.import_module(module.name)).items():

@@ -4,25 +4,28 @@
 are worth a look, and ``reader`` keeps a bounded number of events. What follows from an event is not judged here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from gpucheck.logs.reading.allowance import Allowance
 from gpucheck.logs.reading.batches import batches
 from gpucheck.logs.reading.reader import Reader
 from gpucheck.probes.log import Log
 
 
-def parse(lines: Iterable[str], source: str) -> Log:
+def parse(lines: Iterable[str], source: str, clock: Callable[[], float] = lambda: 0.0) -> Log:
     """The events of a log, in order.
 
     Args:
         lines: lines of text, with or without their line ends; anything may stand in them.
         source: what the log is called in a report: a file's name, "standard input".
+        clock: processor time of this thread, in seconds: with it, a log whose lines all differ is read in parts (``allowance``).
 
     Returns:
         At most ``reader.KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
         Beside them the lines that look most like failures, and those that look bad and are harmless.
     """
-    reader = Reader()
-    for batch in batches(lines):
+    allowance = Allowance(clock)
+    reader = Reader(allowance)
+    for batch in batches(lines, allowance):
         reader.read(batch)
     return reader.log(source)

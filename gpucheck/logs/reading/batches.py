@@ -1,13 +1,17 @@
 """A stream of lines in pieces that are searched at once, each with a few lines behind it at hand."""
 
+import itertools
 from collections.abc import Iterable, Iterator
 
 from gpucheck.logs.reading import lines as raw
 from gpucheck.logs.reading import wrapping
+from gpucheck.logs.reading.allowance import Allowance
 
 AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
+WIDEST = 4096  # characters of several lines, from which on no more are added
 _LONGEST = 2048  # characters of a line that are looked at in one piece
 _CHARACTERS = 1 << 18  # of a batch
+_AT_ONCE = 32  # lines that are taken from the stream; each may be very long
 
 
 class Batch:
@@ -16,32 +20,42 @@ class Batch:
     def __init__(self, texts: list[str], numbers: list[int], end: int) -> None:
         self.texts, self.numbers, self.end = texts, numbers, end
 
+    def at(self, index: int) -> "Batch":
+        """One line alone, with what a match that begins in it may run into."""
+        end, size = index + 1, 0
+        while end < min(len(self.texts), index + AHEAD) and size < WIDEST:
+            size += len(self.texts[end])
+            end += 1
+        return Batch(self.texts[index:end], self.numbers[index:end], 1)
 
-def batches(lines: Iterable[str]) -> Iterator[Batch]:
-    """The lines in batches."""
+
+def batches(lines: Iterable[str], allowance: Allowance) -> Iterator[Batch]:
+    """The lines in batches; taking apart what is encoded costs of the allowance."""
     texts: list[str] = []
     numbers: list[int] = []
     fresh: list[str] = []
     number = size = 0
-    for line in lines:
-        number += 1
-        fresh.append(line)
-        size += len(line) + 1
+    stream = iter(lines)
+    while some := list(itertools.islice(stream, _AT_ONCE)):
+        number += len(some)
+        fresh += some
+        size += sum(map(len, some)) + len(some)
         if size >= _CHARACTERS:
-            _take(fresh, number, texts, numbers)
+            _take(fresh, number, texts, numbers, allowance)
             end = max(len(texts) - AHEAD, 0)
             yield Batch(texts, numbers, end)
             texts, numbers, fresh, size = texts[end:], numbers[end:], [], 0
-    _take(fresh, number, texts, numbers)
+    _take(fresh, number, texts, numbers, allowance)
     yield Batch(texts, numbers, len(texts))
 
 
-def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> None:
+def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int], allowance: Allowance) -> None:
     """Append lines and their numbers, split where a terminal would have overwritten them."""
     stripped = [line.rstrip("\r\n") for line in fresh]
     blob = "".join(stripped)
     first = last - len(fresh) + 1
-    encoded = wrapping.is_encoded(blob)
+    began = allowance.clock()
+    encoded = not allowance.is_used_up and wrapping.is_encoded(blob)
     if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in enumerate(stripped, first):
             line = line.replace("\n", " ")
@@ -52,6 +66,7 @@ def _take(fresh: list[str], last: int, texts: list[str], numbers: list[int]) -> 
             )
             texts += parts
             numbers += [number] * len(parts)
+        allowance.spend(allowance.clock() - began if encoded else 0.0)
     else:
         texts += stripped
         numbers += range(first, last + 1)

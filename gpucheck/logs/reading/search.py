@@ -1,7 +1,7 @@
 """Which lines hold a word that a pattern asks for: one pattern for all of them, over many lines at once."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ class Literals:
     def __init__(self, patterns: tuple[Pattern, ...]) -> None:
         self._entries = [(order, literal, entry) for order, entry in enumerate(patterns) for literal in entry.literals]
         self._by_head: dict[str, list[tuple[int, str, Pattern]]] = {}  # by the shortest literal that a literal begins with
-        self._masks: dict[bool, re.Pattern[str]] = {}
+        self._masks: dict[tuple[bool, frozenset[str]], re.Pattern[str] | None] = {}
         self._ascii = self._regex(ascii_only=True)
         self._index(self._ascii, is_ascii=True)
 
@@ -44,17 +44,31 @@ class Literals:
         """Whether the line holds a literal."""
         return self._for(line).search(line) is not None
 
-    def in_masked(self, masked: str) -> bool | None:
-        """Whether a line whose digits are masked holds a literal. None: it holds none; False: that depends on its digits."""
-        is_ascii = masked.isascii() or not _OTHER_LETTER.search(masked)
-        literals = [match[0] for match in self._masked(is_ascii).finditer(masked)]
-        return any("0" not in literal for literal in literals) if literals else None
+    def first(self, masked: list[str], often: frozenset[str] = frozenset()) -> Iterator[tuple[int, str]]:
+        """The number of each line that holds a literal, and the first one; digits are masked in both.
 
-    def _masked(self, ascii_only: bool) -> "re.Pattern[str]":
-        if ascii_only not in self._masks:
+        Args:
+            masked: the lines.
+            often: literals that are not searched for, nor those that begin with them.
+        """
+        ascii_ones = [number for number, line in enumerate(masked) if line.isascii()]
+        other = [number for number, line in enumerate(masked) if not line.isascii()] if len(ascii_ones) < len(masked) else []
+        for numbers in (ascii_ones, other):
+            text = "\n".join([masked[number] for number in numbers])
+            regex = self._masked(text.isascii() or not _OTHER_LETTER.search(text), often)
+            if regex is not None:
+                yield from _first(regex, text, numbers)
+
+    def _masked(self, ascii_only: bool, often: frozenset[str]) -> "re.Pattern[str] | None":
+        """A pattern for the literals without their digits; None where none is left."""
+        if (ascii_only, often) not in self._masks:
+            if often:  # the pattern for fewer of them is of no more use
+                self._masks = {key: mask for key, mask in self._masks.items() if key[1] in (often, frozenset())}
             literals = (literal for _, literal, _ in self._entries if literal.isascii() or not ascii_only)
-            self._masks[ascii_only] = re.compile(_spell(_tree(literal.translate(DIGITS) for literal in literals)))
-        return self._masks[ascii_only]
+            heads = tuple(often)
+            rare = [text for literal in literals if not (text := literal.translate(DIGITS)).startswith(heads)]
+            self._masks[ascii_only, often] = re.compile(_spell(_tree(rare))) if rare else None
+        return self._masks[ascii_only, often]
 
     def candidates(self, line: str) -> list[Pattern]:
         """The patterns of which the line holds a literal, in their order."""
@@ -65,6 +79,18 @@ class Literals:
             position = match.start() + 1  # literals may overlap
         named = {order: entry for head in heads for order, literal, entry in self._by_head[head] if literal in line}
         return [named[order] for order in sorted(named)]
+
+
+def _first(regex: "re.Pattern[str]", text: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
+    """The first match in each line of a text, with the line's number: searched at once, because most lines hold none."""
+    row = start = 0
+    while match := regex.search(text, start):
+        row += text.count("\n", start, match.start())
+        yield numbers[row], match[0]
+        end = text.find("\n", match.end())
+        if end < 0:
+            return
+        row, start = row + 1, end + 1
 
 
 def _tree(words: Iterable[str]) -> dict[str, Any]:

@@ -1,0 +1,60 @@
+"""A log whose lines all differ is read in parts: rare lines, its beginning and its end; and it says so."""
+
+import itertools
+
+from gpucheck.engine.explain import explain
+from gpucheck.logs.reading.allowance import Allowance
+from gpucheck.logs.reading.batches import batches
+from gpucheck.logs.reading.reader import Reader
+from gpucheck.model import Report
+from gpucheck.reports import explanation
+
+WORDS = ["".join(letters) for letters in itertools.product("ghijklmnopqrst", repeat=4)]
+LINES = [f"{word} failed to look at {word} {'.' * 100}" for word in WORDS]
+
+
+def read(lines, seconds):
+    """The log, where each look at a line takes so long."""
+    ticks = itertools.count()
+    allowance = Allowance(lambda: next(ticks) * seconds)
+    reader = Reader(allowance)
+    for batch in batches(lines, allowance):
+        reader.read(batch)
+    return reader.log("log")
+
+
+def kinds(log):
+    return [(event.kind, event.line) for event in log.events]
+
+
+def test_an_expensive_log_is_read_in_parts():
+    half = len(LINES) // 2
+    rare, last = "Unable to register cuFFT factory: CUDA_ERROR_NO_DEVICE", "failed call to cuInit: UNKNOWN ERROR (303)"
+    lines = [*LINES[:half], rare, *LINES[half:], last]
+    cheap, expensive = read(lines, 0.0), read(lines, 0.001)
+    assert cheap.skimmed == 0
+    assert 0 < expensive.skimmed < expensive.lines == len(lines)
+    assert kinds(expensive) == kinds(cheap) != []
+
+
+def test_lines_that_are_like_others_cost_nothing():
+    assert read([f"step {n}: failed to improve" for n in range(100_000)], 0.001).skimmed == 0
+
+
+def test_what_was_passed_over_is_said():
+    report = explain(LINES[:100], "log")
+    log = report.facts["log"]
+    text = _rendered(_with(report, skimmed=40))
+    assert f"Of its {log.lines} lines 40 were passed over" in text
+    assert "passed over" not in _rendered(report)
+
+
+def _rendered(report: Report) -> str:
+    return explanation.render(report, width=200, color=False, ascii=True, verbose=False)
+
+
+def _with(report: Report, **changes: int) -> Report:
+    import msgspec
+
+    log = msgspec.structs.replace(report.facts["log"], **changes)
+    return msgspec.structs.replace(report, facts={**report.facts, "log": log})
