@@ -20,16 +20,16 @@ README = (ROOT / "README.md").read_text()
 RULES = load_rules()
 
 
-def transcript(plain, seconds, **request):
+def transcript(plain, seconds, again=None, **request):
     given = [one for one in readings(plain) if one.probe != "request"]
     report = assemble(Request(**request), given, judge(Facts(readings(plain)), RULES), load_rows(), time.monotonic())
-    return terminal.render(replace(report, seconds=seconds), width=100, color=False, ascii=False, verbose=False)
+    return terminal.render(replace(report, seconds=seconds), width=100, color=False, ascii=False, verbose=False, again=again)
 
 
 def failure():
     (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
     example = manual.page(rule.code, rule.doc).example
-    return transcript(manual.apply(machine(example.machine), example.changes), 6.8)
+    return transcript(manual.apply(machine(example.machine), example.changes), 6.8, again="gpucheck")
 
 
 def success():

@@ -3,5 +3,5 @@
 from gpucheck.model import Fix
 
 CPU_IS_ENOUGH = Fix(text="If training on the CPU is what you want, say so", command="gpucheck --allow-cpu")
-TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3")
-ASK_SLURM = Fix(text="Ask Slurm for a GPU when starting the job", command="srun --gres=gpu:1 nvidia-smi -L")
+TEST_GPU = Fix(text="Test the GPU itself, as an administrator", command="dcgmi diag -r 3", kind="look")
+ASK_SLURM = Fix(text="Ask Slurm for a GPU when starting the job: srun --gres=gpu:1 COMMAND, or #SBATCH --gres=gpu:1")

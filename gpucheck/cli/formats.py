@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
 from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.files.write import OutputFile
-from gpucheck.model import Report
+from gpucheck.model import Report, Verdict
 
 STYLES = ("default", "nagios", "npd", "docker")
 REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left out
@@ -167,7 +168,21 @@ def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool
     if style != "terminal":
         return str(module.render(report))
     screen = look("never" if to_file and color == "auto" else color)
-    return str(module.render(report, verbose=verbose, **screen))
+    again = _as_typed() if report.verdict is Verdict.FAIL else None
+    return str(module.render(report, verbose=verbose, again=again, **screen))
+
+
+def _as_typed() -> str | None:
+    """What was typed to get this report of this machine; None where it is a recorded one's, or nothing was typed."""
+    program, *arguments = sys.argv
+    if not watchdog.is_started() or any(argument.startswith("--replay") for argument in arguments):
+        return None
+    from gpucheck.advice.shells import word
+
+    if os.path.basename(program) == "__main__.py":
+        return " ".join(map(word, sys.orig_argv))
+    name = "gpucheck" if shutil.which("gpucheck") == program else word(program)
+    return " ".join([name, *map(word, arguments)])
 
 
 def _append_summary(report: Report) -> None:

@@ -10,6 +10,8 @@
         1. What to do, best first, with its command on a line of its own
            $ sudo systemctl enable --now nvidia-fabricmanager
         2. Or what needs no command
+        3. What to look at, with a command that changes nothing
+           ? sudo journalctl -u nvidia-fabricmanager -n 50
     Verify:
         What to run afterwards, and what it must say.
     Unless:
@@ -98,8 +100,8 @@ def _fixes(text: str) -> tuple[Fix, ...]:
             fixes.append(Fix(text=item[1]))
         elif not line.startswith("   ") or not fixes or fixes[-1].command:
             raise ValueError(f"not understood in a list of fixes: {line!r}")
-        elif line.startswith("   $ "):
-            fixes[-1] = Fix(text=fixes[-1].text, command=line[5:])
+        elif line.startswith(("   $ ", "   ? ")):
+            fixes[-1] = Fix(text=fixes[-1].text, command=line[5:], kind="look" if line[3] == "?" else None)
         else:
             fixes[-1] = Fix(text=f"{fixes[-1].text} {line.strip()}")
     return tuple(fixes)

@@ -28,6 +28,7 @@ from gpucheck.model import (
     Skip,
     Status,
     Tool,
+    repairs_first,
 )
 
 SCOPES = tuple(Scope)
@@ -226,7 +227,7 @@ def _diagnosis(rule: Rule, finding: Finding, rows: dict[str, Row], explained_by:
         summary=finding.summary,
         evidence=finding.evidence,
         first_check=rows[rule.row].first_check,
-        fix=finding.fix,
+        fix=repairs_first(finding.fix),
         affects=finding.affects,
         assignments=finding.assignments,
         explained_by=explained_by,

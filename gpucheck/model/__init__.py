@@ -6,7 +6,7 @@
 from gpucheck.model.assignments import Assignment, Operation
 from gpucheck.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
 from gpucheck.model.fact import Fact, Reading, probe_of
-from gpucheck.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, Skip, saw
+from gpucheck.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
 from gpucheck.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
 from gpucheck.model.request import Request
@@ -45,5 +45,6 @@ __all__ = (
     "VersionExpectations",
     "WorkerFault",
     "probe_of",
+    "repairs_first",
     "saw",
 )

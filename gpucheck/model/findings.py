@@ -1,12 +1,25 @@
 """What rules say: findings with their evidence, and what a report makes of them."""
 
-from typing import Any
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
 
 import msgspec
 
 from gpucheck.model.assignments import Assignment
 from gpucheck.model.fact import Fact, probe_of
 from gpucheck.model.kinds import Scope, Severity, Status
+
+Need = Literal["sudo", "network", "reboot", "new shell"]
+_NEEDS: tuple[tuple[Need, str], ...] = (  # what the words of a fix say of it
+    ("sudo", r"\bsudo\b|dcgmi"),
+    (
+        "network",
+        r"pip3? install|(?:apt-get|dnf|ubuntu-drivers) install|(?:docker|podman) run|\buv venv|conda create|wsl.* --\w+",
+    ),
+    ("reboot", r"[Rr]estart the machine|sudo reboot"),
+    ("new shell", r"log out and in|bin/activate"),
+)
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,10 +31,21 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to repair it: what to do, and the command where one exists for this machine."""
+    """One thing to do: in words, and as a command where one exists for this machine."""
 
     text: str
     command: str | None = None
+    # Typing a repair's command cures it; a look's only shows more; advice has words alone.
+    kind: Literal["repair", "look", "advice"] | None = None
+    needs: tuple[Need, ...] = ()  # what must be there, or must follow, for it to work
+
+    def __post_init__(self) -> None:
+        """A command repairs, unless it was said that it only looks. What it needs stands in its words."""
+        if self.kind is None:
+            msgspec.structs.force_setattr(self, "kind", "advice" if self.command is None else "repair")
+        if not self.needs:
+            words = f"{self.text}\n{self.command or ''}"
+            msgspec.structs.force_setattr(self, "needs", tuple(need for need, words_of in _NEEDS if re.search(words_of, words)))
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +90,11 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     explained_by: str | None = None
     muted: str | None = None  # "REASON until DATE": it does not count for the verdict
     mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again
+
+
+def repairs_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """Best first, and what only looks last."""
+    return tuple(sorted(fixes, key=lambda fix: fix.kind == "look"))
 
 
 def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:

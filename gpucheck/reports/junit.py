@@ -70,7 +70,7 @@ def _add_finding(case: ElementTree.Element, finding: Diagnosis, report: Report, 
     if finding.explained_by:
         lines.append(f"explained by {finding.explained_by}")
     for fix in finding.fix:
-        lines += [f"do: {fix.text}", *([f"    {fix.command}"] if fix.command else [])]
+        lines += [f"{'look' if fix.kind == 'look' else 'do'}: {fix.text}", *([f"    {fix.command}"] if fix.command else [])]
     if finding.muted is not None:
         ElementTree.SubElement(case, "system-out").text = plain("\n".join([f"muted: {finding.muted}", *lines]))
     elif finding.severity is Severity.ERROR or strict:

@@ -90,8 +90,8 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
 def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
     """A section as paragraphs: (prose on one line, the commands that follow it).
 
-    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command. Of the
-    example only its sentence is shown: the rest is for the test suite.
+    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command, with "? "
+    one that only looks. Of the example only its sentence is shown: the rest is for the test suite.
     """
     text = page.sections[section]
     if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
@@ -107,7 +107,7 @@ def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
         if not line:
             begin = True
             continue
-        prose, commands = ("", [line[2:]]) if line.startswith("$ ") else (line, [])
+        prose, commands = ("", [line[2:]]) if line.startswith(("$ ", "? ")) else (line, [])
         if begin or ITEM.match(line) or (paragraphs[-1][1] and prose):
             paragraphs.append((prose, commands))
         else:

@@ -22,7 +22,7 @@ from gpucheck.reports.shared.words import duration, plural
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
-def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
+def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool, again: str | None = None) -> str:
     """The report as lines no wider than ``width``, commands excepted: they are never broken.
 
     Args:
@@ -32,6 +32,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         ascii: whether only ASCII may be written.
         verbose: with every area, every cause that could not be checked, and every probe; with experiments and the paths that
             fit, which are told after ``--full`` too.
+        again: the command that says whether it is cured; None: nobody would type it.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     _header(out, report)
@@ -55,6 +56,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         _probes(out, report)
     out.blank()
     _conclusion(out, report, verbose)
+    if again:
+        out.command(again, 0, label="Then, in the same shell: ")
     return str(out)
 
 

@@ -1,5 +1,9 @@
 """Every page's example: from a recorded healthy machine, exactly this code comes out of all rules, and nothing unexplained."""
 
+import re
+import shlex
+import subprocess
+
 import pytest
 from fakes import MACHINES, facts, machine
 
@@ -24,6 +28,22 @@ def test_example(code):
     assert findings[0].evidence, "a finding without evidence"
     assert {item.fact for item in findings[0].evidence} <= PROBES, "evidence that is in no report"
     assert findings[0].fix, "a finding without a fix"
+    assert findings[0].fix[0].kind != "look" or {fix.kind for fix in findings[0].fix} == {"look"}, "what only looks comes first"
+
+
+def test_commands_are_shell_and_nothing_else(tmp_path):
+    pages = {code: manual.page(code, rule.doc).fixes for code, rule in RULES.items()}
+    commands = [(code, fix.command) for code, fixes in pages.items() for fix in fixes if fix.command]
+    script = tmp_path / "script"
+    wrong = []
+    for code, command in commands:
+        script.write_text(command.replace("<UUID>", "UUID"))  # what a reader puts in
+        done = subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60, check=False)
+        first = shlex.split(command, comments=True)[0]
+        if done.returncode or not re.fullmatch(r"[\w./~+-]+(=.*)?;?", first):
+            wrong.append((code, command, done.stderr))
+    assert commands
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in MACHINES.glob("*.json")))

@@ -44,7 +44,7 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
 def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...]) -> None:
     for number, fix in enumerate(fixes):
         text = fix.text.rstrip().removesuffix("." if fix.command else "").removesuffix(":")
-        _labelled(out, "or" if number else "do", text + (":" if fix.command else ""))
+        _labelled(out, "look" if fix.kind == "look" else "or" if number else "do", text + (":" if fix.command else ""))
         if fix.command:
             out.command(fix.command, TEXT)
 

@@ -9,9 +9,9 @@ Cause:
     exactness for speed (XLA_FLAGS, TF_* variables).
 Fix:
     1. Repeat it without such options
-       $ env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
+       ? env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
     2. Test the GPU, as an administrator
-       $ dcgmi diag -r 3
+       ? dcgmi diag -r 3
     3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again
 Verify:
     gpucheck --full: both losses agree to two digits or more.
@@ -66,6 +66,7 @@ def check(training: Training) -> Finding | Skip | None:
                     Fix(
                         text="Repeat it without options that trade exactness for speed",
                         command="env -u XLA_FLAGS gpucheck --full",
+                        kind="look",
                     ),
                     *((TEST_GPU,) if on_gpu(run) else ()),
                     Fix(text="Install TensorFlow and its libraries in a fresh environment, and compare again"),

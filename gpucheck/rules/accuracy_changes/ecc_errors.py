@@ -9,10 +9,11 @@ Cause:
     wrong numbers. The GPU then sets the row or page aside, which takes effect at its next reset.
 Fix:
     1. See what was counted
-       $ nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
+       ? nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
     2. Take the machine out of service, let its jobs end, and restart it: that completes pending repairs
-    3. If errors come back, or remapping failed, test the board and have it replaced
-       $ dcgmi diag -r 3
+    3. If errors come back, or remapping failed, have the board replaced
+    4. Test the board, as an administrator
+       ? dcgmi diag -r 3
 Verify:
     After the restart the volatile counters are 0 and nothing is pending.
 Unless:
@@ -27,6 +28,7 @@ References:
     https://docs.nvidia.com/deploy/xid-errors/index.html
 """
 
+from gpucheck.advice.fixes import TEST_GPU
 from gpucheck.combiners.log_causes import LogCauses
 from gpucheck.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
 from gpucheck.engine.plugin import rule
@@ -36,9 +38,10 @@ from gpucheck.probes.gpus import Gpu, Gpus
 LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
 COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
 FIX = (
-    Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
+    Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look"),
     Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
-    Fix(text="If errors come back, or remapping failed, test the board and have it replaced", command="dcgmi diag -r 3"),
+    Fix(text="If errors come back, or remapping failed, have the board replaced"),
+    TEST_GPU,
 )
 FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
 

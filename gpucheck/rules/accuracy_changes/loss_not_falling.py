@@ -9,10 +9,11 @@ Cause:
 Fix:
     1. Train on one batch until it is known by heart; where that fails, look at labels, loss and learning rate
     2. See whether this machine trains at all, and compare with the CPU
-       $ gpucheck; CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
+       ? gpucheck; CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu
     3. Train without XLA (model.compile(..., jit_compile=False)) and in float32, to see which part is wrong
-    4. Reinstall TensorFlow and its CUDA libraries in a fresh environment; if it stays, test the GPU
-       $ dcgmi diag -r 3
+    4. Reinstall TensorFlow and its CUDA libraries in a fresh environment
+    5. If it stays, test the GPU, as an administrator
+       ? dcgmi diag -r 3
 Verify:
     gpucheck: the loss of each run falls.
 Unless:
@@ -50,7 +51,7 @@ def check(training: Training) -> Finding | None:
     else:
         how, fields = "not every weight changed", ("gradients_reach_weights", "status")
     more = f" (and {len(stuck) - 1} more)" if len(stuck) > 1 else ""
-    compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu")
+    compare = Fix(text="Compare with the CPU alone", command="CUDA_VISIBLE_DEVICES= gpucheck --allow-cpu", kind="look")
     fresh = Fix(
         text="Install TensorFlow and its libraries in a fresh environment, and train without XLA to see which part is wrong"
     )

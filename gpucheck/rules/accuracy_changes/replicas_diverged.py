@@ -13,10 +13,10 @@ Fix:
     1. Build model and optimizer inside: with strategy.scope(): ...
     2. Build the same model on every replica: the same code, configuration, random seed and checkpoint
     3. Compare the libraries of the machines
-       $ python -m pip freeze | sort | sha256sum
+       ? python -m pip freeze | sort | sha256sum
     4. Take NCCL out of the way: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
     5. If that helps, look at the links, and at the kernel log for Xid lines
-       $ nvidia-smi nvlink --status; nvidia-smi topo -m
+       ? nvidia-smi nvlink --status; nvidia-smi topo -m
 Verify:
     gpucheck --strategy mirrored: replicas_equal is true.
 Unless:
@@ -42,7 +42,7 @@ EXCHANGE = (
         text="Take NCCL out of the way and compare:"
         " tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())"
     ),
-    Fix(text="If that helps, look at the links between the GPUs", command="nvidia-smi topo -m"),
+    Fix(text="If that helps, look at the links between the GPUs", command="nvidia-smi topo -m", kind="look"),
 )
 FRESH = Fix(text="Install TensorFlow in a fresh environment, and compare again")
 SCOPE = Fix(text="In your own program, build model and optimizer inside strategy.scope()")

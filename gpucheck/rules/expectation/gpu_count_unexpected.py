@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. Follow the diagnosis above this one, if there is one
     2. Count on every level
-       $ lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
+       ? lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
     3. In a container or a job, ask for as many as are expected: docker run --gpus all, --gres=gpu:8, nvidia.com/gpu: 8
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
@@ -35,6 +35,6 @@ def check(expected: Expected) -> Finding | Skip | None:
         expected,
         expected.gpu_count,
         " is",
-        Fix(text="Compare with what the driver counts, apart from CUDA_VISIBLE_DEVICES", command="nvidia-smi -L"),
+        Fix(text="Compare with what the driver counts, apart from CUDA_VISIBLE_DEVICES", command="nvidia-smi -L", kind="look"),
         Fix(text="In a container or a job, ask for as many as are expected (docker run --gpus, --gres=gpu:N, nvidia.com/gpu)"),
     )

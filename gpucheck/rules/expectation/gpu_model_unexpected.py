@@ -8,7 +8,7 @@ Cause:
 Fix:
     1. Ask the scheduler for the model by name: --gres=gpu:h200:8, a nodeSelector on nvidia.com/gpu.product, another machine type
     2. Look whether MIG divides it
-       $ nvidia-smi -L
+       ? nvidia-smi -L
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -35,5 +35,5 @@ def check(expected: Expected) -> Finding | Skip | None:
         expected.gpu_models,
         ":",
         Fix(text="Run on a machine with the expected GPUs: name the model where the job is submitted"),
-        Fix(text="Look whether MIG divides the GPU", command="nvidia-smi -L"),
+        Fix(text="Look whether MIG divides the GPU", command="nvidia-smi -L", kind="look"),
     )

@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. Follow the diagnosis above this one, if there is one
     2. See what changed since it was good
-       $ gpucheck compare baseline.json
+       ? gpucheck compare baseline.json
     3. Run it again on the idle machine: a job of others on the same GPU, or on the same processors, halves the speed
 Verify:
     gpucheck --expect expected.toml: "Ready".
@@ -36,5 +36,5 @@ def check(expected: Expected) -> Finding | Skip | None:
         expected.training,
         ":",
         Fix(text="Run it again while nothing else uses the GPUs and the processors"),
-        Fix(text="See what changed since it was good", command="gpucheck compare expected.toml"),
+        Fix(text="See what changed since it was good", command="gpucheck compare expected.toml", kind="look"),
     )

@@ -11,7 +11,7 @@ Fix:
        $ python -m pip install "keras==3.15.*"
     2. For the driver and its CUDA, bring the host to the fleet's version, or run where it is
     3. See everything that changed
-       $ gpucheck compare expected.toml
+       ? gpucheck compare expected.toml
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:

@@ -33,6 +33,6 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Cause | None:
         (*saw(fact, "keras_settings"), *failure),
         (
             Fix(text=f"Correct {path}, or put it aside: Keras writes a new one", command=put_aside),
-            Fix(text="See what it holds", command=f"cat {word(path)}"),
+            Fix(text="See what it holds", command=f"cat {word(path)}", kind="look"),
         ),
     )

@@ -9,7 +9,7 @@ Cause:
     has it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
 Fix:
     1. See who uses it, and its mode; wait for that process or end it
-       $ nvidia-smi
+       ? nvidia-smi
     2. Let every program in again (it lasts until the driver is reloaded)
        $ sudo nvidia-smi -c DEFAULT
 Verify:
@@ -62,7 +62,7 @@ def check(environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) 
         summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
         evidence=(*saw(gpus.gpus, *fields), *refused),
         fix=(
-            Fix(text="See who uses it, and wait for that or end it", command=f"nvidia-smi -i {indices}"),
+            Fix(text="See who uses it, and wait for that or end it", command=f"nvidia-smi -i {indices}", kind="look"),
             Fix(
                 text="Let every program in again, until the driver is reloaded",
                 command=f"sudo nvidia-smi -i {indices} -c DEFAULT",

@@ -13,16 +13,17 @@ Cause:
 Fix:
     1. Docker: start it with the GPUs (Podman: --device nvidia.com/gpu=all; Apptainer: --nv)
        $ docker run --gpus all IMAGE
-    2. Kubernetes: ask for one in the container's specification, resources.limits["nvidia.com/gpu"]: 1, and see which nodes have one
-       $ kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'
-    3. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and tell Docker of it
+    2. Kubernetes: ask for one in the container's specification, resources.limits["nvidia.com/gpu"]: 1
+    3. Kubernetes: see which nodes have one
+       ? kubectl describe nodes | grep -A 8 -E 'Allocated|nvidia.com/gpu'
+    4. If Docker refuses: install the NVIDIA Container Toolkit on the machine, and tell Docker of it
        $ sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker
-    4. If it had one before: restart the container; a systemctl daemon-reload on its machine takes the GPUs away from running ones
+    5. If it had one before: restart the container; a systemctl daemon-reload on its machine takes the GPUs away from running ones
        $ docker restart CONTAINER
-    5. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
-    6. See whether the machine itself can use its GPU, outside of the container
-       $ nvidia-smi
-    7. If training on the CPU is what you want, ignore it: the job runs without a GPU
+    6. Against a repetition, pass the GPUs with CDI: --device nvidia.com/gpu=all instead of --gpus all
+    7. See whether the machine itself can use its GPU, outside of the container
+       ? nvidia-smi
+    8. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     docker run --rm --gpus all ubuntu nvidia-smi prints the table.
 Unless:
@@ -51,14 +52,8 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _START = {
-    "docker": Fix(
-        text="Start the container with --gpus all; this shows whether the machine can",
-        command="docker run --rm --gpus all ubuntu nvidia-smi",
-    ),
-    "podman": Fix(
-        text="Start the container with --device nvidia.com/gpu=all; this shows whether the machine can",
-        command="podman run --rm --device nvidia.com/gpu=all ubuntu nvidia-smi",
-    ),
+    "docker": Fix(text="Start the container with --gpus all: docker run --gpus all IMAGE"),
+    "podman": Fix(text="Start the container with --device nvidia.com/gpu=all"),
     "kubernetes": Fix(text='Request a GPU in the container\'s specification: resources.limits["nvidia.com/gpu"]: 1'),
     "apptainer": Fix(text="Start the container with --nv: apptainer exec --nv IMAGE COMMAND"),
     "lxc": Fix(text="Pass the GPU into the container; with LXD or Incus: lxc config device add CONTAINER gpu gpu"),
@@ -125,5 +120,5 @@ def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
     fixes = [start, _TOOLKIT] if start is _START["docker"] else [start]
     undriven = stack.pci.gpus and kernel_module.loaded is False
     if undriven or (_bus_tells(stack) and not stack.pci.gpus):
-        fixes.insert(0, Fix(text="First make nvidia-smi work on the machine that runs this container", command="nvidia-smi"))
+        fixes.insert(0, Fix(text="First make nvidia-smi work on the machine that runs this container"))
     return (*fixes, *(() if stack.container.gpu_requested else (CPU_IS_ENOUGH,)))

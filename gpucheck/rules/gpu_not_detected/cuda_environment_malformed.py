@@ -8,7 +8,7 @@ Cause:
     with error 101 (measured on driver 580), although no GPU was asked for by number.
 Fix:
     1. See what is set
-       $ env | grep -E '^(CUDA|NVIDIA)_'
+       ? env | grep -E '^(CUDA|NVIDIA)_'
     2. Give CUDA_DEVICE_ORDER a value that CUDA knows
        $ export CUDA_DEVICE_ORDER=PCI_BUS_ID
     3. Or leave the order to CUDA, which means FASTEST_FIRST

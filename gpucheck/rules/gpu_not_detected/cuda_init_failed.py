@@ -15,7 +15,7 @@ Fix:
     2. Where the MPS server is named: stop it (its clients too), then start it anew
        $ echo quit | nvidia-cuda-mps-control
     3. Read what the kernel says
-       $ sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     4. Restart the machine; if that does not help, reinstall the driver
 Verify:
     gpucheck --quick finds nothing.
@@ -52,7 +52,7 @@ _MEANINGS = {
     999: "the driver gives no reason",
 }
 _MPS = (805, 807, 808)
-_READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail')
+_READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 
 
 @rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed"))
@@ -104,8 +104,8 @@ def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
         stop = "Stop the MPS server (its clients too), then start it anew"
         return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
     if stack.container.inside:
-        outside = Fix(text="Restart the container, and see whether CUDA works outside of it", command="nvidia-smi")
-        return (outside, _READ_KERNEL_LOG, restart)
+        outside = Fix(text="See whether the driver works outside of it", command="nvidia-smi", kind="look")
+        return (Fix(text="Restart the container"), restart, outside, _READ_KERNEL_LOG)
     reload = Fix(
         text="If the machine was suspended: load nvidia-uvm anew, with every GPU program ended",
         command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",

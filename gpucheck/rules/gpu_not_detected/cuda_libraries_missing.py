@@ -14,7 +14,7 @@ Fix:
        $ python -m pip install "tensorflow[and-cuda]==2.20.*"
     2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
     3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
-       $ ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
+       ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
     4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
     5. PyTorch: install it with the libraries it brings
        $ python -m pip install --force-reinstall torch

@@ -10,12 +10,13 @@ Cause:
     is on LD_LIBRARY_PATH (or in /etc/ld.so.conf.d), or a link libcuda.so.1 points to it, it is found before the driver.
 Fix:
     1. See which file is found first
-       $ echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
+       ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
     2. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it
-       $ grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
-    3. Or out of /etc/ld.so.conf.d, then make the loader's list anew
+    3. See which files set it
+       ? grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
+    4. Or out of /etc/ld.so.conf.d, then make the loader's list anew
        $ sudo ldconfig
-    4. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
+    5. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
 Verify:
     ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
 Unless:
@@ -53,15 +54,13 @@ def check(stack: CudaStack, environment: Environment) -> Finding | None:
     kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
     summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
     evidence = saw(stack.cuda, "result_name", "library")
-    fix = Fix(
-        text="Find the line that adds the stub's folder, remove it, and make the loader's list anew with sudo ldconfig",
-        command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/",
+    fix: tuple[Fix, ...] = (
+        Fix(text="Remove the line that adds the stub's folder, and make the loader's list anew with sudo ldconfig"),
+        Fix(text="See which line it is", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
     )
     if len(kept) < len(entries):
         summary += ", found through LD_LIBRARY_PATH"
         evidence += saw(environment, "variables.LD_LIBRARY_PATH")
-        fix = Fix(
-            text="Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)",
-            command=set_path("LD_LIBRARY_PATH", kept),
-        )
-    return Finding(summary=f"{summary}.", evidence=evidence, fix=(fix,))
+        text = "Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)"
+        fix = (Fix(text=text, command=set_path("LD_LIBRARY_PATH", kept)),)
+    return Finding(summary=f"{summary}.", evidence=evidence, fix=fix)

@@ -17,7 +17,7 @@ Fix:
     3. Or let TensorFlow bring it, with the other libraries
        $ python -m pip install "tensorflow[and-cuda]==2.20.*"
     4. If it is installed, see whether the loader knows it
-       $ ldconfig -p | grep libcudnn
+       ? ldconfig -p | grep libcudnn
 Verify:
     gpucheck trains a convolutional network on the GPU.
 Unless:

@@ -46,7 +46,7 @@ _OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the 
 _NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
 _IN_CONTAINER = (
     Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
-    Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*"),
+    Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*", kind="look"),
 )
 
 

@@ -94,7 +94,7 @@ def _fixes(container: Container, environment: Environment | None, node: DeviceNo
     if environment is not None and "SLURM_JOB_ID" in environment.variables:
         return (
             ASK_SLURM,
-            Fix(text="See what this job was given", command="scontrol show job $SLURM_JOB_ID | grep -i tres"),
+            Fix(text="See what this job was given", command="scontrol show job $SLURM_JOB_ID | grep -i tres", kind="look"),
         )
     if container.inside:
         return (
@@ -113,5 +113,6 @@ def _fixes(container: Container, environment: Environment | None, node: DeviceNo
         Fix(
             text="If it comes back after a restart, look for NVreg_DeviceFileMode and for udev rules",
             command="grep -r NVreg_DeviceFile /etc/modprobe.d/; grep -ril nvidia /etc/udev/rules.d/",
+            kind="look",
         ),
     )

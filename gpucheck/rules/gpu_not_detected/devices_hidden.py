@@ -11,13 +11,13 @@ Cause:
     NVIDIA_VISIBLE_DEVICES=none passes the driver in and leaves the GPUs out.
 Fix:
     1. See what hides them, and which GPUs there are
-       $ env | grep VISIBLE_DEVICES; nvidia-smi -L
+       ? env | grep VISIBLE_DEVICES; nvidia-smi -L
     2. Let CUDA see every GPU (look in ~/.bashrc, the job script, os.environ in the program and the image's ENV, too)
        $ unset CUDA_VISIBLE_DEVICES
-    3. Slurm: ask for a GPU when starting the job; Slurm sets the variable itself
-       $ srun --gres=gpu:1 nvidia-smi -L
-    4. In a container: start it with --gpus all, and see that /dev/nvidia0 is in it
-       $ ls -l /dev/nvidia*
+    3. Slurm: ask for a GPU when starting the job (srun --gres=gpu:1 COMMAND); Slurm sets the variable itself
+    4. In a container: start it with --gpus all
+    5. In a container: see whether /dev/nvidia0 is in it
+       ? ls -l /dev/nvidia*
 Verify:
     nvidia-smi -L lists what may be named, and gpucheck --quick finds nothing.
 Unless:
@@ -152,7 +152,9 @@ def _left_out(stack: CudaStack) -> Finding | None:
 
 def _fixes(request: Request, environment: Environment, command: str) -> tuple[Fix, ...]:
     unset = Fix(text="Let CUDA see every GPU", command=command)
-    names = Fix(text="Or name GPUs that are here, by number from 0 or by UUID", command="nvidia-smi -L")
+    names = Fix(
+        text="See which GPUs are here, to name some of them by number from 0 or by UUID", command="nvidia-smi -L", kind="look"
+    )
     if "SLURM_JOB_ID" in environment.variables:
         return (ASK_SLURM, unset)
     return (unset, names, CPU_IS_ENOUGH) if request.needs_gpu else (unset, names)

@@ -15,9 +15,10 @@ Fix:
        $ sudo reboot
     2. In a container: restart it, and remove the packages libnvidia-*, libcuda* and cuda-compat-* from its image
     3. For CUDA error 804: take the folder with cuda-compat's libcuda.so.1 out of LD_LIBRARY_PATH, or remove that package
-       $ echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat
-    4. Compare the two versions
-       $ cat /proc/driver/nvidia/version; nvidia-smi
+    4. See where libcuda.so.1 is found, and whether cuda-compat is installed
+       ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda; dpkg -l | grep cuda-compat
+    5. Compare the two versions
+       ? cat /proc/driver/nvidia/version; nvidia-smi
 Verify:
     nvidia-smi prints its table, and cat /proc/driver/nvidia/version shows the same version.
 Unless:
@@ -55,14 +56,15 @@ _VERSION = r"\.so\.(\d+\.[\d.]*\d)$"  # libcuda.so.580.159.04, not libcuda.so.1
 _IN_CONTAINER = (
     Fix(text="Restart this container: the driver of its machine was upgraded after it had started"),
     Fix(
-        text="If it stays, the image brings driver libraries of its own: remove those packages from it",
+        text="See whether the image brings driver libraries of its own; those packages must go",
         command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
+        kind="look",
     ),
     Fix(text="If nvidia-smi fails outside the container too, restart the machine"),
 )
 _ON_HOST = (
     Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded"),
-    Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia"),
+    Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia", kind="look"),
 )
 
 
@@ -110,7 +112,7 @@ def _compat(environment: Environment | None, cuda: Cuda, mismatch: tuple[Evidenc
     path = (environment.variables if environment is not None else {}).get("LD_LIBRARY_PATH", "")
     entries = [entry for entry in path.split(":") if entry]
     kept = [entry for entry in entries if "compat" not in entry and entry.rstrip("/") != folder]
-    remove = Fix(text="Or remove the cuda-compat package (in a container: from its image)", command="dpkg -l | grep cuda-compat")
+    remove = Fix(text="Or remove the cuda-compat package (in a container: from its image)")
     fix = (remove, Fix(text="Install a driver that is new enough by itself"))
     if len(kept) < len(entries):
         take_out = "Let the machine's own driver library be found: take the folder of cuda-compat out of LD_LIBRARY_PATH"

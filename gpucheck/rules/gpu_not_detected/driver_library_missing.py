@@ -111,7 +111,11 @@ def _fixes(stack: CudaStack, kernel_module: KernelModule) -> tuple[Fix, ...]:
     if stack.container.inside:
         return (
             Fix(text="Start the container again, with -e NVIDIA_DRIVER_CAPABILITIES=compute,utility beside --gpus all"),
-            Fix(text="See whether the machine itself has the library (run it there)", command="ldconfig -p | grep libcuda"),
+            Fix(
+                text="See whether the machine itself has the library (run it there)",
+                command="ldconfig -p | grep libcuda",
+                kind="look",
+            ),
         )
     kernel = kernel_module.version or ""
     branch = versions.parse(kernel)[:1]

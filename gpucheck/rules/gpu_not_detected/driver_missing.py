@@ -10,7 +10,7 @@ Cause:
     system. CUDA wheels and toolkits bring no driver. The nouveau driver that Linux ships with shows a picture, but cannot run CUDA.
 Fix:
     1. See whether the machine has an NVIDIA GPU at all
-       $ lspci -d 10de:
+       ? lspci -d 10de:
     2. Ubuntu: install NVIDIA's driver, then restart the machine
        $ sudo ubuntu-drivers install
     3. Debian: install NVIDIA's driver, then restart the machine

@@ -18,11 +18,13 @@ Fix:
     2. After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)
        $ sudo apt-get install -y linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia
     3. If the key was rejected: enrol it (sudo mokutil --import ...), or switch Secure Boot off in the firmware
-       $ mokutil --sb-state
-    4. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
+    4. See whether Secure Boot is on
+       ? mokutil --sb-state
+    5. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
        end in -open), then restart the machine
-       $ sudo ubuntu-drivers list --gpgpu
-    5. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form
+    6. See which drivers Ubuntu has for it
+       ? sudo ubuntu-drivers list --gpgpu
+    7. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form
 Verify:
     lspci -k -d 10de: says "Kernel driver in use: nvidia", and nvidia-smi prints its table.
 Unless:
@@ -112,10 +114,8 @@ def _passed_through(gpus: tuple[PciFunction, ...]) -> tuple[str, tuple[Fix, ...]
         f" vfio-pci holds {them}.",
         (
             Fix(text="Train inside the virtual machine that was given the GPU"),
-            Fix(
-                text="To use it here, stop that machine, remove the vfio-pci binding from the boot options, and look again",
-                command=f"lspci -k -s {gpus[0].address}",
-            ),
+            Fix(text="To use it here, stop that machine, and remove the vfio-pci binding from the boot options"),
+            Fix(text="See who holds it", command=f"lspci -k -s {gpus[0].address}", kind="look"),
         ),
     )
 
@@ -129,7 +129,7 @@ def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: Syst
         release = _without_nouveau(system) if holder == "nouveau" else Fix(text=f"Release the GPU from {holder}")
         return f"{name} is loaded, but {holder} holds the GPU at {gpus[0].address}.", (release,)
     address = listing([gpu.address for gpu in gpus])
-    look = Fix(text="Read why the driver refused it", command="sudo dmesg | grep -i nvrm")
+    look = Fix(text="Read why the driver refused it", command="sudo dmesg | grep -i nvrm", kind="look")
     branch = (versions.parse(version) or (0,))[0]
     old = all(int(gpu.device_id, 16) < _FIRST_TURING for gpu in gpus)
     if not old or not (module.open_source or branch >= _FIRST_BRANCH_FROM_TURING):

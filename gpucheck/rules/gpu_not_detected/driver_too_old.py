@@ -11,7 +11,7 @@ Cause:
     were built with CUDA 12, which asks for driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 ask for 450.80.02.
 Fix:
     1. See which driver runs, and which CUDA it knows
-       $ nvidia-smi
+       ? nvidia-smi
     2. Ubuntu: install a newer driver, which goes on running everything older, then restart the machine
        $ sudo ubuntu-drivers install
     3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
@@ -101,7 +101,7 @@ def _refused(stack: CudaStack) -> Finding:
     return Finding(
         summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",
         evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
-        fix=(Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi"), _newer_driver(stack)),
+        fix=(Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi", kind="look"), _newer_driver(stack)),
     )
 
 

@@ -10,7 +10,7 @@ Cause:
     A crash instead of a hang comes from a damaged or foreign driver library, or from something preloaded into every process.
 Fix:
     1. Read what the kernel says
-       $ sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     2. End the processes that use the GPU; those in state D can't be ended
     3. Restart the machine; if it comes back, take the GPU out of service: it is usually the hardware
 Verify:
@@ -78,6 +78,7 @@ def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
     read = Fix(
         text=f"Read what the kernel says about it{where}",
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
+        kind="look",
     )
     last = Fix(text="Restart the machine; if it comes back, take this GPU out of service")
     if hung:
@@ -85,5 +86,6 @@ def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
     damaged = Fix(
         text="Look for a damaged or foreign driver library, or one in LD_PRELOAD",
         command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
+        kind="look",
     )
     return (read, damaged, last)

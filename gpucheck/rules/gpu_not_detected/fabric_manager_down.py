@@ -14,7 +14,7 @@ Fix:
     2. If it is absent or of another version than the driver, install the one of the driver's branch; on Ubuntu, for branch 580
        $ sudo apt-get install -y nvidia-fabricmanager-580
     3. Read why it stopped
-       $ sudo journalctl -u nvidia-fabricmanager -n 50
+       ? sudo journalctl -u nvidia-fabricmanager -n 50
 Verify:
     nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
 Unless:
@@ -88,5 +88,5 @@ def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
             text=f"If there is none, or it does not start: install the one of exactly the driver's version{where}",
             command=None if where else install,
         ),
-        Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50"),
+        Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look"),
     )

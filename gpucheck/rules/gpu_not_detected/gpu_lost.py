@@ -12,7 +12,7 @@ Cause:
     of the board, or an uncorrectable memory error that waits for a reset.
 Fix:
     1. Read what the kernel says about it
-       $ sudo dmesg | grep -i -E "nvrm|xid" | tail
+       ? sudo dmesg | grep -i -E "nvrm|xid" | tail
     2. If a reset is asked for, with every program on that GPU ended
        $ sudo nvidia-smi --gpu-reset -i 0
     3. If the GPU is lost: switch the machine off and on again; a warm restart is often not enough
@@ -172,7 +172,7 @@ def _reported(report: XidReport) -> LostGpu:
 
 
 def _fixes(reset: list[int], any_gpu: bool) -> tuple[Fix, ...]:
-    read = Fix(text="Read what the kernel says about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail')
+    read = Fix(text="Read what the kernel says about it", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
     cold = Fix(text="Switch the machine off and on again; if it comes back, check power and seating, and replace the board")
     if not reset and not any_gpu:
         return (read, cold)

@@ -8,7 +8,7 @@ Cause:
     build itself. None of the causes that gpucheck knows was seen.
 Fix:
     1. Let TensorFlow say which library it fails to open
-       $ TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
+       ? TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
     2. Try a fresh virtual environment with tensorflow[and-cuda]==2.20.*
     3. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
@@ -84,6 +84,7 @@ def _tensorflow(
                 text="Let TensorFlow say which library it fails to open",
                 command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.python} -c "{ask}" 2>&1'
                 " | grep -iE 'could not load|dlerror|ignoring visible'",
+                kind="look",
             ),
             installation.cuda_libraries(),
         ),
@@ -107,7 +108,7 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
         evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
         fix=(
             *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
-            Fix(text=f"Let {backend.title} say why", command=ask),
+            Fix(text=f"Let {backend.title} say why", command=ask, kind="look"),
             installation.backend_with_cuda(backend.name),
         ),
     )

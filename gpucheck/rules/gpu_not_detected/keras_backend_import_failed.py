@@ -10,7 +10,7 @@ Cause:
     incomplete.
 Fix:
     1. See what does not fit together
-       $ python -m pip check
+       ? python -m pip check
     2. Install it again
        $ python -m pip install --upgrade --force-reinstall jax
     3. Or start from a fresh virtual environment
@@ -63,7 +63,7 @@ def check(backend: Backend, keras_backend: KerasBackend) -> Finding | None:
         summary=f"{what} can't be imported: {short(error or 'no reason was given')}.",
         evidence=evidence,
         fix=(
-            Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check"),
+            Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look"),
             Fix(text="Install it again", command=installation.pip("--upgrade", "--force-reinstall", name)),
         ),
     )

@@ -10,7 +10,7 @@ Cause:
     tf.keras is tf_keras, whose minor version must be TensorFlow's. Another package's pin often replaced one of them.
 Fix:
     1. See which versions are installed
-       $ python -m pip list | grep -i -E 'keras|tensorflow'
+       ? python -m pip list | grep -i -E 'keras|tensorflow'
     2. Install the Keras that TensorFlow asks for
        $ python -m pip install "keras>=3.12.0"
     3. Give programs written for Keras 2 the old Keras, of TensorFlow's own minor version

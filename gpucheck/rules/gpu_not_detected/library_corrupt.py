@@ -10,7 +10,7 @@ Cause:
     out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH.
 Fix:
     1. See whether the disk is full
-       $ df -h
+       ? df -h
     2. Lay the files of the CUDA libraries and TensorFlow down again
        $ python -m pip install --force-reinstall --no-cache-dir "tensorflow[and-cuda]"
     3. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
@@ -80,7 +80,7 @@ def _fixes(installation: Installation, corrupt: list[Fault]) -> tuple[Fix, ...]:
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
     again = installation.reinstall(ours)
     if again is not None:
-        return (Fix(text="See whether the disk is full", command="df -h"), again)
+        return (Fix(text="See whether the disk is full", command="df -h", kind="look"), again)
     folder = (corrupt[0].library.path or "").rpartition("/")[0]
     return (
         Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),

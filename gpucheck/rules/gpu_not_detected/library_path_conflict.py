@@ -12,7 +12,7 @@ Fix:
     1. Start without the folders that LD_LIBRARY_PATH puts first (look into ~/.bashrc and the container's ENV)
        $ unset LD_LIBRARY_PATH
     2. See which NVIDIA packages do not fit together
-       $ python -m pip check
+       ? python -m pip check
     3. Keep TensorFlow, PyTorch and JAX in virtual environments of their own: each pins its own CUDA libraries
 Verify:
     echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.

@@ -8,7 +8,7 @@ Cause:
     the instances do not: after one, the GPU is there and offers nothing until they are made again.
 Fix:
     1. See the mode and the instances, if there are any
-       $ nvidia-smi -L; sudo nvidia-smi mig -lgi
+       ? nvidia-smi -L; sudo nvidia-smi mig -lgi
     2. To use instances, make at least one on GPU 0; profile 0 is the largest
        $ sudo nvidia-smi mig -i 0 -cgi 0 -C
     3. Name one that is there, by its UUID; a program can use a single one (in a container: docker run --gpus device=MIG-<UUID>)

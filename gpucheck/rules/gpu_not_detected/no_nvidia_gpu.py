@@ -10,7 +10,7 @@ Cause:
     is off, or the card is dead, unpowered or not seated. A container shows its host's bus, so this holds inside one too.
 Fix:
     1. Look whether the machine has one, outside of any container
-       $ lspci -d 10de:
+       ? lspci -d 10de:
     2. If it has: install the driver, or load it
        $ nvidia-smi || sudo modprobe nvidia
     3. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
@@ -68,10 +68,8 @@ def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
         summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
         fix=(
-            Fix(
-                text="Use a machine or instance type with an NVIDIA GPU; look at the bus first",
-                command="lspci -d 10de:",
-            ),
+            Fix(text="Use a machine or instance type with an NVIDIA GPU"),
             CPU_IS_ENOUGH,
+            Fix(text="Look at the bus yourself", command="lspci -d 10de:", kind="look"),
         ),
     )

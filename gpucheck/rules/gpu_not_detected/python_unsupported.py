@@ -9,7 +9,7 @@ Cause:
     TensorFlow needs CPython: there is none for PyPy.
 Fix:
     1. See which Python this is, and whether it is a 64-bit one
-       $ python -VV
+       ? python -VV
     2. Make an environment with a Python that TensorFlow supports (uv fetches it if need be)
        $ uv venv --python 3.12 ~/tensorflow-env && uv pip install --python ~/tensorflow-env/bin/python tensorflow
     3. Or with conda

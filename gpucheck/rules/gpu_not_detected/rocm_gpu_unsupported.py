@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. If ROCm supports this GPU: install ROCm, then AMD's tensorflow-rocm for exactly that ROCm release
     2. See what ROCm knows of it
-       $ rocminfo | grep -i gfx
+       ? rocminfo | grep -i gfx
     3. Otherwise use a machine with an NVIDIA GPU
     4. If the CPU is meant to be enough
        $ gpucheck --allow-cpu

@@ -18,16 +18,17 @@ Fix:
     1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
        $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
     2. See which packages do not fit together
-       $ python -m pip check
+       ? python -m pip check
     3. Install the package that the error names in the version that TensorFlow asks for; of NumPy and protobuf, mostly
        $ python -m pip install "numpy<2" --upgrade protobuf
     4. Or start from a fresh virtual environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
     5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
-       $ grep -o -m1 -w avx /proc/cpuinfo
-    6. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
-    7. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
-    8. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
+    6. See whether the processor has AVX: nothing is printed where it has not
+       ? grep -o -m1 -w avx /proc/cpuinfo
+    7. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
+    8. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
+    9. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:
@@ -141,7 +142,7 @@ def _short(error: str) -> str:
 def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
-    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check")
+    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look")
     if wanted:
         install = Fix(
             text=f"Install the {package} that TensorFlow {version} asks for", command=installation.pip(f"{package}{wanted}")
@@ -158,9 +159,15 @@ def _signal_fixes(installation: Installation, version: str, signal: str) -> tupl
                 text="Use a machine whose processor has AVX (in a virtual machine: let it see the host's processor), or build"
                 " TensorFlow from source for this one"
             ),
-            Fix(text="Look whether it has", command="grep -o -m1 -w avx /proc/cpuinfo"),
+            Fix(text="Look whether it has", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
         )
     if signal == "SIGKILL":
-        return (Fix(text="Look for the kernel's word on it, and give the process more memory", command="sudo dmesg | tail -50"),)
-    room = (Fix(text="See whether the disk is full", command="df -h"),) if signal == "SIGBUS" else ()
+        return (
+            Fix(
+                text="Look for the kernel's word on it, and give the process more memory",
+                command="sudo dmesg | tail -50",
+                kind="look",
+            ),
+        )
+    room = (Fix(text="See whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
     return (*room, *reversed(_fixes(installation, version, "")))

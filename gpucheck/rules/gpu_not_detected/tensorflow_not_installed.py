@@ -6,7 +6,7 @@ Cause:
     The package was never installed for this interpreter, or was installed for another one.
 Fix:
     1. See which Python that is
-       $ python -c 'import sys; print(sys.executable, sys.version)'
+       ? python -c 'import sys; print(sys.executable, sys.version)'
     2. Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)
        $ python -m pip install "tensorflow[and-cuda]==2.20.*"
     3. Or for the CPU

@@ -12,7 +12,7 @@ Fix:
        $ python -m pip install tensorflow
     2. Or run your program with the interpreter that has TensorFlow (in a notebook, choose that kernel), or activate its environment
     3. See which Python that is
-       $ python -c 'import sys; print(sys.executable)'; python -m pip --version
+       ? python -c 'import sys; print(sys.executable)'; python -m pip --version
     4. Check the one that has it
        $ gpucheck --python /path/to/python
 Verify:

@@ -12,7 +12,7 @@ Cause:
     folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
 Fix:
     1. See which WSL this is (it has to be version 2), from a Windows prompt; if not: wsl --set-version Ubuntu 2
-       $ wsl.exe -l -v
+       ? wsl.exe -l -v
     2. Update it, from a Windows prompt
        $ wsl.exe --update && wsl.exe --shutdown
     3. Install NVIDIA's current driver for Windows, on Windows

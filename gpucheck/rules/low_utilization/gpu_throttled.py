@@ -8,7 +8,7 @@ Cause:
     fans, a hot aisle, a power supply that failed or is too small.
 Fix:
     1. Watch it
-       $ nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
+       ? nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5
     2. Thermal: look at air flow, fans, dust, and the room. Power brake: look at power supplies and cables
     3. On a cloud, give the machine back and take another one
 Verify:
@@ -43,6 +43,7 @@ _FIX = (
     Fix(
         text="Watch it under load",
         command="nvidia-smi --query-gpu=index,temperature.gpu,clocks.sm,clocks_event_reasons.active --format=csv -l 5",
+        kind="look",
     ),
     Fix(text="Thermal: look at air flow, fans and the room; power brake: at power supplies and cables"),
     Fix(text="On a cloud, give this machine back and take another one"),

@@ -12,7 +12,7 @@ Fix:
     3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model
     4. Shuffle names of files or indices before they are read, and keep the buffer of samples small
     5. Let gpucheck try the first two and a larger batch on this machine; it names those that helped with what they gave
-       $ gpucheck --full
+       ? gpucheck --full
 Verify:
     gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
 Unless:

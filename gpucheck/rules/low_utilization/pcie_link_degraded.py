@@ -8,7 +8,7 @@ Cause:
     setting of the firmware. The link then trains with fewer lanes.
 Fix:
     1. See what card and slot can do (LnkCap) and what they agreed on (LnkSta)
-       $ sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
+       ? sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
     2. Switch the machine off, reseat the card and the riser; try another slot
     3. On a cloud, give the machine back and take another one
 Verify:
@@ -49,7 +49,7 @@ def check(gpus: Gpus) -> Finding | Skip | None:
         summary=f"{worst.title} is connected {link}{more}.",
         evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
         fix=(
-            Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=look),
+            Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=look, kind="look"),
             *_REPAIR,
         ),
         affects=tuple(gpu.label for _, gpu, _ in degraded),

@@ -11,7 +11,7 @@ Cause:
     wrong interface end here.
 Fix:
     1. See what it says itself
-       $ export NCCL_DEBUG=INFO
+       ? export NCCL_DEBUG=INFO
     2. Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink). Then without NCCL_SHM, NCCL_IB
        $ export NCCL_P2P_DISABLE=1
     3. Meanwhile train without it: tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())
@@ -37,7 +37,7 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 FAILED = r"(?i)\bnccl"
 FIX = (
-    Fix(text="See what NCCL says itself when the job runs again", command="export NCCL_DEBUG=INFO"),
+    Fix(text="See what NCCL says itself when the job runs again", command="export NCCL_DEBUG=INFO", kind="look"),
     Fix(
         text="Try without peer access; if that helps, the path between the GPUs is the fault (ACS, NVLink)",
         command="export NCCL_P2P_DISABLE=1",

@@ -9,7 +9,7 @@ Cause:
     the remaining links, or PCIe, and every step of a multi-GPU job waits for the slowest GPU.
 Fix:
     1. Look at the links
-       $ nvidia-smi nvlink --status
+       ? nvidia-smi nvlink --status
     2. Take the machine out of service and restart it; links that stay down need the board or the bridge replaced
     3. Meanwhile, leave the GPU out: export CUDA_VISIBLE_DEVICES=...
 Verify:
@@ -35,7 +35,7 @@ from gpucheck.probes.gpus import Gpu, Gpus
 
 UNCORRECTABLE = r"CUDA_ERROR_NVLINK_UNCORRECTABLE|NVLink error"
 FIX = (
-    Fix(text="Look at the links", command="nvidia-smi nvlink --status"),
+    Fix(text="Look at the links", command="nvidia-smi nvlink --status", kind="look"),
     Fix(text="Take the machine out of service and restart it; links that stay down need new hardware"),
 )
 

@@ -9,7 +9,7 @@ Cause:
     control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
 Fix:
     1. See which GPUs have it
-       $ nvidia-smi topo -p2p r
+       ? nvidia-smi topo -p2p r
     2. Tell NCCL to do without; if it still fails, export NCCL_SHM_DISABLE=1 too
        $ export NCCL_P2P_DISABLE=1
     3. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access
@@ -37,7 +37,7 @@ from gpucheck.probes.gpus import Gpus
 
 REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
 _FIX = (
-    Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r"),
+    Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r", kind="look"),
     Fix(text="Tell NCCL to do without peer access, so that training goes on", command="export NCCL_P2P_DISABLE=1"),
     Fix(
         text="On a machine of your own, switch PCIe access control (ACS) off; in a virtual machine, ask for GPUs with peer access"

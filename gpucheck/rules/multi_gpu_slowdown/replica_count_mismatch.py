@@ -13,8 +13,9 @@ Fix:
     1. Build it without a list: strategy = tf.distribute.MirroredStrategy()
     2. Compare: print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))
     3. Ask for no more GPUs, and start no more processes, than there are
-       $ nvidia-smi -L
-    4. Give each process a GPU of its own, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
+    4. See how many there are
+       ? nvidia-smi -L
+    5. Give each process a GPU of its own, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
 Verify:
     Both numbers are equal.
 Unless:

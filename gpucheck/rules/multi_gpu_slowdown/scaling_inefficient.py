@@ -12,8 +12,9 @@ Fix:
     1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data
     2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other (NV: NVLink; PIX, PXB: one PCIe
        switch; SYS: across processors); CUDA_VISIBLE_DEVICES chooses
-       $ nvidia-smi topo -m
-    3. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
+    3. See how they are joined
+       ? nvidia-smi topo -m
+    4. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
 Verify:
     gpucheck --full: scaling_efficiency is above 0.8.
 Unless:
@@ -38,7 +39,7 @@ from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
 
 _FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
-_LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m")
+_LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m", kind="look")
 
 
 @rule(severity=Severity.WARNING, scope=Scope.HOST)
@@ -96,7 +97,7 @@ def _fix(scaled: ScaledRun) -> tuple[Fix, ...]:
     if lost.cause == "input":
         return (pipeline, Fix(text="Keep what was read: dataset.cache() before the random augmentation"), larger)
     bandwidth = f"; alone, summing a large tensor moves {lost.bandwidth / 1e9:.3g} GB/s" if lost.bandwidth else ""
-    look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command)
+    look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command, kind="look")
     if scaled.links is None or scaled.links.nvlink:
         return (larger, look)
     nearest = Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")

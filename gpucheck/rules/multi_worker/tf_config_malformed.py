@@ -10,7 +10,7 @@ Cause:
     the cluster does not have, or one address for two workers make TensorFlow reject it, or make the workers miss each other.
 Fix:
     1. Look at it as JSON
-       $ printf %s "$TF_CONFIG" | python3 -m json.tool
+       ? printf %s "$TF_CONFIG" | python3 -m json.tool
     2. Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two
        $ export TF_CONFIG='{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}'
     3. If this machine trains alone, remove it
@@ -35,7 +35,7 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.cluster import Cluster
 
 FIX = (
-    Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool'),
+    Fix(text="Look at it as JSON", command='printf %s "$TF_CONFIG" | python3 -m json.tool', kind="look"),
     Fix(
         text="Write it in single quotes, the same cluster on every worker and its own index on each; for the first of two",
         command='export TF_CONFIG=\'{"cluster": {"worker": ["host1:2222", "host2:2222"]}, "task": {"type": "worker", "index": 0}}\'',

@@ -15,12 +15,13 @@ Cause:
     and whoever does not come before --timeout is named.
 Fix:
     1. Ask from this machine, with the address that TF_CONFIG gives the task
-       $ nc -zv HOST PORT
+       ? nc -zv HOST PORT
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
     3. Start the program on every worker, and look at what the silent one printed
-    4. Another program answers on its address, or an earlier run holds it: find it on that machine
-       $ sudo ss -ltnp | grep PORT
-    5. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
+    4. Another program answers on its address, or an earlier run holds it: end that program
+    5. See which program it is, on that machine
+       ? sudo ss -ltnp | grep PORT
+    6. Kubernetes: one headless Service for the workers' names; between pods without TF_CONFIG, gpucheck uses port 8470, which a
        NetworkPolicy must allow. Slurm: scontrol show hostnames gives the names
 Verify:
     gpucheck --full on each worker connects to all others; gpucheck --strategy multi_worker_mirrored on all of them trains.
@@ -56,7 +57,7 @@ FIX = (
 SILENT = ("other program", "no answer", "apart", "stood still", "missing", "lost")
 STILL = (
     Fix(text="Look at what that worker printed last, and at its processes: one that waits for a disk or a GPU has state D"),
-    Fix(text="Where the workers train on GPUs, let NCCL say what it waits for", command="export NCCL_DEBUG=INFO"),
+    Fix(text="Where the workers train on GPUs, let NCCL say what it waits for", command="export NCCL_DEBUG=INFO", kind="look"),
 )
 MISSING = (
     Fix(

@@ -12,7 +12,7 @@ Fix:
     2. Without containers, install the same list everywhere
        $ python -m pip freeze > lock.txt; python -m pip install -r lock.txt
     3. Compare the drivers of a Slurm job's machines
-       $ srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
+       ? srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
 Verify:
     gpucheck --format json shows the same versions on every worker.
 Unless:
@@ -41,6 +41,7 @@ _FIX = (
     Fix(
         text="Compare the drivers of a Slurm job's machines",
         command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
+        kind="look",
     ),
 )
 

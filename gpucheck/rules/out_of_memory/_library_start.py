@@ -20,6 +20,7 @@ def library_start_failure(log_causes: LogCauses, code: str, library: str, patter
         Fix(
             text="See whether another process holds the GPU's memory",
             command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
+            kind="look",
         ),
     )
     cause, run = log_causes.alarm(code), log_causes.outcomes.failed_run(pattern)

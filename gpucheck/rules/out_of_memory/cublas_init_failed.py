@@ -11,7 +11,7 @@ Fix:
     1. Leave cuBLAS some memory
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
     2. See whether another process holds the GPU's memory
-       $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
     3. Reinstall the CUDA libraries that belong to this TensorFlow
 Verify:
     $ python -c "import tensorflow as tf; print(tf.linalg.matmul(tf.ones((64, 64)), tf.ones((64, 64)))[0, 0])"

@@ -11,7 +11,7 @@ Fix:
     1. Leave cuDNN some memory
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
     2. See whether another process holds the GPU's memory
-       $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
 Verify:
     gpucheck trains its convolutional network: one_device on GPU:0 passed.
 Unless:

@@ -11,12 +11,13 @@ Cause:
     runs, a job that did not die, or a neighbour on a shared machine is enough to leave nothing for the next one.
 Fix:
     1. See which processes hold it, and end those that are yours (a notebook: shut down its kernel)
-       $ nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
     2. See whose process it is
-       $ ps -o pid,user,etime,args -p PID
+       ? ps -o pid,user,etime,args -p PID
     3. Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid>
-       $ nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
-    4. Where processes share a GPU on purpose, let each take only what it needs
+    4. See which GPU is free
+       ? nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
+    5. Where processes share a GPU on purpose, let each take only what it needs
        $ export TF_FORCE_GPU_ALLOW_GROWTH=true
 Verify:
     $ nvidia-smi --query-gpu=index,memory.free --format=csv
@@ -136,11 +137,13 @@ def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
         Fix(
             text="See whose process it is, and end it if it is yours (a notebook: shut down its kernel)",
             command=f"ps -o pid,user,etime,args -p {','.join(pids)}",
+            kind="look",
         )
         if pids
         else Fix(
             text="From outside the container, or as an administrator, see which process it is",
             command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
+            kind="look",
         )
     )
     move: tuple[Fix, ...] = ()

@@ -11,7 +11,7 @@ Cause:
 Fix:
     1. Raise the limit: docker run --memory 8g ...; resources.limits.memory in Kubernetes; #SBATCH --mem=16G in Slurm
     2. See what else fills the memory, and end it
-       $ ps aux --sort=-rss | head
+       ? ps aux --sort=-rss | head
     3. Read from disk instead of keeping the data in memory: no .cache() without a file name, a smaller .shuffle() buffer
 Verify:
     free -h, and in a container cat /sys/fs/cgroup/memory.max
@@ -105,7 +105,7 @@ def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources)
         evidence=evidence,
         fix=(
             raise_it,
-            Fix(text="See what else fills the memory", command="ps aux --sort=-rss | head"),
+            Fix(text="See what else fills the memory", command="ps aux --sort=-rss | head", kind="look"),
             Fix(text="Read the data from disk: no .cache() without a file name, a smaller .shuffle() buffer"),
         ),
     )

@@ -268,7 +268,7 @@ def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, 
     kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then start the pod anew")
     docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...")
     systemd = Fix(text="Raise TasksMax= of the systemd service or slice that it runs in; of a batch job, ask the batch system")
-    look = Fix(text="Look at it again", command=shortage.command)
+    look = Fix(text="Look at it again", command=shortage.command, kind="look")
     if container is not None and container.kind == "kubernetes":
         return (kubernetes, look)
     if container is not None and container.inside:

@@ -12,7 +12,7 @@ Fix:
        $ docker run --shm-size=1g IMAGE
     2. Kubernetes: mount an emptyDir volume with medium: Memory at /dev/shm
     3. Look at it afterwards
-       $ df -h /dev/shm
+       ? df -h /dev/shm
 Verify:
     $ df -h /dev/shm
 Unless:
@@ -79,6 +79,6 @@ def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources,
     return Finding(
         summary=summary,
         evidence=evidence,
-        fix=(*fixes, Fix(text="Look at it afterwards", command="df -h /dev/shm")),
+        fix=(*fixes, Fix(text="Look at it afterwards", command="df -h /dev/shm", kind="look")),
         severity=severity,
     )

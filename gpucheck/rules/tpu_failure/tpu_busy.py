@@ -8,7 +8,7 @@ Cause:
     another user's run still holds it; or the mark was left behind by another user, whose file you can't remove.
 Fix:
     1. See who has the TPU open; end it if it is yours
-       $ sudo lsof -w /dev/accel* /dev/vfio/*
+       ? sudo lsof -w /dev/accel* /dev/vfio/*
     2. If nobody has, let the file's owner or an administrator remove the lock file /tmp/libtpu_lockfile
 Verify:
     $ gpucheck --strategy tpu
@@ -66,7 +66,9 @@ def check(state: TpuState) -> Finding | None:
 
 
 def _fix(pid: int | None) -> tuple[Fix, ...]:
-    whose = Fix(text="See whose process it is, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}")
-    look = Fix(text="See who has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*")
+    whose = Fix(
+        text="See whose process it is, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}", kind="look"
+    )
+    look = Fix(text="See who has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*", kind="look")
     stale = Fix(text="If nobody has, let the owner or an administrator remove the lock file /tmp/libtpu_lockfile")
     return (*((whose,) if pid is not None else ()), look, stale)

@@ -9,12 +9,12 @@ Cause:
     without the instructions that the wheel uses (SIGILL), or a defect of a driver or library.
 Fix:
     1. See in which call your own program dies
-       $ PYTHONFAULTHANDLER=1 python train.py
+       ? PYTHONFAULTHANDLER=1 python train.py
     2. Install TensorFlow and its libraries in a fresh environment, without LD_LIBRARY_PATH and LD_PRELOAD
     3. Of "Check failed: num_threads >= 1"
        $ unset TF_NUM_INTRAOP_THREADS
     4. Look at the kernel's words
-       $ sudo dmesg | tail
+       ? sudo dmesg | tail
 Verify:
     gpucheck: all runs passed.
 Unless:
@@ -45,8 +45,9 @@ FIX = (
     Fix(
         text="Try without libraries that the environment puts in front",
         command="env -u LD_LIBRARY_PATH -u LD_PRELOAD gpucheck -v",
+        kind="look",
     ),
-    Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50"),
+    Fix(text="Look for the kernel's words on it", command="sudo dmesg | tail -n 50", kind="look"),
 )
 KILLED = "killed by SIGKILL"
 THREADS = "TF_NUM_INTRAOP_THREADS"  # TensorFlow takes a negative number as it is, and its default for 0 and what is no number
@@ -137,7 +138,9 @@ def _crashed(crash: Crash, environment: Environment | None) -> Finding:
 def _killed(crash: Crash, limits: Limits | None) -> Finding:
     """No crash, but somebody's decision: the kernel's, a batch system's, a person's. SIGKILL does not say whose."""
     look = Fix(
-        text="See whether the kernel names it (it writes a line for what it kills for want of memory)", command=FIX[-1].command
+        text="See whether the kernel names it (it writes a line for what it kills for want of memory)",
+        command=FIX[-1].command,
+        kind="look",
     )
     ask = Fix(text="Ask the batch system, the container runtime or the cluster why it ended the job (time limit, preemption)")
     limited, evidence = "", crash.evidence

@@ -12,9 +12,9 @@ Cause:
     In a log it stands for a program that calls what TensorFlow 2 has removed: Session, ConfigProto, placeholder, contrib.
 Fix:
     1. See the whole log of the job (of an experiment: gpucheck --full -v, while nothing else uses the machine)
-       $ gpucheck -v
+       ? gpucheck -v
     2. Let an error of the GPU be told where it happens, and look for labels and indices out of range: the CPU names the line
-       $ export CUDA_LAUNCH_BLOCKING=1
+       ? export CUDA_LAUNCH_BLOCKING=1
     3. Code of TensorFlow 1: write tf.random.set_seed for set_random_seed, tf.io.gfile for gfile, tf_keras or tf-slim for contrib,
        set_memory_growth for ConfigProto, MirroredStrategy for multi_gpu_model, tf.compat.v1.NAME for others; or rewrite it all
        $ tf_upgrade_v2 --infile old.py --outfile new.py
@@ -22,7 +22,7 @@ Fix:
     5. Try a fresh environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "tensorflow[and-cuda]"
     6. If it follows one GPU through different programs, test that GPU, as an administrator
-       $ dcgmi diag -r 3
+       ? dcgmi diag -r 3
     7. Of an experiment: until it is repaired, do without what it tries, as the fix says (float32, one device, a process per model)
 Verify:
     gpucheck: all runs passed.
@@ -48,7 +48,7 @@ from gpucheck.model import Experiment, Finding, Fix, Scope, Severity, Skip, Trai
 from gpucheck.probes.training import Training
 
 _FIX = (
-    Fix(text="See the log of the job", command="gpucheck -v"),
+    Fix(text="See the log of the job", command="gpucheck -v", kind="look"),
     Fix(text="Look the message up among the known installation errors: https://www.tensorflow.org/install/errors"),
 )
 # What to do about a failed experiment, by its name: what makes training compute something else first, memory after it.
@@ -130,7 +130,7 @@ def _experiment(training: Training) -> Finding | None:
         return None
     failed = [training.experiments[place] for place in places]
     first, *others = failed
-    repeat = Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v")
+    repeat = Fix(text="Repeat it while nothing else uses the machine, and see the log", command="gpucheck --full -v", kind="look")
     more = f" ({', '.join(experiment.name for experiment in others)} failed, too)" if others else ""
     return Finding(
         summary=f"All jobs train, but the experiment {first.name} failed{more}: {short(first.reason or 'no reason', 240)}.",

@@ -11,7 +11,7 @@ Cause:
 Fix:
     1. Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():
     2. Let gpucheck show the lines of the program
-       $ gpucheck lint TRAIN.py
+       ? gpucheck lint TRAIN.py
     3. Make one strategy per program, and hand it on: every tf.distribute.MirroredStrategy() is another one
 Verify:
     gpucheck lint TRAIN.py reports nothing, and the first step of training is done.
@@ -35,7 +35,7 @@ REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| 
 
 FIX = (
     Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
-    Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py"),
+    Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py", kind="look"),
     Fix(text="Make one strategy per program and hand it on: every call of its constructor makes another one"),
 )
 
