@@ -1,8 +1,11 @@
-"""Compare the tables of gpucheck/compat with what the package index has: python tools/check_releases.py [--kernels MINOR...]
+"""Compare the tables of gpucheck/compat with what the package index has.
 
-Reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. With --kernels it
-reads the whole wheel of these minors (500 MB each) for the GPU code in it. Prints what differs, and for a release that the table
-lacks what its entry would hold. Exit code 1 if anything differs. Never run by tests: it needs the network.
+    python tools/check_releases.py                      what differs; for a release that the table lacks, its entry
+    python tools/check_releases.py --install [MINOR...] whether what `gpucheck setup` says can be installed, as uv resolves it
+    python tools/check_releases.py --kernels MINOR...   the GPU code in these wheels
+
+The first reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. installs nothing and takes minutes, the third reads 500 MB for each wheel. Exit code 1 if anything differs or can't be installed.
+Never run by tests: it needs the network.
 """
 
 import argparse
@@ -10,6 +13,7 @@ import collections
 import io
 import json
 import struct
+import subprocess
 import sys
 import urllib.request
 import zipfile
@@ -24,6 +28,8 @@ from packaging.version import Version
 
 from gpucheck.compat import frameworks, tensorflow, tpu, versions, wheels
 from gpucheck.compat.tensorflow import RELEASES, Release
+from gpucheck.setup.machine import Gpu, Machine, Python, Wishes
+from gpucheck.setup.solve import best
 
 INDEX = "https://pypi.org/simple/{}/"
 JSON = "application/vnd.pypi.simple.v1+json"
@@ -247,11 +253,35 @@ def _entries(data: bytes, place: int, end: int) -> Iterator[str]:
         place += header + size
 
 
+def uninstallable(minors: list[str]) -> Iterator[str]:
+    """Answers of ``gpucheck setup`` for a GPU, and whether the index can satisfy each."""
+    for release in (RELEASES[minor] for minor in minors):
+        for number in range(versions.parse(release.python_min)[1], versions.parse(release.python_max)[1] + 1):
+            machine = Machine(gpus=(Gpu(),), pythons=(Python(version=f"3.{number}"),))
+            choice = best(machine, Wishes(tensorflow=f"=={release.latest_patch}"))
+            if choice is not None:
+                yield f"{release.latest_patch}, Python 3.{number}: {_problem(choice.packages, f'3.{number}') or 'ok'}"
+
+
+def _problem(packages: tuple[str, ...], python: str) -> str | None:
+    argv = ["uv", "pip", "compile", "-", "--quiet", "--python-version", python, "--python-platform", "x86_64-manylinux_2_28"]
+    done = subprocess.run(argv, input="\n".join(packages), capture_output=True, text=True, timeout=SECONDS, check=False)
+    return None if done.returncode == 0 else " ".join(done.stderr.split())
+
+
 def main() -> int:
     """Compare, print, and say whether anything differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernels", nargs="+", metavar="MINOR", choices=RELEASES, default=[])
-    minors = parser.parse_args().kernels
+    parser.add_argument("--install", nargs="*", metavar="MINOR", choices=RELEASES)
+    asked = parser.parse_args()
+    minors = asked.kernels
+    if asked.install is not None:
+        good = True
+        for line in uninstallable(asked.install or list(RELEASES)):
+            print(line, flush=True)
+            good = good and line.endswith(": ok")
+        return int(not good)
     every = index("tensorflow")
     if minors:
         for minor in minors:

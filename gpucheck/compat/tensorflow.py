@@ -3,9 +3,9 @@
 Sources: METADATA and file names of the wheels on PyPI (Python, glibc, Keras, NumPy, protobuf, the and-cuda extra);
 tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 2.21.0 wheels (CUDA, cuDNN,
 capabilities); tensorflow.org/install/source, "Tested build configurations" (2.10 to 2.15); NVIDIA CUDA Toolkit Release
-Notes (drivers); .bazelrc of google/tsl (capabilities of 2.12 to 2.14); tensorflow issues #90291, #97387, #103531 and
-#111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.16 on and pip's directory layout. The
-capabilities of 2.11 and 2.15 are inferred from the neighbouring releases.
+Notes (drivers); the fat binaries in the wheels (capabilities of 2.10 to 2.17 and 2.20); tensorflow issues #90291, #97387, #103531
+and #111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.14 on and pip's directory layout.
+``tools/check_releases.py`` compares all that the package index has.
 """
 
 from typing import NamedTuple

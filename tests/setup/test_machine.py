@@ -1,0 +1,96 @@
+"""This machine as the solver gets it: from the facts of probes, and the Pythons that lie about."""
+
+import pytest
+from fakes import FakeHost
+
+from gpucheck.host import Completed
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.gpus import Gpu as NvmlGpu
+from gpucheck.probes.gpus import Gpus
+from gpucheck.probes.system import System
+from gpucheck.probes.tpu import Tpu
+from gpucheck.probes.wsl import Wsl
+from gpucheck.setup import pythons
+from gpucheck.setup.facts import machine
+from gpucheck.setup.machine import Gpu, Machine, Python
+
+USUAL = "cpython {} True True True\n"
+
+
+def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
+    home = "/home/user"
+    files = [
+        "/usr/bin/python3.11",
+        "/usr/bin/python3-config",
+        f"{home}/.pyenv/versions/3.12.1/bin/python3",
+        f"{home}/.local/share/uv/python/cpython-3.13.0-linux-x86_64-gnu/bin/python3",
+        f"{home}/miniconda3/envs/train/bin/python",
+    ]
+    answers = dict(zip(files[2:], ("3.12.1", "3.13.0", "3.10.9"), strict=True))
+    host = FakeHost(
+        dict.fromkeys(files, ""),
+        links={"/usr/bin/python3": "/usr/bin/python3.11", f"{home}/.pyenv/shims/python3.12": "/usr/bin/python3.11"},
+        env={"PATH": f"{home}/.pyenv/shims:/usr/bin:/nowhere", "HOME": home},
+        programs={
+            "python3": USUAL.format("3.11.2"),
+            **{f"{path} -I -c {pythons._CODE}": USUAL.format(version) for path, version in answers.items()},
+        },
+    )
+    versions = {python.version: python.executable for python in pythons.find(host)}
+    assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "pypy 3.10.14 True True True",
+        "cpython 3.12.3 False True True",  # 32 bits
+        "cpython 3.13.1 True False True",  # without the global lock
+        "Python 3.12.3",
+        "",
+        Completed("timed out", None, "", "", 5.0),
+    ],
+)
+def test_a_python_without_packages_is_none(answer):
+    host = FakeHost({"/usr/bin/python3": ""}, env={"PATH": "/usr/bin"}, programs={"python3": answer})
+    assert pythons.find(host) == ()
+
+
+def test_a_python_that_cannot_make_environments_says_so():
+    host = FakeHost(programs={"python3": "cpython 3.12.3 True True False"})
+    assert pythons.ask(host, "/usr/bin/python3") == Python(version="3.12.3", executable="/usr/bin/python3", has_venv=False)
+
+
+def test_facts_make_a_machine():
+    system = System(platform="linux", os_name="Ubuntu 24.04", architecture="x86_64", glibc="2.39", musl=False)
+    driver = Driver(status="ok", version="580.159.04")
+    gpus = Gpus(gpus=(NvmlGpu(index=0, name="NVIDIA H200", compute_capability=(9, 0)),))
+    made = machine(system, Wsl(inside=False), driver, gpus, None, Tpu(), here=True)
+    assert made == Machine(
+        os_name="Ubuntu 24.04",
+        glibc="2.39",
+        musl=False,
+        driver="580.159.04",
+        gpus=(Gpu(capability=(9, 0), name="NVIDIA H200"),),
+        pythons=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("here", "gpus"),
+    [(False, ()), (True, (Gpu(),)), (None, None)],
+)
+def test_what_is_not_known_of_gpus_stays_unknown(here, gpus):
+    assert machine(None, driver=Driver(status="failed"), here=here).gpus == gpus
+
+
+def test_a_tpu_is_one_by_its_chips_or_nodes():
+    assert machine(None, tpu=Tpu(generations=("v5e",)), here=False).tpu == "v5e"
+    assert machine(None, tpu=Tpu(nodes=("/dev/accel0",)), here=False).tpu == "unknown"
+    assert machine(None, tpu=Tpu(variables=("TPU_NAME",)), here=False).tpu is None
+
+
+def test_the_windows_driver_of_wsl_counts_as_such():
+    made = machine(None, Wsl(inside=True, version=2), Driver(status="ok", version="552.22"), here=True)
+    assert made.wsl
+    assert made.driver == "552.22"
