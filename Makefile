@@ -9,6 +9,7 @@
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
+# make releases     compare the tables of releases with the package index; needs the network
 # make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -17,7 +18,7 @@ EXAMPLES ?= 500
 BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
-QUICK = tests/golden tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
+QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
 
 # TensorFlow has wheels for these; the first interpreter found among them makes the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
@@ -28,7 +29,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns lab-chosen lab chaos lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab chaos lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -55,6 +56,9 @@ patterns: compiled
 fuzz: $(VENV)/.test
 	FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) --timeout 3000 tests/fuzz $(ARGS)
 
+releases: compiled
+	$(BIN)/python tools/check_releases.py $(ARGS)
+
 lab: compiled $(VENV)/.test
 	$(PYTEST) tests/lab --tb=short $(ARGS)
 
@@ -67,7 +71,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 goldens: $(VENV)/.test
-	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py --update-goldens
+	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py tests/setup/test_answers.py --update-goldens
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py

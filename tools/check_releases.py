@@ -4,8 +4,9 @@
     python tools/check_releases.py --install [MINOR...] whether what `gpucheck setup` says can be installed, as uv resolves it
     python tools/check_releases.py --kernels MINOR...   the GPU code in these wheels
 
-The first reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. installs nothing and takes minutes, the third reads 500 MB for each wheel. Exit code 1 if anything differs or can't be installed.
-Never run by tests: it needs the network.
+The first reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. The
+second installs nothing and takes minutes. The third reads 500 MB for each wheel. Exit code 1 if anything differs or can't be
+installed. Never run by tests: it needs the network.
 """
 
 import argparse

@@ -10,6 +10,9 @@ A key that a table lacks is answered with None: what we do not know is never an 
 - gpus: compute capabilities, architectures, precisions
 - xid: the kernel driver's Xid messages
 - libraries: the shared libraries and tools that TensorFlow looks for, and where
+- wheels: the platforms of TensorFlow's wheels, and the driver that their PTX needs
+- frameworks: the CUDA builds of JAX and PyTorch
+- images: NVIDIA's container images with TensorFlow
 - keras: backends, and which Keras goes with which TensorFlow
 - tpu: TPU generations, their PCI ids, and libtpu
 """

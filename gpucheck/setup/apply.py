@@ -216,10 +216,11 @@ def _environment(env: Mapping[str, str]) -> dict[str, str]:
 
 def _why(process: Process, argv: list[str]) -> str:
     """What went wrong in a step: its cause, if its words tell it, and its last lines. Nothing is left of it."""
-    text = process.err.text(LOG_BYTES) + process.out.text(LOG_BYTES)
+    out, err = process.out.text(LOG_BYTES), process.err.text(LOG_BYTES)
+    text = err + out
     cause = "it took longer than --timeout allows" if process.late else None
     cause = cause or next((words for pattern, words in _CAUSES if re.search(pattern, text)), None)
-    lines = [line.strip() for line in text.splitlines() if line.strip()][-3:]
+    lines = [line.strip() for line in (err if err.strip() else out).splitlines() if line.strip()][-3:]
     words = [f"{os.path.basename(argv[0])} {process.how()}", *([] if process.late else lines)]
     return "\n  ".join([f"{cause or 'a step failed'}; nothing is left of the new environment", *words])
 
