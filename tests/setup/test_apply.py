@@ -1,5 +1,6 @@
 """An environment is made whole and proven, or nothing of it is left: with a uv of the test's own, and with real ones."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -12,6 +13,7 @@ import pytest
 from fakes import FakeHost
 from leftovers import VARIABLE, leftovers_after
 
+from gpucheck.cli import signals
 from gpucheck.host import Disk
 from gpucheck.setup import apply
 from gpucheck.setup.machine import Machine, Python
@@ -96,6 +98,24 @@ def test_a_signal_leaves_nothing(tmp_path, number):
     assert process.returncode == 128 + number
     assert os.listdir(tmp_path) == ["programs"]
     assert leftovers_after(str(tmp_path), 5) == []
+
+
+def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
+    before, during = signal.getsignal(signal.SIGINT), []
+
+    @contextlib.contextmanager
+    def held_off():
+        with signals.held_off():
+            signal.raise_signal(signal.SIGINT)
+            yield during.append(os.listdir(tmp_path))
+
+    machine = Machine(pythons=(Python(version="3.12", executable="/bin/false"),))
+    with pytest.raises(apply.Failed):
+        apply.apply(
+            solve(machine), f"{tmp_path}/env", FakeHost(), apply.Screen(lambda line: None, None, held_off), time.monotonic() + 60
+        )
+    assert (during, os.listdir(tmp_path)) == ([["env"]], [])
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 def refusal(machine, host, folder):

@@ -37,6 +37,7 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
         },
     )
     versions = {python.version: python.executable for python in pythons.find(host)}
+    assert len(host.ran) == 4  # each file is asked once
     assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
 
 
