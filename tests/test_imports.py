@@ -42,7 +42,10 @@ MAY_IMPORT = {
     "processes": (("model", "host", "child.messages", "compat", "probes", "processes"), LOOKING),
     "cluster": (("model", "host", "child.messages", "cluster", "probes", "processes"), LOOKING - {"time"}),
     "logs": (("model", "engine.plugin", "logs", "probes", "processes.last_words", "compat", "advice"), LOOKING),
-    "combiners": (("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs", "expectations"), LOOKING),
+    "combiners": (
+        ("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs", "expectations", "setup"),
+        LOOKING,
+    ),
     "advice": (("model", "logs.events", "compat", "probes", "advice"), LOOKING),
     "rules": (
         (

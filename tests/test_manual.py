@@ -1,8 +1,12 @@
 """Pages and examples are parsed strictly: a mistake in one is an error, not a page with a hole."""
 
+import re
+
 import pytest
 
+from gpucheck.compat.tensorflow import recommended
 from gpucheck.engine import manual
+from gpucheck.engine.plugin import load_rules
 
 PAGE = """The state of the world.
 
@@ -74,3 +78,13 @@ def test_apply_changes_a_copy():
 def test_apply_refuses_paths_that_lead_nowhere(path):
     with pytest.raises(ValueError, match="leads nowhere"):
         manual.apply({"gpus": {"gpus": [{"name": "a"}]}}, ((path, 1),))
+
+
+def test_what_to_install_is_looked_up_and_never_written_into_a_page():
+    assert (
+        manual.page("a-code", PAGE.replace("    1. ", '    1. pip install "{tensorflow}", '))
+        .fixes[0]
+        .text.startswith(f'pip install "{recommended()}", ')
+    )
+    written = r"tensorflow\[and-cuda\]=="
+    assert [rule.code for rule in load_rules() if re.search(written, rule.doc)] == []

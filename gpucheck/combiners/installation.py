@@ -2,16 +2,26 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from gpucheck.advice import commands
-from gpucheck.advice.shells import word
+from gpucheck.advice.shells import statement, word
 from gpucheck.compat import keras as keras_tables
 from gpucheck.compat import libraries as libraries_table
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import combiner
 from gpucheck.model import Fact, Fix
+from gpucheck.probes.container import Container
+from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.gpus import Gpus
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
+from gpucheck.probes.system import System
+from gpucheck.probes.wsl import Wsl
+
+_AGAIN = {"jax": "--upgrade", "torch": "--force-reinstall"}  # else pip keeps the build without CUDA
 
 
 class Installation(Fact, frozen=True, kw_only=True):
@@ -19,6 +29,13 @@ class Installation(Fact, frozen=True, kw_only=True):
 
     interpreter: Interpreter
     packages: Packages
+    # Of the machine, for what must fit it; None: unknown.
+    system: System | None = None
+    wsl: Wsl | None = None
+    container: Container | None = None
+    driver: Driver | None = None
+    gpus: Gpus | None = None
+    cuda: Cuda | None = None
 
     @property
     def python(self) -> str:
@@ -40,28 +57,51 @@ class Installation(Fact, frozen=True, kw_only=True):
             command=self.pip("--force-reinstall", "--no-deps", "--no-cache-dir", *pins),
         )
 
-    def tensorflow_with_cuda(self) -> Fix:
-        """Install the newest TensorFlow for this Python that finds pip's CUDA libraries by itself."""
-        fitting = [release for release in self.releases_for_python() if release.cusolver_reachable]
-        pin = f"=={fitting[-1].minor}.*" if fitting else ""
-        return Fix(
-            text="Install a TensorFlow with its CUDA libraries" + (" that it finds by itself" if pin else ""),
-            command=self.pip(f"tensorflow[and-cuda]{pin}"),
-        )
+    def with_cuda(self, backend: str = "tensorflow", instead_of: Iterable[str] = ()) -> Fix:
+        """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python can hold it.
 
-    def backend_with_cuda(self, name: str) -> Fix:
-        """Install JAX's or PyTorch's build for NVIDIA GPUs."""
-        command = self.pip(*keras_tables.CUDA_BUILDS[name])
-        return Fix(text=f"Install {keras_tables.TITLES[name]} for NVIDIA GPUs", command=command)
+        Args:
+            backend: what trains.
+            instead_of: packages that are removed from this environment before.
+        """
+        from gpucheck.setup import commands as setup_commands
+        from gpucheck.setup import facts
+        from gpucheck.setup.machine import Python, Wishes
+        from gpucheck.setup.solve import best
 
-    def releases_for_python(self) -> list[releases.Release]:
-        """The TensorFlow releases with CUDA libraries of their own that have packages for this Python, oldest first."""
-        python = versions.parse(self.interpreter.version)[:2]
-        return [
-            release
-            for release in releases.RELEASES.values()
-            if release.and_cuda and versions.parse(release.python_min) <= python <= versions.parse(release.python_max)
+        title = keras_tables.TITLES[backend]
+        own = Python(version=self.interpreter.version, executable=self.interpreter.executable)
+        machine = facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=(own,))
+        choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
+        if choice is None:
+            text = f"See why no {title} with GPU support works on this machine, and what would change that"
+            return Fix(text=text, command="gpucheck setup", kind="look")
+        if choice.source == "image":
+            inside = self.container is not None and self.container.inside
+            command = None if inside else setup_commands.make(choice, machine)[0]
+            return Fix(
+                text=f"Start from NVIDIA's own build, the image {choice.image}: no other works on this machine", command=command
+            )
+        name = f"{title} {versions.minor(choice.tensorflow)}" if choice.tensorflow else title
+        if choice.python != own:
+            text = (
+                f"Install {name} with its CUDA libraries in a new environment: this Python can't hold what works on this machine"
+            )
+            return Fix(text=text, command=" && ".join(setup_commands.make(choice, machine)))
+        index = ["--index-url", choice.index] if choice.index else []
+        exports = [
+            statement(replace(assignment, value=assignment.value.replace("{environment}", self.interpreter.prefix)))
+            for assignment in choice.assignments
         ]
+        removed = " ".join(instead_of) if not self.interpreter.externally_managed else ""
+        remove = [f"{self.python} -m pip uninstall -y {removed}"] if removed else []
+        command = self.pip(*([_AGAIN[backend]] if backend in _AGAIN else []), *choice.packages, *index)
+        return Fix(
+            text=f"Install {name} with its CUDA libraries: the newest that works on this machine without further settings"
+            if not exports
+            else f"Install {name} with its CUDA libraries",
+            command=" && ".join([*remove, command, *exports]),
+        )
 
     def cuda_libraries(self) -> Fix:
         """Install the CUDA libraries of the installed TensorFlow, with what its release needs besides to find them."""
@@ -75,7 +115,7 @@ class Installation(Fact, frozen=True, kw_only=True):
             or not release.and_cuda
             or self.interpreter.externally_managed
         ):
-            return self.tensorflow_with_cuda()
+            return self.with_cuda()
         command = self.pip(f"tensorflow[and-cuda]=={installed.version}")
         if release.cusolver_reachable:
             return Fix(text=f"Install the CUDA libraries that TensorFlow {installed.version} is built for", command=command)
@@ -94,6 +134,24 @@ class Installation(Fact, frozen=True, kw_only=True):
 
 
 @combiner
-def combine(interpreter: Interpreter, packages: Packages) -> Installation:
-    """Both as they are: an interpreter without its packages does not tell what to install."""
-    return Installation(interpreter=interpreter, packages=packages)
+def combine(
+    interpreter: Interpreter,
+    packages: Packages,
+    system: System | None,
+    wsl: Wsl | None,
+    container: Container | None,
+    driver: Driver | None,
+    gpus: Gpus | None,
+    cuda: Cuda | None,
+) -> Installation:
+    """All as they are: an interpreter without its packages does not tell what to install."""
+    return Installation(
+        interpreter=interpreter,
+        packages=packages,
+        system=system,
+        wsl=wsl,
+        container=container,
+        driver=driver,
+        gpus=gpus,
+        cuda=cuda,
+    )

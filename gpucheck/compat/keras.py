@@ -12,11 +12,6 @@ OTHERS = TRAINING_BACKENDS[1:]
 
 TITLES = {"tensorflow": "TensorFlow", "jax": "JAX", "torch": "PyTorch"}
 PACKAGES = {"jax": ("jax", "jaxlib"), "torch": ("torch",)}  # what has to be installed for it
-# What pip is told for the build that uses NVIDIA GPUs: JAX's installation guide; PyTorch's "Get Started" selector.
-CUDA_BUILDS = {
-    "jax": ("--upgrade", "jax[cuda12]"),
-    "torch": ("--force-reinstall", "torch", "--index-url", "https://download.pytorch.org/whl/cu126"),
-}
 
 # TF_USE_LEGACY_KERAS is compared as text: 'TRUE', 'yes' and '2' are ignored.
 LEGACY_VALUES = ("true", "True", "1")

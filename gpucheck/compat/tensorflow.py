@@ -250,6 +250,12 @@ def release(version: str) -> Release | None:
     return RELEASES.get(versions.minor(version))
 
 
+def recommended() -> str:
+    """What to install where nothing is known of the machine: the newest release that finds its CUDA libraries by itself."""
+    newest = next(release for release in reversed(RELEASES.values()) if release.cusolver_reachable)
+    return f"tensorflow[and-cuda]=={newest.minor}.*"
+
+
 def for_python(python: str) -> Release | None:
     """The newest release with wheels for this Python ('3.12' or '3.12.3'); None if none of ours has any."""
     wanted = versions.parse(python)[:2]

@@ -23,16 +23,19 @@
     References:
         Where this is documented.
 
-``Example`` starts from a recorded machine (``tests/machines``), applies the changes (a path into its facts and a JSON value),
-and ends with the finding's summary. The test suite runs it against *all* rules.
+``{tensorflow}`` stands for the requirement that pip is given in the general case. ``Example`` starts from a recorded machine
+(``tests/machines``), applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test
+suite runs it against *all* rules.
 """
 
 import json
 import re
 from typing import Any, NamedTuple
 
+from gpucheck.compat.tensorflow import recommended
 from gpucheck.model import Fix
 
+RECOMMENDED = "{tensorflow}"  # in a page: what to install in general
 SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
 
 
@@ -68,7 +71,7 @@ def page(code: str, docstring: str) -> Page:
     Raises:
         ValueError: a section is missing, unknown or empty.
     """
-    title, _, body = docstring.strip().partition("\n")
+    title, _, body = docstring.strip().replace(RECOMMENDED, recommended()).partition("\n")
     sections: dict[str, str] = {}
     for name, text in re.findall(r"^(\w+):\n((?:[ ]{4}.*\n|[ ]*\n)*)", body.rstrip() + "\n", flags=re.MULTILINE):
         sections[name] = "\n".join(line[4:] for line in text.rstrip().splitlines())

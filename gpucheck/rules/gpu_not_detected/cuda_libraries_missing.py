@@ -11,7 +11,7 @@ Cause:
     only says that libcudart was not found.
 Fix:
     1. Install a TensorFlow with its CUDA libraries, which it finds by itself
-       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip install "{tensorflow}"
     2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
     3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
        ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
@@ -70,7 +70,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     verb = "library is" if len(missing) == 1 else "libraries are"
     state = f"{names} CUDA {verb} not installed" if len(missing) > 3 else f"its CUDA {verb} not installed: {names}"
     again = installation.reinstall(fault.library.package for fault in missing if not fault.library.path)
-    fixes = (again, installation.cuda_libraries(), installation.tensorflow_with_cuda())
+    fixes = (again, installation.cuda_libraries(), installation.with_cuda())
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} can use no GPU: {state}.",
         evidence=(

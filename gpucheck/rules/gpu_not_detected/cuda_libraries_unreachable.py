@@ -14,7 +14,7 @@ Fix:
        takes six to ten times as long (gpucheck env prints the line for this machine)
        $ export LD_LIBRARY_PATH="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
     2. Or use a release that finds them by itself
-       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip install "{tensorflow}"
 Verify:
     python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
 Unless:
@@ -117,4 +117,4 @@ def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fi
             activate = word(f"{installation.interpreter.prefix}/bin/activate")
             command = f"printf '%s\\n' {word(export)} >> {activate}"
             fixes.append(Fix(text="Make it last in this virtual environment", command=command))
-    return [*fixes, installation.tensorflow_with_cuda()]
+    return [*fixes, installation.with_cuda()]

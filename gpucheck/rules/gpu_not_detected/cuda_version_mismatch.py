@@ -9,7 +9,7 @@ Cause:
     CUDA 11. Libraries of CUDA 13 have other names and are never opened. A newer driver is fine: only the libraries must fit.
 Fix:
     1. Install the right ones, in Python's environment; the other toolkit may stay where it is
-       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip install "{tensorflow}"
     2. Or install the toolkit of that CUDA major beside the other; several can stand side by side
     3. Or take a release of the program that was built for the CUDA that is here
 Verify:
@@ -79,7 +79,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"TensorFlow {libraries.tensorflow} can use no GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
         f" those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
-        fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.tensorflow_with_cuda()))),
+        fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.with_cuda()))),
     )
 
 

@@ -15,7 +15,7 @@ Fix:
     2. If pip says that it is there already, lay it down again, whole
        $ python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
     3. Or let TensorFlow bring it, with the other libraries
-       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip install "{tensorflow}"
     4. If it is installed, see whether the loader knows it
        ? ldconfig -p | grep libcudnn
 Verify:

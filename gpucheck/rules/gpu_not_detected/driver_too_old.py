@@ -88,7 +88,7 @@ def check(
             *saw(installation.packages, "tensorflow.version"),
             *refused,
         ),
-        fix=_fixes(stack, installation, newest),
+        fix=(_newer_driver(stack), installation.with_cuda()),
     )
 
 
@@ -115,21 +115,6 @@ def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[
         if fact is not None and fact.version and (by_branch := cuda_of_driver(fact.version)):
             return by_branch, saw(fact, "version")
     return None, ()
-
-
-def _fixes(stack: CudaStack, installation: Installation, newest: str) -> tuple[Fix, ...]:
-    driver = _newer_driver(stack)
-    fitting = [release for release in installation.releases_for_python() if versions.at_least(newest, f"{release.cuda_major}.0")]
-    if not fitting:
-        return (driver,)
-    latest = fitting[-1]
-    return (
-        driver,
-        Fix(
-            text=f"Or install the newest TensorFlow that this driver runs ({latest.minor}, built with CUDA {latest.cuda})",
-            command=installation.pip(f"tensorflow[and-cuda]=={latest.latest_patch}"),
-        ),
-    )
 
 
 def _newer_driver(stack: CudaStack) -> Fix:

@@ -7,10 +7,11 @@ Cause:
     A TensorFlow build carries code for some compute capabilities: native code runs on its own generation, intermediate code (PTX) on
     newer ones only. Nothing runs on an older GPU, and each release drops some.
 Fix:
-    1. Use the last TensorFlow with code for it: 2.16 for compute capability 5.0 and 5.2, 2.14 for 3.5 and 3.7
-       $ python -m pip install "tensorflow[and-cuda]==2.16.*"
-    2. Use an older release of another program, which still had code for this GPU
-    3. Use a newer GPU, or build the program from source for this one
+    1. Install the last TensorFlow with code for it
+    2. See which one that is, and what it needs
+       ? gpucheck setup
+    3. Use an older release of another program, which still had code for this GPU
+    4. Use a newer GPU, or build the program from source for this one
 Verify:
     gpucheck trains on the GPU.
 Unless:
@@ -34,10 +35,8 @@ References:
 
 from gpucheck.advice.wording import listing, version_text
 from gpucheck.combiners.cuda_gpus import CudaGpus
-from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
-from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Request, Scope, Severity, Skip
@@ -67,28 +66,7 @@ def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: Tr
             *kernels.evidence,
             *outcomes.saw_events(Kind.GPU_IGNORED),
         ),
-        fix=_fixes(build.installation, old[0].capability),
+        fix=(build.installation.with_cuda(), Fix(text="Use a newer GPU, or build TensorFlow from source for this one")),
         affects=tuple(gpu.label for gpu in old),
         severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
-    )
-
-
-def _fixes(installation: Installation, capability: tuple[int, int]) -> tuple[Fix, ...]:
-    newer = Fix(text="Use a newer GPU, or build TensorFlow from source for this one")
-    able = [
-        release
-        for release in releases.RELEASES.values()
-        if release.and_cuda and capability >= releases.lowest_capability(release)
-    ]
-    if not able:
-        return (newer,)
-    last = able[-1]
-    ours = last in installation.releases_for_python()
-    return (
-        Fix(
-            text=f"TensorFlow {last.minor} is the last with code for it"
-            + ("" if ours else f"; it needs Python {last.python_min} to {last.python_max}"),
-            command=installation.pip(f"tensorflow[and-cuda]=={last.latest_patch}") if ours else None,
-        ),
-        newer,
     )

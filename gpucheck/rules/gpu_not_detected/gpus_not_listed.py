@@ -9,7 +9,7 @@ Cause:
 Fix:
     1. Let TensorFlow say which library it fails to open
        ? TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
-    2. Try a fresh virtual environment with tensorflow[and-cuda]==2.20.*
+    2. Try a fresh virtual environment with {tensorflow}
     3. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     TensorFlow lists as many GPUs as nvidia-smi -L.
@@ -109,7 +109,7 @@ def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: T
         fix=(
             *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
             Fix(text=f"Let {backend.title} say why", command=ask, kind="look"),
-            installation.backend_with_cuda(backend.name),
+            installation.with_cuda(backend.name),
         ),
     )
 

@@ -61,7 +61,7 @@ def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
     fixes = []
     if set(absent) & set(keras_tables.PACKAGES[name]):
         plain = Fix(text=f"Install {TITLES[name]}", command=installation.pip(name))
-        fixes.append(installation.backend_with_cuda(name) if presence.here else plain)
+        fixes.append(installation.with_cuda(name) if presence.here else plain)
     if "keras" in absent or old:
         fixes.append(Fix(text="Install Keras 3", command=installation.pip("--upgrade", "keras")))
     return Finding(

@@ -12,7 +12,7 @@ Cause:
     with and without it.
 Fix:
     1. Install the build for NVIDIA GPUs (Linux), in place of tensorflow-cpu
-       $ python -m pip uninstall -y tensorflow-cpu; python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip uninstall -y tensorflow-cpu; python -m pip install "{tensorflow}"
     2. JAX
        $ python -m pip install --upgrade "jax[cuda12]"
     3. PyTorch
@@ -103,14 +103,8 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
 
 
 def _replacement(installation: Installation) -> Fix:
-    install = installation.tensorflow_with_cuda()
-    also = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
-    if not also or installation.interpreter.externally_managed:
-        return install
-    return Fix(
-        text="Replace it by the one with GPU code and its CUDA libraries",
-        command=f"{installation.python} -m pip uninstall -y {' '.join(also)} && {install.command}",
-    )
+    replaced = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
+    return installation.with_cuda(instead_of=replaced)
 
 
 def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
@@ -119,5 +113,5 @@ def _other(presence: GpuPresence, installation: Installation, backend: Backend) 
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=(installation.backend_with_cuda(backend.name),),
+        fix=(installation.with_cuda(backend.name),),
     )

@@ -9,7 +9,7 @@ Cause:
     empty notice. Where both are installed they overwrite each other's files.
 Fix:
     1. Install tensorflow, which has the GPU code, in its place
-       $ python -m pip uninstall -y tensorflow-gpu; python -m pip install --force-reinstall "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip uninstall -y tensorflow-gpu; python -m pip install --force-reinstall "{tensorflow}"
     2. Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py
 Verify:
     pip list shows tensorflow, and no tensorflow-gpu.
@@ -25,7 +25,7 @@ References:
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.installation import Installation
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.model import Finding, Scope, Severity, saw
 
 
 @rule(
@@ -48,15 +48,9 @@ def check(installation: Installation) -> Finding | None:
         state = ", is installed, and there is no TensorFlow in it."
     else:
         state = ", is installed; later releases are only called tensorflow."
-    install = installation.tensorflow_with_cuda()
     return Finding(
         summary=f"tensorflow-gpu {old.version}, a package that was given up in 2022{state}",
         evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
-        fix=(
-            Fix(
-                text="Remove it, and install TensorFlow afresh",
-                command=f"{installation.python} -m pip uninstall -y tensorflow-gpu tensorflow && {install.command}",
-            ),
-        ),
+        fix=(installation.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
         severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
     )

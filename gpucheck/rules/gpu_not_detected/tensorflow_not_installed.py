@@ -8,7 +8,7 @@ Fix:
     1. See which Python that is
        ? python -c 'import sys; print(sys.executable, sys.version)'
     2. Install TensorFlow for it, with its CUDA libraries (Linux with an NVIDIA GPU)
-       $ python -m pip install "tensorflow[and-cuda]==2.20.*"
+       $ python -m pip install "{tensorflow}"
     3. Or for the CPU
        $ python -m pip install tensorflow
 Verify:
@@ -65,7 +65,7 @@ def check(
             *saw(interpreter, "executable", "version"),
             *outcomes.saw_events(Kind.MODULE_MISSING),
         ),
-        fix=(installation.tensorflow_with_cuda() if with_cuda else plain, *_others(packages)),
+        fix=(installation.with_cuda() if with_cuda else plain, *_others(packages)),
     )
 
 

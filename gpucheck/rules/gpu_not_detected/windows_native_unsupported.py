@@ -8,7 +8,7 @@ Cause:
     TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, whatever
     driver, CUDA and cuDNN are installed. In WSL2, on the same PC, the Linux package uses the GPU.
 Fix:
-    1. Install WSL2 from an administrator's prompt, restart, and install TensorFlow there: pip install "tensorflow[and-cuda]==2.20.*"
+    1. Install WSL2 from an administrator's prompt, restart, and install TensorFlow there: pip install "{tensorflow}"
        $ wsl --install
     2. Install no NVIDIA driver inside WSL; it uses the one of Windows
     3. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes
