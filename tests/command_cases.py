@@ -1,10 +1,12 @@
 """The cases of tests/cases/commands/*.txt, files as `case_files` reads them: commands that are typed in a folder, and what the last one does.
 
 file e.toml:                  a file with the indented lines below it; or " = " and a JSON text, or a list of bytes
-report old.json = hgx-h200    the JSON report of a recorded machine
+program script = "exit 5"     likewise, one that may be executed
+report old.json = hgx-h200    the JSON report of a recorded machine, or of a case of reports/cases.py
 env GPUCHECK_STRICT = 1
 $ --quick --expect e.toml
 -> 2 words                    the exit code, and words of standard error: none stands for an empty one
+-> in one line                of standard error
 -> prints words               of standard output, which is empty otherwise; "prints = " and a JSON text is all of it
 -> writes e.toml              a file that was not there before: all of them
 """
@@ -13,8 +15,10 @@ import json
 import os
 import shlex
 
+import msgspec
 from command import gpucheck
 from fakes import machine, readings
+from reports.cases import CASES
 
 from gpucheck.engine.pipeline import assemble
 from gpucheck.engine.plugin import load_rows
@@ -23,7 +27,9 @@ from gpucheck.reports import json as json_report
 
 
 def recorded(name):
-    """The JSON report of a recorded machine of which nothing was judged."""
+    """The JSON report of a case, or of a recorded machine of which nothing was judged."""
+    if name in CASES:
+        return msgspec.json.encode(CASES[name]())
     plain = {probe: fact for probe, fact in machine(name).items() if probe != "request"}
     given = [reading for reading in readings(plain) if reading.probe != "request"]
     return json_report.render(assemble(Request(), given, [], load_rows(), 0.0))
@@ -42,6 +48,7 @@ def prepare(given, folder):
         else:
             content = recorded(value) if word == "report" else value if ":\n" in rest else json.loads(value)
             folder.joinpath(name).write_bytes(content.encode() if isinstance(content, str) else bytes(content))
+            folder.joinpath(name).chmod(0o755 if word == "program" else 0o644)
     return env, commands
 
 
@@ -58,6 +65,7 @@ def outcome(case, folder):
     true = (
         done.returncode == int(code),
         words in " ".join(done.stderr.split()) and bool(words) == bool(done.stderr),
+        "in one line" not in lines or done.stderr.count("\n") == 1,
         bool(prints) == bool(done.stdout),
         all(json.loads(text[2:]) == done.stdout if text.startswith("= ") else text in done.stdout for text in prints),
         written == [line.removeprefix("writes ") for line in lines if line.startswith("writes ")],

@@ -26,22 +26,6 @@ def python(text):
     return ["--", sys.executable, "-c", text]
 
 
-def test_the_exit_code_is_the_commands_and_a_healthy_machine_is_not_mentioned():
-    done = run("--", "sh", "-c", "exit 7")
-    assert (done.returncode, done.stdout, done.stderr) == (7, "", "")
-
-
-def test_the_backend_that_was_checked_is_the_one_that_keras_is_told():
-    text = "import os; print(os.environ.get('KERAS_BACKEND'))"
-    assert run("--backend", "tensorflow", *python(text), env={**os.environ, "KERAS_BACKEND": "jax"}).stdout == "tensorflow\n"
-    assert run(*python(text), env={**os.environ, "KERAS_BACKEND": "tensorflow"}).stdout == "tensorflow\n"
-
-
-def test_options_after_the_command_are_the_commands():
-    done = run("echo", "--quick", "-v", "--help")
-    assert (done.returncode, done.stdout) == (0, "--quick -v --help\n")
-
-
 @posix
 def test_the_process_is_the_same_one(tmp_path):
     command = python("import os; print(os.getpid(), os.getcwd())")
@@ -114,55 +98,6 @@ def test_no_child_of_the_check_is_left(tmp_path):
     )
     out, _ = process.communicate(timeout=60)
     assert json.loads(out) == [process.pid]
-
-
-@posix
-def test_what_cannot_be_started_has_a_shells_exit_codes(tmp_path):
-    script = tmp_path / "no-permission"
-    script.write_text("#!/bin/sh\n")
-    lost = tmp_path / "lost"
-    lost.write_text("#!/no/such/interpreter\n")
-    lost.chmod(0o755)
-    binary = tmp_path / "binary"
-    binary.write_bytes(b"\x01\x00\x02")
-    binary.chmod(0o755)
-    for command, code, words in [
-        ("no-such-command", 127, "no-such-command: command not found"),
-        ("/no/such/file", 127, "no such file"),
-        (str(script), 126, "permission denied"),
-        (str(tmp_path), 126, "is a directory"),
-        (str(lost), 127, "no such file or directory"),
-        (str(binary), 126, "exec format error"),
-    ]:
-        done = run("--", command)
-        assert (done.returncode, done.stdout) == (code, "")
-        assert words in done.stderr
-        assert done.stderr.count("\n") == 1
-        shell = subprocess.run(["sh", "-c", '"$0"', command], capture_output=True)
-        assert shell.returncode == code or command == str(binary)
-
-
-@posix
-def test_a_script_without_an_interpreter_is_the_shells(tmp_path):
-    script = tmp_path / "script"
-    script.write_text("echo $1; exit 5\n")
-    script.chmod(0o755)
-    done = run("--", str(script), "two words")
-    assert (done.returncode, done.stdout) == (5, "two words\n")
-
-
-def test_a_failing_check_stops_before_the_command(tmp_path):
-    marker = tmp_path / "started"
-    command = ["--", "touch", str(marker)]
-    done = subprocess.run([*GPUCHECK, "run", *command], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("gpucheck: not started: no-nvidia-gpu: ")
-    assert done.stderr.count("\n") == 1
-    assert not marker.exists()
-    warned = subprocess.run([*GPUCHECK, "run", "--on-fail", "warn", *command], capture_output=True, text=True, timeout=60)
-    assert warned.returncode == 0
-    assert warned.stderr.startswith("gpucheck: started all the same: no-nvidia-gpu: ")
-    assert marker.exists()
 
 
 def test_verbose_gives_the_whole_report_on_standard_error():
