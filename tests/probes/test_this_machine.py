@@ -30,49 +30,31 @@ def host():
         yield opened
 
 
-def test_limits(host):
-    fact = limits.read(host)
-    assert fact.cpu_count >= fact.cpu_affinity_count >= 1
-    assert 0 < fact.memory_available_bytes <= fact.memory_total_bytes
-    assert fact.memory_limit_bytes is None or fact.memory_limit_bytes < fact.memory_total_bytes
-    assert fact.open_files is None or fact.open_files > 0
-
-
-def test_container(host):
-    fact = container.read(host)
-    assert fact.inside or host.stat("/.dockerenv") is None
-    assert fact.driver_files_mounted is not None or not fact.inside
-
-
-def test_kernel_module(host):
-    fact = kernel_module.read(host)
-    assert fact.loaded is not None
-    assert fact.loaded or fact.gpu_addresses == ()
-    assert len(fact.gpu_minors) <= len(fact.gpu_addresses)
-
-
-def test_device_nodes(host):
-    fact = device_nodes.read(host)
-    assert fact.control.present is (host.stat("/dev/nvidiactl") is not None)
-    assert fact.control.present or fact.control.openable is None
-    assert fact.ending is None
-
-
-def test_pci(host):
-    fact = pci.read(host)
-    assert fact.readable is bool(host.names("/sys/bus/pci/devices"))
-    assert all(gpu.vendor_id == "0x10de" and gpu.class_code.startswith("0x03") for gpu in fact.gpus)
-
-
-def test_system(host):
+def test_what_must_be_true_of_any_machine(host):
+    processors, group = limits.read(host), container.read(host)
+    assert processors.cpu_count >= processors.cpu_affinity_count >= 1
+    assert 0 < processors.memory_available_bytes <= processors.memory_total_bytes
+    assert processors.memory_limit_bytes is None or processors.memory_limit_bytes < processors.memory_total_bytes
+    assert processors.open_files is None or processors.open_files > 0
+    assert group.inside or host.stat("/.dockerenv") is None
+    assert group.driver_files_mounted is not None or not group.inside
     fact = system.read(host)
     assert fact.platform == host.platform
     assert fact.architecture in ("x86_64", "aarch64", "arm64")
     assert fact.glibc or fact.platform != "linux" or fact.musl
-
-
-def test_wsl(host):
     assert wsl.read(host).inside is ("microsoft" in host.uname()[1].lower() or host.stat("/dev/dxg") is not None)
+
+
+def test_what_the_kernel_shows_of_gpus(host):
+    module, nodes, bus = kernel_module.read(host), device_nodes.read(host), pci.read(host)
+    assert module.loaded is not None
+    assert module.loaded or module.gpu_addresses == ()
+    assert len(module.gpu_minors) <= len(module.gpu_addresses)
+    assert nodes.control.present is (host.stat("/dev/nvidiactl") is not None)
+    assert nodes.control.present or nodes.control.openable is None
+    assert nodes.ending is None
+    assert bus.readable is bool(host.names("/sys/bus/pci/devices"))
+    assert all(gpu.vendor_id == "0x10de" and gpu.class_code.startswith("0x03") for gpu in bus.gpus)
 
 
 def test_tpu():

@@ -12,6 +12,7 @@ import sys
 import html5lib
 import msgspec
 import pytest
+from case_files import CASES as CASES_FOLDER
 from reports.cases import CASES, cusolver
 from reports.hostile import CONTROL, INJECTION, SECRETS, dirty, leaks, long, named, redacted, secretive
 
@@ -166,32 +167,7 @@ def browse(path, *options):
     return done.stdout, [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
 
 
-TRY = """
-<script>
-addEventListener("load", () => {
-  const query = document.getElementById("query"), told = {};
-  const shown = () => [...document.querySelectorAll("details.probe:not([hidden]) dl > div:not([hidden]) > dt")].map(e => e.textContent);
-  told.all = shown().length;
-  document.dispatchEvent(new KeyboardEvent("keydown", {key: "/", bubbles: true, cancelable: true}));
-  told.focused = document.activeElement === query;
-  query.value = "compute_capability h200"; query.dispatchEvent(new Event("input"));
-  told.none = shown();
-  query.value = "GPUS Uuid"; query.dispatchEvent(new Event("input"));
-  told.found = shown(); told.open = document.querySelectorAll("details.probe[open]").length;
-  told.count = document.getElementById("count").textContent;
-  document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true}));
-  told.again = shown().length;
-  told.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  told.width = innerWidth;
-  told.paper = getComputedStyle(document.body).backgroundColor;
-  parent.postMessage(JSON.stringify(told), "*");
-});
-</script>
-</body>"""
-
-
-FRAME = """<!DOCTYPE html><title>nothing</title><script>addEventListener("message", e => {{ document.title = e.data; }})</script>
-<iframe src="page.html" style="width:{width}px;height:800px;border:0"></iframe>"""  # a window is at least 500 pixels wide
+TRY, FRAME = ((CASES_FOLDER / "programs" / name).read_text() for name in ("try_page.html", "frame.html"))
 
 
 LIGHT, DARK = "rgb(251, 250, 247)", "rgb(20, 23, 28)"
@@ -210,7 +186,7 @@ LIGHT, DARK = "rgb(251, 250, 247)", "rgb(20, 23, 28)"
 def test_in_a_browser(tmp_path, case, width, scheme, paper):
     (tmp_path / "page.html").write_text(page.render(ALL[case]()).replace("</body>", TRY), encoding="utf-8")
     path = tmp_path / "frame.html"
-    path.write_text(FRAME.format(width=width), encoding="utf-8")
+    path.write_text(FRAME.replace("WIDTH", str(width)), encoding="utf-8")
     document, console = browse(path, "--window-size=1200,900", f"--blink-settings=preferredColorScheme={scheme}")
     assert console == []
     told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", document, flags=re.DOTALL)[1]))
