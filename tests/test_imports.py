@@ -93,6 +93,7 @@ MAY_IMPORT = {
             "engine.plugin",
             "advice.shells",
             "files.bounded",
+            "files.ownership",
             "repair.install",
         ),
         {"subprocess", "socket"},

@@ -66,7 +66,7 @@ def get(url: str, **headers: str) -> bytes:
 
 def index(project: str) -> list[Wheel]:
     """Every wheel of a project that was not withdrawn."""
-    found = []
+    kept = []
     for file in json.loads(get(INDEX.format(project), Accept=JSON))["files"]:
         if file["filename"].endswith(".whl") and not file.get("yanked"):
             try:
@@ -75,8 +75,8 @@ def index(project: str) -> list[Wheel]:
                 continue
             tag = next(iter(tags))
             python = f"{tag.interpreter[2]}.{tag.interpreter[3:]}" if tag.interpreter.startswith("cp") else "any"
-            found.append(Wheel(version, python, file["filename"], file["url"], file.get("requires-python") or ""))
-    return found
+            kept.append(Wheel(version, python, file["filename"], file["url"], file.get("requires-python") or ""))
+    return kept
 
 
 class Remote(io.RawIOBase):
@@ -222,8 +222,8 @@ def kernels(release: Release, every: list[Wheel]) -> Iterator[str]:
         for name in archive.namelist():
             if name.rpartition("/")[2] in LIBRARIES:
                 with archive.open(name) as library:
-                    held = collections.Counter(_codes(library))
-                yield from (f"{name.rpartition('/')[2]}: {count} × {codes}" for codes, count in held.most_common(6))
+                    counts = collections.Counter(_codes(library))
+                yield from (f"{name.rpartition('/')[2]}: {count} × {codes}" for codes, count in counts.most_common(6))
 
 
 def _codes(library: Any) -> Iterator[str]:
@@ -275,11 +275,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernels", nargs="+", metavar="MINOR", choices=RELEASES, default=[])
     parser.add_argument("--install", nargs="*", metavar="MINOR", choices=RELEASES)
-    asked = parser.parse_args()
-    minors = asked.kernels
-    if asked.install is not None:
+    options = parser.parse_args()
+    minors = options.kernels
+    if options.install is not None:
         good = True
-        for line in uninstallable(asked.install or list(RELEASES)):
+        for line in uninstallable(options.install or list(RELEASES)):
             print(line, flush=True)
             good = good and line.endswith(": ok")
         return int(not good)

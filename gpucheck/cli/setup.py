@@ -184,11 +184,11 @@ def _answer(
     if machine is None:
         with progress_line(host) as progress:
             machine = read(host, progress)
-    wished = None if python is None else _wished(host, python, machine, here=elsewhere is None)
-    return solve(machine, Wishes(tensorflow=tensorflow, backend=backend, python=wished, cpu=cpu))
+    wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
+    return solve(machine, Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu))
 
 
-def _wished(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
+def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
     """The Python that was asked for: a version, or an interpreter of this machine."""
     from gpucheck.setup import pythons
     from gpucheck.setup.machine import Python
@@ -219,16 +219,16 @@ def _print(answer: "Answer", style: str) -> None:
 
 def _apply(answer: "Answer", folder: str, host: "Host", deadline: float) -> None:
     """Make the best choice's environment and prove it."""
-    from gpucheck.setup import apply, render
+    from gpucheck.setup import apply, render, steps
 
     if answer.best is None:
         _print(answer, "terminal")
     try:
         with progress_text() as progress:
-            proof = apply.apply(answer, folder, host, apply.Screen(say, progress, signals.held_off), deadline)
+            proof = apply.apply(answer, folder, host, steps.Screen(say, progress, signals.held_off), deadline)
     except apply.Refused as error:
         raise click.UsageError(str(error)) from None
-    except apply.Failed as error:
+    except steps.Failed as error:
         say(f"gpucheck: {error}")
         raise SystemExit(ExitCode.FAULT) from None
     show(

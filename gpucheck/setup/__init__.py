@@ -7,8 +7,8 @@
 - backends: the answer for Keras on JAX or PyTorch
 - commands: what to type for a choice
 - render: the answer as text, JSON, and files that other programs read
-- pythons, read: this machine, through the host
-- apply, build: the environment made and proven
+- facts, pythons, read: this machine, through the host
+- apply, steps, proof: the environment made and proven
 
 All up to ``render`` are pure functions over the tables of ``gpucheck/compat``.
 """

@@ -120,8 +120,8 @@ def _on_tpu(machine: Machine, wishes: Wishes) -> Answer:
 
 def _python(lowest: str, highest: str, machine: Machine, wishes: Wishes) -> Python | None:
     """The newest Python that fits; one that uv fetches where none is wished for and none here fits."""
-    wished = (wishes.python,) if wishes.python is not None else machine.pythons or ()
-    fitting = [python for python in wished if _between(lowest, python, highest)]
+    candidates = (wishes.python,) if wishes.python is not None else machine.pythons or ()
+    fitting = [python for python in candidates if _between(lowest, python, highest)]
     newest = max(fitting, key=lambda python: versions.parse(python.version)[:2], default=None)
     return newest or (Python(version=highest) if wishes.python is None else None)
 

@@ -33,13 +33,13 @@ def make(choice: Choice, machine: Machine, folder: str = FOLDER) -> tuple[str, .
     target = word(environment_python(folder, machine.system))
     python = choice.python.executable or f"python{minor}"
     if machine.uv or is_fetched(choice.python, machine):
-        made, install = (
+        make_it, install = (
             f"uv venv --python {word(choice.python.executable or minor)} {word(folder)}",
             f"uv pip install --python {target}",
         )
     else:
-        made, install = f"{word(python)} -m venv {word(folder)}", f"{target} -m pip install"
-    lines = [made]
+        make_it, install = f"{word(python)} -m venv {word(folder)}", f"{target} -m pip install"
+    lines = [make_it]
     for packages, index in installs(choice):
         lines.append(" ".join([install, *map(word, packages), *([f"--index-url {index}"] if index else [])]))
     return (*lines, *(export(assignment, folder) for assignment in choice.assignments))

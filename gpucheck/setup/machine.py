@@ -60,8 +60,8 @@ class Machine:
 
     def driver_reaches(self, lowest: str) -> bool:
         """Whether the driver is that one or newer, as far as its number is known: '525.60' may be 525.60.13."""
-        known = versions.parse(self.driver or "")
-        return versions.parse(lowest)[: len(known)] <= known
+        driver = versions.parse(self.driver or "")
+        return versions.parse(lowest)[: len(driver)] <= driver
 
 
 @dataclass(frozen=True, kw_only=True)

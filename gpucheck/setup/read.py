@@ -29,16 +29,16 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
     interpreters = find(host)
-    known = Facts(observation.wait(tick))
-    parts = (known.get(Container), known.get(Pci), known.get(Driver), known.get(Cuda))
+    facts = Facts(observation.wait(tick))
+    parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
     here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
     return machine(
-        known.get(System),
-        known.get(Wsl),
-        known.get(Driver),
-        known.get(Gpus),
-        known.get(Cuda),
-        known.get(Tpu),
+        facts.get(System),
+        facts.get(Wsl),
+        facts.get(Driver),
+        facts.get(Gpus),
+        facts.get(Cuda),
+        facts.get(Tpu),
         here=here,
         pythons=interpreters,
         uv=host.which("uv") is not None,

@@ -25,16 +25,16 @@ def terminal(answer: Answer, width: int = 80) -> str:
     blocks = [_wrapped(_machine(answer.machine), width)]
     best = answer.best
     if best is None:
-        blocks.append([f"Nothing fits this machine{'' if answer.advice else '.'}{':' if answer.advice else ''}"])
-        blocks[-1] += _bullets(answer.advice, width)
+        more = " What you can do:" if answer.advice else ""
+        blocks.append([f"Nothing fits this machine.{more}", *_bullets(answer.advice, width)])
     else:
         blocks.append([title(best)])
         blocks.append([f"  {line}" for line in (*commands.make(best, answer.machine), commands.check(best, answer.machine))])
         notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
         blocks.append(_bullets(notes, width))
     others = [_short(choice) for choice in answer.choices[1:]]
-    blocks.append(_wrapped(f"Also fits: {'; '.join(others)}", width) if others else [])
-    blocks.append(list(_out(answer.excluded, width)))
+    blocks.append(_wrapped(f"Also works: {'; '.join(others)}", width) if others else [])
+    blocks.append(list(_out(answer.excluded, best is not None, width)))
     blocks.append([f"{limit.text[0].upper()}{limit.text[1:]}" for limit in answer.limits])
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -71,10 +71,10 @@ def _short(choice: Choice) -> str:
     return f"{name} (with {choice.assignments[0].variable} set)" if choice.tensorflow and choice.assignments else name
 
 
-def _out(excluded: tuple[Excluded, ...], width: int) -> Iterator[str]:
+def _out(excluded: tuple[Excluded, ...], newer: bool, width: int) -> Iterator[str]:
     """Why newer releases are out: the first reason of each, those with the same one together."""
     if excluded:
-        yield "Not here:"
+        yield "Newer releases do not work here:" if newer else "Why:"
     for reason, group in groupby(excluded, key=lambda entry: entry.reasons[0]):
         names = [entry.tensorflow for entry in group]
         name = names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"

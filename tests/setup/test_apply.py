@@ -15,7 +15,7 @@ from leftovers import VARIABLE, leftovers_after
 
 from gpucheck.cli import signals
 from gpucheck.host import Disk
-from gpucheck.setup import apply
+from gpucheck.setup import apply, steps
 from gpucheck.setup.machine import Machine, Python
 from gpucheck.setup.solve import solve
 
@@ -110,9 +110,9 @@ def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
             yield during.append(os.listdir(tmp_path))
 
     machine = Machine(pythons=(Python(version="3.12", executable="/bin/false"),))
-    with pytest.raises(apply.Failed):
+    with pytest.raises(steps.Failed):
         apply.apply(
-            solve(machine), f"{tmp_path}/env", FakeHost(), apply.Screen(lambda line: None, None, held_off), time.monotonic() + 60
+            solve(machine), f"{tmp_path}/env", FakeHost(), steps.Screen(lambda line: None, None, held_off), time.monotonic() + 60
         )
     assert (during, os.listdir(tmp_path)) == ([["env"]], [])
     assert signal.getsignal(signal.SIGINT) == before
@@ -120,7 +120,7 @@ def test_signals_wait_while_what_was_begun_is_removed(tmp_path):
 
 def refusal(machine, host, folder):
     """Why an environment is not begun."""
-    screen = apply.Screen(lambda line: None, None, lambda: pytest.fail("nothing was begun"))
+    screen = steps.Screen(lambda line: None, None, lambda: pytest.fail("nothing was begun"))
     with pytest.raises(apply.Refused) as caught:
         apply.apply(solve(machine), str(folder), host, screen, time.monotonic() + 60)
     return str(caught.value)
