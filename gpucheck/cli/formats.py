@@ -87,11 +87,21 @@ class Delivery:
                 if file is not None:
                     file.commit(text)
                 else:
+                    watchdog.claim_output()
                     show(text, exit_code if problem is None else self._unwritable, self._unwritable)
             except OSError as error:
                 problem = error
         if problem is not None:
             raise problem
+
+    def last_text(self, report: Report, color: str, verbose: bool) -> str:
+        """A report for standard output, if one was asked for: made by a thread beside the one that stands."""
+        style = next((style for style, file in self._targets if file is None), None)
+        if style is None:
+            return ""
+        # What the other thread has begun to redact is not waited for.
+        self._until, self._redacted = time.monotonic() - REDACTION_SECONDS / 2, None
+        return _render(style, self._prepared(report, style), color, verbose, to_file=False)
 
     def _prepared(self, report: Report, style: str) -> Report:
         wanted = FORMATS[style].redacted if self._redacting is None else self._redacting

@@ -148,18 +148,24 @@ def typed(*names: str) -> bool:
     return any(context.get_parameter_source(name) is ParameterSource.COMMANDLINE for name in names)
 
 
-def diagnose_here(request: Request, started: float, env: Mapping[str, str] | None = None) -> Report:
+def diagnose_here(
+    request: Request,
+    started: float,
+    env: Mapping[str, str] | None = None,
+    begun: Callable[[Any], None] = lambda known: None,
+) -> Report:
     """Look at this machine.
 
     Args:
         request: what is asked.
         started: ``time.monotonic()`` of the command's start.
         env: the environment to look at, if not this process' own.
+        begun: as for ``pipeline.diagnose``.
     """
     from gpucheck.engine.pipeline import diagnose
 
     with this_machine(request, started, env) as host, progress_line(host) as progress:
-        report = diagnose(host, started, progress)
+        report = diagnose(host, started, progress, begun)
         if request.log_device_placement and request.other_backend is None:
             _show_placement(host)
         return report

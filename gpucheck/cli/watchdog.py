@@ -5,11 +5,13 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 from gpucheck.files import bounded
 
 GRACE_SECONDS = 1.1  # after the limit, for a report that is being written
 SWEEP_SECONDS = 0.3  # for ending children and removing what was begun
+PREPARE_SECONDS = 0.5  # before that: for a report of what is known by then
 _changed = threading.Condition()
 
 
@@ -19,6 +21,9 @@ class _State:
     started = False
     end = float("inf")
     exit_code = 3  # where no verdict could be reached
+    prepare: Callable[[], str] | None = None
+    text = ""
+    output = threading.Lock()  # for whoever writes the report; never let go of
 
 
 def start() -> None:
@@ -53,18 +58,48 @@ def exit_with(code: int) -> None:
     _State.exit_code = code
 
 
+def say_at_last(prepare: Callable[[], str]) -> None:
+    """Set what makes the text to print if the command is ended; it runs beside what stands, and may stand itself."""
+    _State.prepare = prepare
+
+
+def claim_output() -> None:
+    """Be the one who writes the report. Does not come back where the watchdog is: the command is being ended."""
+    _State.output.acquire()
+
+
 def _watch() -> None:
-    with _changed:
-        while (left := _State.end - time.monotonic()) > 0:
-            _changed.wait(min(left, threading.TIMEOUT_MAX))
+    _wait(PREPARE_SECONDS)
+    with contextlib.suppress(RuntimeError):  # a limit allows no thread
+        threading.Thread(target=_prepare, daemon=True).start()
+    _wait(0.0)
     until = time.monotonic() + SWEEP_SECONDS
-    threads = [threading.Thread(target=work, daemon=True) for work in (_say, _close, _sweep)]  # each of them may hang
+    threads = [threading.Thread(target=work, daemon=True) for work in (_print, _say, _close, _sweep)]  # each of them may hang
     with contextlib.suppress(RuntimeError):
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(max(0.0, until - time.monotonic()))
     os._exit(_State.exit_code)
+
+
+def _wait(before: float) -> None:
+    """Until so long before the end, which may be moved meanwhile."""
+    with _changed:
+        while (left := _State.end - before - time.monotonic()) > 0:
+            _changed.wait(min(left, threading.TIMEOUT_MAX))
+
+
+def _prepare() -> None:
+    with contextlib.suppress(Exception):  # whatever keeps the command from its report
+        if _State.prepare is not None:
+            _State.text = _State.prepare()
+
+
+def _print() -> None:
+    if _State.text and _State.output.acquire(blocking=False):
+        with contextlib.suppress(OSError, ValueError):
+            sys.modules["gpucheck.files.write"].write(_State.text)
 
 
 def _say() -> None:

@@ -58,6 +58,10 @@ class Observation:
                 self._changed.wait(min(pause, TICK_SECONDS) if tick else pause)
             if tick:
                 tick(pending)
+        return self.readings()
+
+    def readings(self) -> list[Reading]:
+        """What there is by now: a probe that has not answered says so."""
         with self._changed:
             now = time.monotonic()
             late = {probe.name: now - self._begun.get(probe.name, self._started) for probe in self._probes}

@@ -2,7 +2,7 @@
 
 import datetime
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +16,7 @@ from gpucheck.engine.verdict import decide
 from gpucheck.host import Host
 from gpucheck.model import (
     Diagnosis,
+    ExitCode,
     Finding,
     Outcome,
     ProbeRun,
@@ -28,6 +29,7 @@ from gpucheck.model import (
     Skip,
     Status,
     Tool,
+    Verdict,
     repairs_first,
 )
 
@@ -57,22 +59,43 @@ def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> li
     return Observation(host, probes).wait(tick)
 
 
-def diagnose(host: Host, started: float, tick: Tick | None = None) -> Report:
+class Known:
+    """What a run knows by now, for whoever has to end it: another thread may ask for the report at any time."""
+
+    def __init__(self, request: Request, observation: Observation, started: float) -> None:
+        """Nothing is judged yet; ``started`` is ``time.monotonic()`` of the run's start."""
+        self.rules: tuple[Rule, ...] = ()
+        self.judgements: list[Judgement] = []  # in the order of the rules
+        self._request, self._observation, self._started = request, observation, started
+
+    def report(self, why: str) -> Report:
+        """A whole report: what was not judged is skipped, and the verdict is unknown, because of ``why``."""
+        judged = list(self.judgements)
+        rest = [_judgement(rule, Status.SKIPPED, why) for rule in self.rules[len(judged) :]]
+        report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
+        because = (why, *report.unknown_because)
+        return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
+
+
+def diagnose(host: Host, started: float, tick: Tick | None = None, begun: Callable[[Known], None] = lambda known: None) -> Report:
     """The whole run: observe the host with every probe, judge with every rule.
 
     Args:
         host: the machine; ``host.request`` is what the user asked for.
         started: ``time.monotonic()`` of the run's start.
         tick: see ``observe``.
+        begun: handed what is known, which grows from then on.
     """
     few = ulimits.too_few()
     if few is not None:
         return _starved(host, started, few)
     observation = Observation(host, load_probes())
-    rules, rows = load_rules(), load_rows()  # while the children run
+    known = Known(host.request, observation, started)
+    begun(known)
+    known.rules, rows = load_rules(), load_rows()  # while the children run
     readings = observation.wait(tick)
-    judgements = judge(gather(host.request, readings), rules)
-    return assemble(host.request, readings, judgements, rows, started)
+    judge(gather(host.request, readings), known.rules, into=known.judgements)
+    return assemble(host.request, readings, known.judgements, rows, started)
 
 
 def _starved(host: Host, started: float, why: str) -> Report:
@@ -87,16 +110,25 @@ def _starved(host: Host, started: float, why: str) -> Report:
     return assemble(host.request, readings, judge(gather(host.request, readings), rules), rows, started)
 
 
-def judge(facts: Facts, rules: Iterable[Rule], combiners: Iterable[Combiner] | None = None) -> list[Judgement]:
+def judge(
+    facts: Facts,
+    rules: Iterable[Rule],
+    combiners: Iterable[Combiner] | None = None,
+    into: list[Judgement] | None = None,
+) -> list[Judgement]:
     """Derive facts from facts, then apply every rule whose facts are there. A rule without them is skipped, never clear.
 
     Args:
         facts: what the probes read, and what the user asked for.
         rules: which of them; each has its judgement.
         combiners: in the order in which they need each other; None: all.
+        into: a list that grows by each judgement, and is returned.
     """
+    judgements = [] if into is None else into
     whole = derive(facts, load_combiners() if combiners is None else combiners)
-    return [_apply(rule, whole) for rule in rules]
+    for rule in rules:
+        judgements.append(_apply(rule, whole))
+    return judgements
 
 
 def fold(judgements: Sequence[Judgement], rows: dict[str, Row]) -> tuple[Diagnosis, ...]:
