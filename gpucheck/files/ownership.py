@@ -47,12 +47,21 @@ def why_not_as_root(program: str) -> str | None:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
     try:
-        status = os.stat(program)
+        for place in dict.fromkeys((os.path.abspath(program), os.path.realpath(program))):
+            folder = os.stat(os.path.dirname(place))
+            reason = _why_of_others(os.stat(place), "it") or _why_of_others(folder, "its folder")
+            if reason is not None:
+                return f"{reason}, and root executes nothing that others can have put there"
     except OSError:
         return None
+    return None
+
+
+def _why_of_others(status: os.stat_result, name: str) -> str | None:
+    """As ``_why``, for programs of root: groups of administrators may write to folders of the system."""
     if status.st_uid not in (0, _NOBODY):
-        return f"it belongs to user {status.st_uid}, and root executes nothing of other users"
-    return "it can be written by every user, and root executes no such file" if status.st_mode & stat.S_IWOTH else None
+        return f"{name} belongs to user {status.st_uid}"
+    return f"{name} can be written by every user" if status.st_mode & stat.S_IWOTH else None
 
 
 def _why(status: os.stat_result, name: str, permissions: bool) -> str | None:

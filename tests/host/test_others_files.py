@@ -52,11 +52,18 @@ def test_modules_of_ones_own_current_folder_are(folder):
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
 @pytest.mark.parametrize(("owner", "mode", "expected"), [(1234, 0o755, False), (0, 0o757, False), (0, 0o755, True)])
-def test_root_executes_no_program_of_another_user(tmp_path, owner, mode, expected):
-    program, mark = tmp_path / "nvidia-smi", tmp_path / "executed"
+@pytest.mark.parametrize("place", ["program", "folder", "folder behind a link"])
+def test_root_executes_no_program_that_another_user_can_have_put_there(tmp_path, place, owner, mode, expected):
+    real, link, mark = tmp_path / "real", tmp_path / "link", tmp_path / "executed"
+    real.mkdir()
+    link.mkdir()
+    program = real / "nvidia-smi"
     program.write_text(f"#!/bin/sh\n: > {mark}\n")
-    os.chown(program, owner, owner)
-    program.chmod(mode)
-    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    program.chmod(0o755)
+    (link / "nvidia-smi").symlink_to(program)
+    changed = program if place == "program" else real
+    os.chown(changed, owner, owner)
+    changed.chmod(mode)
+    env = {**os.environ, "PATH": f"{link if place == 'folder behind a link' else real}:{os.environ['PATH']}"}
     subprocess.run([sys.executable, "-m", "gpucheck", "--quick"], env=env, capture_output=True, timeout=60)
     assert mark.exists() is expected
