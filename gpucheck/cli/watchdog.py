@@ -65,7 +65,8 @@ def say_at_last(prepare: Callable[[], str]) -> None:
 
 def claim_output() -> None:
     """Be the one who writes the report. Does not come back where the watchdog is: the command is being ended."""
-    _State.output.acquire()
+    if _State.started:
+        _State.output.acquire()
 
 
 def _watch() -> None:
