@@ -41,6 +41,8 @@ CAPABILITIES: dict[tuple[int, int], Capability] = {
     (12, 1): Capability("Blackwell", ("GB10 (DGX Spark)",)),
 }
 
+JETSON = {(5, 3), (6, 2), (7, 2), (8, 7), (11, 0)}  # boards with a driver and packages of their own
+
 # What the first digits of a name tell.
 _SERIES = {
     r"RTX ?50\d\d|Blackwell": (12, 0),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gpucheck.compat import cuda as cuda_tables
 from gpucheck.compat import frameworks, keras, versions
 from gpucheck.compat.frameworks import Build
+from gpucheck.compat.gpus import JETSON
 from gpucheck.model import Assignment, Operation
 from gpucheck.setup import constraints
 from gpucheck.setup.answer import Answer, Choice, Excluded, Limit, Reason
@@ -44,6 +45,8 @@ def _reasons(build: Build, machine: Machine, wishes: Wishes) -> Iterator[Reason]
     common = constraints.driver_for_gpus(machine)
     if common is not None:
         yield common
+    if any(capability in JETSON for capability, _ in machine.kinds):
+        yield Reason(kind="gpu", text="it is not for Jetson, whose packages NVIDIA makes", source=source)
     for capability, gpu in machine.kinds:
         if capability < build.lowest or (build.highest is not None and capability > build.highest):
             yield Reason(kind="gpu", text=f"it has no code for {gpu.title}", source=source)
@@ -81,11 +84,13 @@ def _backend(name: str) -> tuple[Assignment, ...]:
 
 
 def _without_gpu(machine: Machine, wishes: Wishes) -> Answer:
+    """A build for the CPU is there for every Python that any build is for."""
     builds = frameworks.BUILDS[wishes.backend]
-    python = _python(builds[0].python_min, builds[0].python_max, machine, wishes)
+    lowest, highest = min((build.python_min for build in builds), key=versions.parse), builds[0].python_max
+    python = _python(lowest, highest, machine, wishes)
     if python is None:
-        text = f"it is for Python {builds[0].python_min} to {builds[0].python_max}"
-        reason = Reason(kind="python", text=text, source=frameworks.SOURCES[wishes.backend], needs=builds[0].python_min)
+        text = f"it is for Python {lowest} to {highest}"
+        reason = Reason(kind="python", text=text, source=frameworks.SOURCES[wishes.backend], needs=lowest)
         return Answer(machine=machine, excluded=(Excluded(tensorflow=wishes.backend, reasons=(reason,)),))
     index = frameworks.CPU_INDEX.get(wishes.backend) if machine.system == "linux" else None
     choice = Choice(

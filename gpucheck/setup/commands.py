@@ -1,4 +1,6 @@
-"""What to type for a choice: commands for a POSIX shell, which make a new environment and install into it."""
+"""What to type for a choice: commands for a POSIX shell (on Windows: for PowerShell and cmd) that make a new environment."""
+
+import re
 
 from gpucheck.advice.shells import word
 from gpucheck.compat import versions
@@ -8,6 +10,14 @@ from gpucheck.setup.machine import Machine
 from gpucheck.setup.solve import is_fetched
 
 FOLDER = "~/tensorflow-env"
+WINDOWS_FOLDER = "tensorflow-env"  # below the current one: neither PowerShell nor cmd take ~ everywhere
+
+
+def quoted(text: str, system: str) -> str:
+    """One word of a command."""
+    if system == "win32":
+        return f'"{text}"' if re.search(r"[^\w\\.:=/-]", text) else text
+    return word(text)
 
 
 def environment_python(folder: str, system: str) -> str:
@@ -25,31 +35,34 @@ def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
     return ((choice.packages, choice.index), (("keras",), None))
 
 
-def make(choice: Choice, machine: Machine, folder: str = FOLDER) -> tuple[str, ...]:
+def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
     """The commands that make the environment, in order."""
     if choice.source == "image":
         return (f"docker run --gpus all -it --rm {choice.image}",)
+    system, folder = machine.system, folder or _folder(machine)
     minor = versions.minor(choice.python.version)
-    target = word(environment_python(folder, machine.system))
-    python = choice.python.executable or f"python{minor}"
+    target = quoted(environment_python(folder, system), system)
     if machine.uv or is_fetched(choice.python, machine):
-        make_it, install = (
-            f"uv venv --python {word(choice.python.executable or minor)} {word(folder)}",
-            f"uv pip install --python {target}",
-        )
+        python = quoted(choice.python.executable or minor, system)
+        lines, install = [f"uv venv --python {python} {quoted(folder, system)}"], f"uv pip install --python {target}"
     else:
-        make_it, install = f"{word(python)} -m venv {word(folder)}", f"{target} -m pip install"
-    lines = [make_it]
+        python = quoted(choice.python.executable or f"python{minor}", system)
+        lines, install = [f"{python} -m venv {quoted(folder, system)}"], f"{target} -m pip install"
     for packages, index in installs(choice):
-        lines.append(" ".join([install, *map(word, packages), *([f"--index-url {index}"] if index else [])]))
-    return (*lines, *(export(assignment, folder) for assignment in choice.assignments))
+        words = [quoted(package, system) for package in packages]
+        lines.append(" ".join([install, *words, *([f"--index-url {index}"] if index else [])]))
+    return (*lines, *(export(assignment, folder, system) for assignment in choice.assignments))
 
 
-def check(choice: Choice, machine: Machine, folder: str = FOLDER) -> str:
+def _folder(machine: Machine) -> str:
+    return WINDOWS_FOLDER if machine.system == "win32" else FOLDER
+
+
+def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
     """The command that proves the environment."""
     if choice.source == "image":
         return "gpucheck"
-    target = word(environment_python(folder, machine.system))
+    target = quoted(environment_python(folder or _folder(machine), machine.system), machine.system)
     more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
     if trains_on_cpu(choice):
         more.append("--allow-cpu")
@@ -61,8 +74,10 @@ def trains_on_cpu(choice: Choice) -> bool:
     return choice.cuda is None and not any("tpu" in package for package in choice.packages)
 
 
-def export(assignment: Assignment, folder: str) -> str:
-    """The line that makes an assignment for an environment in a folder."""
+def export(assignment: Assignment, folder: str, system: str) -> str:
+    """The line that makes an assignment for an environment in a folder; on Windows for PowerShell, where only plain ones come."""
+    if system == "win32":
+        return f'$env:{assignment.variable} = "{assignment.value}"'
     value = assignment.value.replace("{environment}", folder.replace("~", "$HOME", 1))
     name = assignment.variable
     if assignment.operation is Operation.PREPEND:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from gpucheck.compat import cuda as cuda_tables
 from gpucheck.compat import images, versions, wheels
+from gpucheck.compat.gpus import JETSON
 from gpucheck.compat.keras import TITLES
 from gpucheck.compat.tensorflow import RELEASES, Release
 from gpucheck.model import Assignment, Operation
@@ -16,6 +17,7 @@ from gpucheck.setup.answer import Answer, Choice, Excluded, Kind, Limit, Reason
 from gpucheck.setup.machine import Machine, Python, Wishes
 
 _TENSORRT = "tensorrt"
+_JETSON_GUIDE = "https://docs.nvidia.com/deeplearning/frameworks/install-tf-jetson-platform/index.html"
 _NEWEST_CUDNN = "9.99"  # what pip brings where only the major is bounded
 _LIFTED: tuple[Kind, ...] = ("driver", "python", "glibc")
 
@@ -184,7 +186,7 @@ def _images(machine: Machine, wishes: Wishes) -> Iterator[Choice]:
         return
     if wishes.tensorflow is not None and not versions.satisfies(image.tensorflow, wishes.tensorflow):
         return
-    covered = all(image.lowest <= capability <= image.highest for capability, _ in machine.kinds)
+    covered = all(image.lowest <= capability <= image.highest and capability not in JETSON for capability, _ in machine.kinds)
     new_enough = machine.driver is None or machine.driver_reaches(image.driver_min)
     if covered and new_enough and constraints.driver_for_gpus(machine) is None:
         yield Choice(
@@ -253,6 +255,8 @@ def _advice(machine: Machine, wishes: Wishes, choices: tuple[Choice, ...]) -> tu
     lines = []
     if machine.musl:
         lines.append("Use a container with glibc, such as python:3.12-slim")
+    if any(capability in JETSON for capability, _ in machine.kinds):
+        lines.append(f"NVIDIA makes TensorFlow for Jetson itself: {_JETSON_GUIDE}")
     if uses_gpu(machine, wishes):
         lines.append("To train on the CPU: gpucheck setup --cpu")
         for name in backends.NAMES:

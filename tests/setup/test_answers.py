@@ -5,9 +5,12 @@ wish tensorflow >=2.16 | wish backend jax | wish python 3.13 | wish cpu
 """
 
 import pathlib
+import re
+import subprocess
 
 import case_files
 
+from gpucheck.setup import commands
 from gpucheck.setup.machine import Gpu, Machine, Python, Wishes
 from gpucheck.setup.solve import solve
 
@@ -53,6 +56,29 @@ def outcome(case):
 
 def test_what_fits_which_machine(pytestconfig):
     case_files.check(CASES, case_files.read(CASES), outcome, pytestconfig.getoption("--update-goldens"))
+
+
+def test_every_command_is_a_command(tmp_path):
+    lines = []
+    for case in case_files.read(CASES):
+        here, wishes = machine(case.given)
+        for choice in solve(here, wishes).choices:
+            lines += [*commands.make(choice, here), commands.check(choice, here)]
+    script = tmp_path / "commands.sh"
+    script.write_text("\n".join(lines))
+    assert subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60).stderr == ""
+    words = {line.split()[0] for line in lines} - {
+        "uv",
+        "docker",
+        "export",
+        "$env:KERAS_BACKEND",
+        "gpucheck",
+        "~/tensorflow-env/bin/python",
+    }
+    assert {word for word in words if not re.fullmatch(r"(/usr/bin/)?python3\.[\d.]+", word)} == {
+        "tensorflow-env\\Scripts\\python.exe"
+    }
+    assert len(lines) > 100
 
 
 def test_every_reason_has_its_source():
