@@ -10,6 +10,7 @@
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
 # make releases     compare the tables of releases with the package index; needs the network
+# make audit        bandit on the package, and what pip-audit knows of everything in .venv; needs the network
 # make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -29,7 +30,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab chaos lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab chaos audit lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -64,6 +65,10 @@ lab: compiled $(VENV)/.test
 
 chaos: compiled $(VENV)/.test
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)
+
+audit: $(VENV)/.audit
+	$(BIN)/bandit -q -r -c pyproject.toml gpucheck
+	$(BIN)/pip-audit --strict --skip-editable
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff format --check .

@@ -13,22 +13,26 @@ from gpucheck.host import Host
 TICK_SECONDS = 0.1
 
 
-def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
+def bench(
+    host: Host,
+    ask: Ask,
+    tick: Callable[[list[str]], None],
+    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+) -> Result:
     """Measure; Ctrl-C and the time limit keep what was measured by then.
 
     Args:
         host: the machine; its request's time limit is the run's.
         ask: what to measure.
         tick: called every tenth of a second, for a progress line.
+        begun: handed what tells, at any time, what was measured by then.
 
     Raises:
         Refused: nothing could be measured as asked.
     """
-    import datetime
-
-    started_at = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     session = Session(host, ask)
     problems: list[BaseException] = []
+    begun(lambda: _result(session, "timed out"))
 
     def work() -> None:
         try:
@@ -52,15 +56,23 @@ def bench(host: Host, ask: Ask, tick: Callable[[list[str]], None]) -> Result:
             raise problems[0]
         if ended == "finished":  # otherwise the end says it all
             session.notes.append(str(problems[0]))
+    return _result(session, ended)
+
+
+def _result(session: Session, ended: str) -> Result:
+    import datetime
+
+    seconds = time.monotonic() - session.began
+    started_at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
     reason = {"interrupted": "interrupted", "timed out": "out of time"}.get(ended, "not reached")
     return Result(
         tool={"name": "gpucheck", "version": __version__},
-        started_at=started_at,
-        seconds=round(time.monotonic() - session.began, 3),
+        started_at=started_at.isoformat(timespec="seconds"),
+        seconds=round(seconds, 3),
         ended=ended,
         versions=session.versions,
         hardware=session.hardware,
-        ask=ask,
+        ask=session.ask,
         measurements=session.measurements(reason),
         samples=session.samples(),
         notes=tuple(session.notes),

@@ -1,7 +1,9 @@
 """The command ``bench``: how fast this machine trains, measured."""
 
 import errno
+import functools
 import os
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -139,7 +141,12 @@ def bench(
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
         raise click.UsageError(f"the report and the picture would both go into {plot}")
     with output(target, until) as file, output(plot, until) as picture:
-        result = _measured(Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu), ask, started)
+
+        def at_last(known: Result) -> None:
+            _deliver(known, style, color, file, target)
+
+        request = Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu)
+        result = _measured(request, ask, started, at_last)
         try:
             exit_code = _deliver(result, style, color, file, target)
         finally:  # the picture does not depend on what became of the report
@@ -192,9 +199,12 @@ def _picture(plot: str | None) -> str:
     return kind
 
 
-def _measured(request: Request, ask: Ask, started: float) -> Result:
+def _measured(request: Request, ask: Ask, started: float, at_last: Callable[[Result], None]) -> Result:
     from gpucheck.bench.plan import Refused
     from gpucheck.bench.run import bench as measure
+
+    def begun(known: Callable[[], Result]) -> None:
+        watchdog.say_at_last(lambda: [functools.partial(at_last, known())])
 
     few = ulimits.too_few()
     if few is not None:
@@ -202,7 +212,7 @@ def _measured(request: Request, ask: Ask, started: float) -> Result:
     with this_machine(request, started) as host, progress_line(host) as progress:
         try:
             with signals.interruptible():
-                return measure(host, ask, progress or (lambda pending: None))
+                return measure(host, ask, progress or (lambda pending: None), begun)
         except KeyboardInterrupt:
             raise SystemExit(130) from None
         except Refused as refused:
@@ -224,6 +234,7 @@ def _deliver(result: Result, style: str, color: str, file: OutputFile | None, ta
 
     exit_code = _exit_code(result)
     if file is not None:
+        watchdog.claim(file)
         try:
             file.commit(report.render(result, style, width=100, color=False, ascii=False))
             return exit_code

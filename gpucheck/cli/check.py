@@ -4,13 +4,11 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import watchdog
 from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery
 from gpucheck.cli.parameters import EXAMPLES, Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.model import Report, Request
 
-ENDED = "gpucheck was ended at its time limit: something that it waited for did not answer"
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 
 
@@ -89,11 +87,7 @@ def check(
     """Check this machine, and train on every device as the proof (the default command)."""
     with delivery(style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
         if recorded is None:
-            report = diagnose_here(
-                request,
-                started,
-                begun=lambda known: watchdog.say_at_last(lambda: files.last_text(known.report(ENDED), color, verbose)),
-            )
+            report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))
         else:
             report = _replay(*recorded, request)
         exit_code = _exit_code(report, exit_style)

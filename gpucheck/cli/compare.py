@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, say, show
@@ -54,9 +55,18 @@ def compare(
     old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
     if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
         raise click.UsageError(f"{baseline}: a report without facts is no baseline")
-    new = _report(_read(current), current) if current is not None else diagnose_here(request, started)
     names = (baseline, current or "this machine")
-    differences = drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
+
+    def compared(new: Report) -> "Drift":
+        return drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
+
+    def at_last(known: Report) -> list[watchdog.Write]:
+        text = _render(compared(known), style, color, verbose)
+        return [lambda: show(text)]
+
+    differences = compared(
+        _report(_read(current), current) if current is not None else diagnose_here(request, started, at_last=at_last)
+    )
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)
     if differences.not_compared and style != "json" and not verbose:

@@ -68,7 +68,7 @@ def env(started: float, /, shell: str, apply_growth: bool, action: str | None, p
 def _check(request: Request, changed: Mapping[str, str]) -> Report:
     started = time.monotonic()
     watchdog.end_at(started + request.timeout_seconds)
-    return diagnose_here(request, started, changed)
+    return diagnose_here(request, started, changed, lambda known: [lambda: _complain(known, False)])
 
 
 def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:

@@ -1,6 +1,7 @@
 """Which formats there are, and a report's way into each: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
 
 import contextlib
+import functools
 import importlib
 import os
 import shutil
@@ -85,23 +86,23 @@ class Delivery:
             text = _render(style, plain, color, verbose, to_file=file is not None)
             try:
                 if file is not None:
+                    watchdog.claim(file)
                     file.commit(text)
                 else:
-                    watchdog.claim_output()
                     show(text, exit_code if problem is None else self._unwritable, self._unwritable)
             except OSError as error:
                 problem = error
         if problem is not None:
             raise problem
 
-    def last_text(self, report: Report, color: str, verbose: bool) -> str:
-        """A report for standard output, if one was asked for: made by a thread beside the one that stands."""
-        style = next((style for style, file in self._targets if file is None), None)
-        if style is None:
-            return ""
+    def at_last(self, report: Report, color: str, verbose: bool) -> Iterator[watchdog.Write]:
+        """What writes every report that was asked for: made by a thread beside the one that stands."""
         # What the other thread has begun to redact is not waited for.
         self._until, self._redacted = time.monotonic() - REDACTION_SECONDS / 2, None
-        return _render(style, self._prepared(report, style), color, verbose, to_file=False)
+        for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
+            with contextlib.suppress(Exception):  # each format fails alone
+                text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
+                yield functools.partial(_write, text, file)
 
     def _prepared(self, report: Report, style: str) -> Report:
         wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
@@ -150,6 +151,14 @@ def delivery(
         if target in (None, "-"):
             targets.append((style, None))
         yield Delivery(targets, redacting, unknown, until)
+
+
+def _write(text: str, file: OutputFile | None) -> None:
+    if file is None:
+        show(text)
+    else:
+        watchdog.claim(file)
+        file.commit(text)
 
 
 def _place(path: str) -> tuple[str, bool]:

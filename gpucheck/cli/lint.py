@@ -1,6 +1,7 @@
 """``gpucheck lint``: what is wrong with a training script, without running it."""
 
 import time
+from collections.abc import Callable
 
 import click
 
@@ -35,7 +36,15 @@ def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, time
     until = reading_ends(started, timeout)
     for path in paths:
         standard_input(path)
-    result = runner.lint(paths, load_rules(), lambda: until - time.monotonic())
     appearance = look(color)
-    show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)
+
+    def write(result: runner.Result) -> None:
+        show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)
+
+    def begun(known: Callable[[], runner.Result]) -> None:
+        watchdog.exit_with(2)  # as for everything else that can't be read
+        watchdog.say_at_last(lambda: [lambda: write(known())])
+
+    result = runner.lint(paths, load_rules(), lambda: until - time.monotonic(), begun)
+    write(result)
     raise SystemExit(result.exit_code)

@@ -1,6 +1,8 @@
 """The commands that only read the project itself, or a log: the manual, the table, the schema, the completion scripts."""
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -8,6 +10,7 @@ import click
 from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, reading_ends
 from gpucheck.cli.screen import look, show, standard_input
+from gpucheck.model import Report
 
 
 @click.command(cls=Command)
@@ -64,11 +67,17 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, u
     from gpucheck.files.text import lines
     from gpucheck.reports import explanation, json
 
+    def text(report: Report) -> str:
+        return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color))
+
+    def begun(known: Callable[[str], Report]) -> None:
+        watchdog.say_at_last(lambda: [functools.partial(show, text(known("the time limit was reached (--timeout)")))])
+
     standard_input(what)
     try:
         log = opened(what, until)
         name = STDIN if what == "-" else what
-        report = explain_log(lines(log, name), name, lambda: log.cut)
+        report = explain_log(lines(log, name), name, lambda: log.cut, begun)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:
@@ -79,7 +88,7 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, u
         raise click.UsageError(
             problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
         ) from None
-    show(json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color)))
+    show(text(report))
 
 
 @click.command(cls=Command)

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -20,6 +20,7 @@ KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strate
 STRATEGIES = [name for module in modules("gpucheck.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES]
 BACKENDS = ("tensorflow", "jax", "torch")
 TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
+ENDED = "gpucheck was ended at its time limit: something that it waited for did not answer"
 ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
@@ -152,7 +153,7 @@ def diagnose_here(
     request: Request,
     started: float,
     env: Mapping[str, str] | None = None,
-    begun: Callable[[Any], None] = lambda known: None,
+    at_last: Callable[[Report], Iterable[watchdog.Write]] = lambda known: (),
 ) -> Report:
     """Look at this machine.
 
@@ -160,9 +161,12 @@ def diagnose_here(
         request: what is asked.
         started: ``time.monotonic()`` of the command's start.
         env: the environment to look at, if not this process' own.
-        begun: as for ``pipeline.diagnose``.
+        at_last: what writes the report of what is known, where the command is ended.
     """
-    from gpucheck.engine.pipeline import diagnose
+    from gpucheck.engine.pipeline import Known, diagnose
+
+    def begun(known: Known) -> None:
+        watchdog.say_at_last(lambda: at_last(known.report(ENDED)))
 
     with this_machine(request, started, env) as host, progress_line(host) as progress:
         report = diagnose(host, started, progress, begun)

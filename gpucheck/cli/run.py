@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -97,7 +97,11 @@ def _checked(
         changes = None if name is None else _bounded(CACHE_SECONDS, pass_cache.recall, name, cache_seconds, env)
         if changes is not None:
             return _changed(env, changes)
-    report, repaired = _repaired(request, started, env) if repair else (diagnose_here(request, started), env)
+
+    def look_here(request: Request, env: Mapping[str, str] | None = None) -> Report:
+        return diagnose_here(request, started, env, lambda known: [lambda: _tell(known, "stop", color, verbose)])
+
+    report, repaired = _repaired(request, look_here, env) if repair else (look_here(request), env)
     if report.exit_code == 0 and name is not None:
         changes = [(name, repaired.get(name)) for name in sorted({*env, *repaired}) if env.get(name) != repaired.get(name)]
         _bounded(CACHE_SECONDS, pass_cache.remember, name, env, changes)
@@ -108,15 +112,15 @@ def _checked(
     return repaired
 
 
-def _repaired(request: Request, started: float, env: dict[str, str]) -> tuple[Report, dict[str, str]]:
+def _repaired(request: Request, look_here: Callable[..., Report], env: dict[str, str]) -> tuple[Report, dict[str, str]]:
     """The quick checks tell what to repair and prove it; a deeper check then looks at the repaired environment."""
     from gpucheck.advice.shells import applied
     from gpucheck.repair.prove import prove
 
     quick = msgspec.structs.replace(request, level=Level.QUICK, strategies=())
-    proof = prove(lambda changed: diagnose_here(quick, started, changed), env)
+    proof = prove(lambda changed: look_here(quick, changed), env)
     repaired = applied(proof.assignments, env)
-    return (proof.report if request == quick else diagnose_here(request, started, repaired)), repaired
+    return (proof.report if request == quick else look_here(request, repaired)), repaired
 
 
 def _locate(program: str) -> str:

@@ -27,7 +27,7 @@ def snapshot(started: float, request: Request, file: str, force: bool, color: st
     A machine with a fault (exit code 1), or one without a verdict (3), is refused: nothing is written then.
     """
     with output(file, started + request.timeout_seconds) as target:
-        report = diagnose_here(request, started)
+        report = diagnose_here(request, started, at_last=lambda known: [lambda: _say_refusal(known, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
             _refuse(report, color)
         text = _render(report)
@@ -44,8 +44,12 @@ def _render(report: Report) -> str:
 
 
 def _refuse(report: Report, color: str) -> None:
+    _say_refusal(report, color)
+    raise SystemExit(report.exit_code or 1)
+
+
+def _say_refusal(report: Report, color: str) -> None:
     from gpucheck.reports import terminal
 
     say(terminal.render(report, verbose=False, **look(color)), nl=False)
     say("gpucheck: nothing was written: this is no known-good machine (--force writes all the same)")
-    raise SystemExit(report.exit_code or 1)

@@ -5,13 +5,17 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
 from gpucheck.files import bounded
 
-GRACE_SECONDS = 1.1  # after the limit, for a report that is being written
-SWEEP_SECONDS = 0.3  # for ending children and removing what was begun
-PREPARE_SECONDS = 0.5  # before that: for a report of what is known by then
+GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
+SWEEP_SECONDS = 0.4  # for writing what is known, ending children and removing what was begun
+WRITE_SECONDS = 0.25  # of them
+PREPARE_SECONDS = GRACE_SECONDS  # before that: for a report of what is known by then
+STANDARD_OUTPUT = "standard output"
+Write = Callable[[], None]
 _changed = threading.Condition()
 
 
@@ -21,9 +25,9 @@ class _State:
     started = False
     end = float("inf")
     exit_code = 3  # where no verdict could be reached
-    prepare: Callable[[], str] | None = None
-    text = ""
-    output = threading.Lock()  # for whoever writes the report; never let go of
+    prepare: Callable[[], Iterable[Write]] | None = None
+    writes: list[Write]
+    claims: ClassVar[dict[object, Any]] = {}  # for whoever writes there; never let go of
 
 
 def start() -> None:
@@ -58,49 +62,62 @@ def exit_with(code: int) -> None:
     _State.exit_code = code
 
 
-def say_at_last(prepare: Callable[[], str]) -> None:
-    """Set what makes the text to print if the command is ended; it runs beside what stands, and may stand itself."""
+def say_at_last(prepare: Callable[[], Iterable[Write]]) -> None:
+    """Set what is written if the command is ended: prepared beside what stands, it may stand itself, as each write may."""
     _State.prepare = prepare
 
 
-def claim_output() -> None:
-    """Be the one who writes the report. Does not come back where the watchdog is: the command is being ended."""
+def claim(target: object = STANDARD_OUTPUT) -> None:
+    """Be the one who writes there. Does not come back where another thread is: it or the end of the command is at work."""
     if _State.started:
-        _State.output.acquire()
+        _State.claims.setdefault(target, threading.RLock()).acquire()
 
 
 def _watch() -> None:
-    _wait(PREPARE_SECONDS)
-    with contextlib.suppress(RuntimeError):  # a limit allows no thread
-        threading.Thread(target=_prepare, daemon=True).start()
-    _wait(0.0)
+    prepared_for = None
+    while prepared_for != _State.end:  # which may be moved, for another check
+        _wait(PREPARE_SECONDS)
+        prepared_for, _State.writes = _State.end, []
+        with contextlib.suppress(RuntimeError):  # a limit allows no thread
+            threading.Thread(target=_prepare, args=(_State.writes,), daemon=True).start()
+        _wait(0.0)
     until = time.monotonic() + SWEEP_SECONDS
-    threads = [threading.Thread(target=work, daemon=True) for work in (_print, _say, _close, _sweep)]  # each of them may hang
+    writes = [*map(_quietly, _State.writes)]
+    threads = [threading.Thread(target=work, daemon=True) for work in (*writes, _say, _close, _sweep)]  # each of them may hang
     with contextlib.suppress(RuntimeError):
-        for thread in threads:
+        for thread in threads[:-1]:
             thread.start()
-        for thread in threads:
-            thread.join(max(0.0, until - time.monotonic()))
+        _join(threads[: len(writes)], until - SWEEP_SECONDS + WRITE_SECONDS)
+        threads[-1].start()  # what is still aside by now is no file
+        _join(threads, until)
     os._exit(_State.exit_code)
 
 
 def _wait(before: float) -> None:
-    """Until so long before the end, which may be moved meanwhile."""
+    """Until so long before the end, wherever it is by then."""
     with _changed:
         while (left := _State.end - before - time.monotonic()) > 0:
             _changed.wait(min(left, threading.TIMEOUT_MAX))
 
 
-def _prepare() -> None:
+def _join(threads: list[threading.Thread], until: float) -> None:
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def _prepare(writes: list[Write]) -> None:
     with contextlib.suppress(Exception):  # whatever keeps the command from its report
         if _State.prepare is not None:
-            _State.text = _State.prepare()
+            for write in _State.prepare():
+                writes.append(write)
 
 
-def _print() -> None:
-    if _State.text and _State.output.acquire(blocking=False):
-        with contextlib.suppress(OSError, ValueError):
-            sys.modules["gpucheck.files.write"].write(_State.text)
+def _quietly(write: Write) -> Write:
+    def work() -> None:
+        with contextlib.suppress(Exception):
+            write()
+
+    return work
 
 
 def _say() -> None:

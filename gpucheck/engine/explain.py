@@ -14,15 +14,22 @@ from gpucheck.logs.causes.cause import Cause
 from gpucheck.logs.reading import parse
 from gpucheck.logs.reading.mentions import Listing
 from gpucheck.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
+from gpucheck.probes.log import Log
 
 
-def explain(lines: Iterable[str], source: str, cut: Callable[[], str | None] = lambda: None) -> Report:
+def explain(
+    lines: Iterable[str],
+    source: str,
+    cut: Callable[[], str | None] = lambda: None,
+    begun: Callable[[Callable[[str], Report]], None] = lambda known: None,
+) -> Report:
     """Name the root cause of what went wrong in a log.
 
     Args:
         lines: the log, as a stream; it is read once.
         source: what it is called: a file's name, "standard input".
         cut: asked after reading: why the log was not read to its end; None: it was.
+        begun: handed what tells, at any time, the report of what was read by then; it takes why that is not all.
 
     Returns:
         A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
@@ -31,7 +38,16 @@ def explain(lines: Iterable[str], source: str, cut: Callable[[], str | None] = l
     """
     started = time.monotonic()
     listing = Listing()
-    log = msgspec.structs.replace(parse(listing.through(lines), source, time.thread_time), cut=cut())
+
+    def reading_begun(known: Callable[[], Log]) -> None:
+        begun(lambda why: _report(known(), why, listing, started))
+
+    log = parse(listing.through(lines), source, time.thread_time, reading_begun)
+    return _report(log, cut(), listing, started)
+
+
+def _report(log: Log, cut: str | None, listing: Listing, started: float) -> Report:
+    log = msgspec.structs.replace(log, cut=cut)
     reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
     named = causes.judge(log)
     judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]

@@ -14,6 +14,7 @@ from gpucheck.lint.script import Finding, Script
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
 MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes
+LATE = "the time limit was reached (--timeout); what follows was not read"
 DEEP = 3000  # frames: the trace needs several for each level of nesting
 
 
@@ -54,15 +55,27 @@ class Result(NamedTuple):
         return 2 if self.failures else 1 if self.problems else 0
 
 
-def lint(paths: Iterable[str], rules: Sequence[Rule], remaining: Callable[[], float] = lambda: math.inf) -> Result:
+def lint(
+    paths: Iterable[str],
+    rules: Sequence[Rule],
+    remaining: Callable[[], float] = lambda: math.inf,
+    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+) -> Result:
     """Lint files and folders.
 
     Args:
         paths: the files and folders.
         rules: to be asked.
         remaining: how many seconds are left; what can't be linted in them is a failure.
+        begun: handed what tells, at any time, what came of the run by then; whatever is linted at that moment is a failure.
     """
     count, problems, failures = 0, list[Problem](), list[Failure]()
+    file: str | None = "the search for files"
+
+    def known() -> Result:
+        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
+
+    begun(known)
     files = source.files(paths)
     while True:
         try:
@@ -88,7 +101,7 @@ def lint(paths: Iterable[str], rules: Sequence[Rule], remaining: Callable[[], fl
 
 
 def _late(file: str, remaining: Callable[[], float]) -> Failure:
-    problem = NoAnswer().strerror if remaining() > 0 else "the time limit was reached (--timeout); what follows was not read"
+    problem = NoAnswer().strerror if remaining() > 0 else LATE
     return Failure(file, None, None, None, str(problem))
 
 

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
-ROOT = str(pathlib.Path(__file__).parents[2])
+from gpucheck.cli.formats import FORMATS
+
+ROOT = pathlib.Path(__file__).parents[2]
 # Where the run stands for ever, once; the thread that ends the command comes by a second time.
 STANDS = """
 import importlib, sys, threading
@@ -25,35 +27,89 @@ setattr(module, name, standing)
 from gpucheck.cli import main
 main()
 """
-PLACES = {
-    "judging": "gpucheck.engine.pipeline.decide",
-    "rendering": "gpucheck.reports.json.render",
-    "redaction": "gpucheck.redact.redact",
-}
+ENDED = "gpucheck: ended at its time limit: something that it waits for does not answer\n"
+QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
+JUDGING = "gpucheck.engine.pipeline.decide"
+PLACES = {"judging": JUDGING, "rendering": "gpucheck.reports.json.render", "redaction": "gpucheck.redact.redact"}
+LOG = "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n"
 
 
-def ended(place, how, *args):
-    command = [sys.executable, "-c", STANDS, place, how, "--quick", "--allow-cpu", "--timeout", "4", "--redact", *args]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": ROOT}, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stderr) == (
-        3,
-        "gpucheck: ended at its time limit: something that it waits for does not answer\n",
-    )
-    return done.stdout
+def ended(place, how, *args, code=3, **options):
+    command = [sys.executable, "-c", STANDS, place, how, *map(str, args)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=150, **options)
+    assert done.returncode == code, done.stderr
+    assert ENDED in done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stdout, done.stderr.replace(ENDED, "")
 
 
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_what_is_known_is_reported(place):
-    report = json.loads(ended(place, "once", "--format", "json"))
+def is_whole(text):
+    report = json.loads(text)
     assert (report["verdict"], report["exit_code"]) == ("unknown", 3)
     assert "ended at its time limit" in report["unknown_because"][0]
     assert next(probe["status"] for probe in report["probes"] if probe["name"] == "limits") == "ok"
     assert {outcome["status"] for outcome in report["outcomes"]} >= {"clear", "skipped"}
+    return True
 
 
-def test_it_is_in_the_format_that_was_asked_for():
-    assert "ended at its time limit" in ended(PLACES["judging"], "once", "--format", "markdown")
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_what_is_known_is_reported(place):
+    out, err = ended(place, "once", *QUICK, "--redact", "--format", "json")
+    assert is_whole(out)
+    assert err == ""
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("level", [("--no-smoke",), (), ("--full",)], ids=str)
+def test_at_every_level(level):
+    out, _ = ended(JUDGING, "once", *level, "--allow-cpu", "--timeout", "6", "--format", "json")
+    assert is_whole(out)
+
+
+def test_in_every_format_and_in_files(tmp_path):
+    reports = [f"--report={name}={tmp_path / name}" for name in FORMATS]
+    out, _ = ended(JUDGING, "once", *QUICK, *reports)
+    assert "ended at its time limit" in " ".join(out.split())
+    assert is_whole((tmp_path / "json").read_text())
+    for name in FORMATS:
+        text = (tmp_path / name).read_text()
+        assert "ended at its time limit" in " ".join(text.split()) or name == "prometheus", name
+    assert 'verdict="unknown"} 1' in (tmp_path / "prometheus").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(FORMATS)
+
+
+def test_every_command_that_looks(tmp_path):
+    _, err = ended(JUDGING, "once", "run", "--allow-cpu", "--timeout", "4", "--", "true")
+    assert err.startswith("gpucheck: not started: ")
+    out, err = ended(JUDGING, "once", "snapshot", "-", *QUICK)
+    assert (out, "nothing was written" in err) == ("", True)
+    _, err = ended(JUDGING, "once", "env", "--timeout", "4")
+    assert "no variable repairs this" in err
+    (tmp_path / "good.toml").write_text("schema_version = 1\n[gpu]\ncount = 8\n")
+    out, _ = ended(JUDGING, "once", "compare", tmp_path / "good.toml", *QUICK, "--format", "json")
+    assert json.loads(out)
+
+
+def test_every_command_that_reads(tmp_path):
+    (tmp_path / "log").write_text(LOG)
+    out, _ = ended("gpucheck.logs.causes.judge", "once", "explain", "--timeout", "4", "--format", "json", tmp_path / "log")
+    report = json.loads(out)
+    assert [finding["code"] for finding in report["findings"]] == ["gpu-memory-exhausted"]
+    assert report["facts"]["log"]["cut"] == "the time limit was reached (--timeout)"
+    (tmp_path / "train.py").write_text("import tensorflow as tf\n")
+    place = "gpucheck.lint.runner.lint_program"
+    out, _ = ended(place, "once", "lint", "--timeout", "4", "--format", "json", tmp_path / "train.py", code=2)
+    assert [failure["file"] for failure in json.loads(out)["unreadable"]] == [str(tmp_path / "train.py")]
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_a_benchmark():
+    out, _ = ended("gpucheck.bench.plan.plan", "once", "bench", "--allow-cpu", "--timeout", "60", "--format", "json")
+    assert json.loads(out)["ended"] == "timed out"
 
 
 def test_what_stands_for_its_thread_too_leaves_a_line():
-    assert ended(PLACES["rendering"], "always", "--format", "json") == ""
+    assert ended(PLACES["rendering"], "always", *QUICK, "--format", "json") == ("", "")

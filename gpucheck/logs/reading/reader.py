@@ -102,15 +102,18 @@ class Reader:
         self._latest.clear()
 
     def log(self, source: str) -> Log:
-        """What was kept, in order."""
+        """What was kept, in order, once everything was read."""
         self._read_held(is_last=True)
         self._read_latest()
-        kept = [event for kind in self._kinds.values() for event in (*kind.first, kind.last) if event is not None]
+        return self.known(source)
+
+    def known(self, source: str) -> Log:
+        """What was kept by now, in order; another thread may ask."""
+        kept = [event for kind in list(self._kinds.values()) for event in (*kind.first, kind.last) if event is not None]
         events = tuple(sorted(kept, key=lambda event: event.line))
         resolved = harmless.resolved_by_training(events)
-        for event in resolved:
-            self._harmless.setdefault(event.fields["reason"], event)
-        distinct = sorted(self._harmless.values(), key=lambda event: event.line)
+        reasons = {event.fields["reason"]: event for event in reversed(resolved)} | self._harmless
+        distinct = sorted(reasons.values(), key=lambda event: event.line)
         return Log(
             source=source,
             events=events,
