@@ -1,6 +1,5 @@
 """A stream of lines in pieces that are searched at once, each with a few lines behind it at hand."""
 
-import itertools
 from collections.abc import Iterable, Iterator
 
 from gpucheck.logs.reading import lines as raw
@@ -11,7 +10,6 @@ AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
 WIDEST = 4096  # characters of several lines, from which on no more are added
 _LONGEST = 2048  # characters of a line that are looked at in one piece
 _CHARACTERS = 1 << 18  # of a batch
-_AT_ONCE = 32  # lines that are taken from the stream; each may be very long
 
 
 class Batch:
@@ -35,11 +33,10 @@ def batches(lines: Iterable[str], allowance: Allowance) -> Iterator[Batch]:
     numbers: list[int] = []
     fresh: list[str] = []
     number = size = 0
-    stream = iter(lines)
-    while some := list(itertools.islice(stream, _AT_ONCE)):
-        number += len(some)
-        fresh += some
-        size += sum(map(len, some)) + len(some)
+    for line in lines:  # one at a time: each may be very long
+        number += 1
+        fresh.append(line)
+        size += len(line) + 1
         if size >= _CHARACTERS:
             _take(fresh, number, texts, numbers, allowance)
             end = max(len(texts) - AHEAD, 0)
