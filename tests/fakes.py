@@ -157,6 +157,9 @@ class FakeHost:
             return FileStatus(0, 0o755, "folder", "root", "root", 0)
         return None
 
+    def sizes(self, paths):
+        return [None if (status := self.stat(path)) is None else status.size_bytes for path in paths]
+
     def link(self, path: str) -> str | None:
         return self._links.get(path)
 

@@ -47,9 +47,13 @@ class Installation(Fact, frozen=True, kw_only=True):
         return commands.pip(self.interpreter, *packages)
 
     def reinstall(self, names: Iterable[str | None]) -> Fix | None:
-        """Lay down again the files of those packages that are recorded as installed; None if none is."""
+        """Lay down again the files of those packages that are recorded as installed, and of no other; None if none is.
+
+        A version with a part of its own ("2.17.0+nv25.2") is on no package index.
+        """
         wanted = set(names)
-        pins = sorted({f"{package.name}=={package.version}" for package in self.packages.nvidia if package.name in wanted})
+        own = [self.packages.tensorflow, self.packages.keras, *self.packages.nvidia, *self.packages.others]
+        pins = sorted({f"{one.name}=={one.version}" for one in own if one and one.name in wanted and "+" not in one.version})
         if not pins:
             return None
         return Fix(

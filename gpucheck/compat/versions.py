@@ -62,12 +62,14 @@ def satisfies(version: str, specifier: str) -> bool | None:
 
 def _plain(clause: str) -> tuple[str, str] | None:
     """Operator and bound of a clause such as '>=3.10'; None for anything with wildcards, letters or other operators."""
-    bound = clause.lstrip("=!<>")
+    bound = clause.lstrip("=!<>~")
     operator, bound = clause[: len(clause) - len(bound)], bound.strip()
+    if operator == "<":
+        bound = bound.removesuffix("dev")  # "<5.0.0dev", as protobuf's bounds were written: of released versions, the same ones
     return (operator, bound) if operator in _OPERATORS and bound.replace(".", "").isdigit() else None
 
 
-_OPERATORS = ("==", "!=", ">=", "<=", ">", "<")
+_OPERATORS = ("==", "!=", ">=", "<=", ">", "<", "~=")
 
 
 def _compare(version: str, operator: str, bound: str) -> bool:
@@ -79,4 +81,5 @@ def _compare(version: str, operator: str, bound: str) -> bool:
         "<=": below,
         ">": not below,
         "<": not above,
+        "~=": above and parse(version)[: bound.count(".")] == parse(bound)[:-1],
     }[operator]

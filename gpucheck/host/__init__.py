@@ -120,6 +120,9 @@ class Host(Protocol):
     def stat(self, path: str) -> FileStatus | None:
         """Status of a file, links followed; None if it is absent."""
 
+    def sizes(self, paths: list[str]) -> list[int | None]:
+        """Size of each file in bytes, links followed; None for one that is absent."""
+
     def link(self, path: str) -> str | None:
         """Target of a symbolic link; None if it is none."""
 

@@ -115,6 +115,10 @@ class LocalHost:
             uid=status.st_uid,
         )
 
+    def sizes(self, paths: list[str]) -> list[int | None]:
+        """Size of each file, links followed."""
+        return [_size(path) for path in paths]
+
     def link(self, path: str) -> str | None:
         """Target of a symbolic link; None if it is none."""
         try:
@@ -262,6 +266,13 @@ def _opener(path: str, flags: int) -> int:
         os.close(number)
         raise OSError("a named pipe")
     return number
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return None
 
 
 def _name_of(module: str, function: str, number: int) -> str:

@@ -1,23 +1,26 @@
 """The installed distributions that decide whether TensorFlow can use a GPU. From metadata only: nothing is imported."""
 
-import re
+from collections.abc import Iterable
 
 import msgspec
 
-from gpucheck.compat import versions
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
+from gpucheck.probes import _requirements
 from gpucheck.probes._distributions import (
+    FLAVOURS,
     Installed,
     flavours,
     installed,
     interpreter,
-    normalised,
     provider,
     search_path,
     tensorflow_folder,
 )
+from gpucheck.probes._hidden_modules import hidden
+from gpucheck.probes._package_files import DamagedFile, damaged
+from gpucheck.probes._requirements import Entry, Requirement
 
 
 class Distribution(Fact, frozen=True, kw_only=True):
@@ -26,15 +29,6 @@ class Distribution(Fact, frozen=True, kw_only=True):
     name: str  # normalised: "nvidia-cudnn-cu12"
     version: str
     folder: str  # the site-packages folder it lies in
-
-
-class Requirement(Fact, frozen=True, kw_only=True):
-    """One pin of TensorFlow's ``and-cuda`` extra against what is installed."""
-
-    name: str
-    specifier: str  # "==12.5.3.2", "<10.0,>=9.3.0.75"
-    installed: str | None = None
-    satisfied: bool | None = None  # None: not installed, or not comparable
 
 
 class Packages(Fact, frozen=True, kw_only=True):
@@ -50,6 +44,10 @@ class Packages(Fact, frozen=True, kw_only=True):
     tf_keras: Distribution | None = None
     nvidia: tuple[Distribution, ...] = ()  # nvidia-* wheels (CUDA libraries)
     libtpu: Distribution | None = None
+    unmet: tuple[Requirement, ...] = ()  # of what TensorFlow and Keras require, without extras: missing, or of another version
+    damaged: tuple[DamagedFile, ...] = ()  # of NVIDIA's wheels, TensorFlow, Keras, NumPy, protobuf, ml-dtypes and h5py
+    # Module that TensorFlow imports -> the file or folder of the user's that Python takes for it.
+    hidden: dict[str, str] = msgspec.field(default_factory=dict)
     others: tuple[Distribution, ...] = ()  # jax, torch, horovod, numpy, protobuf, tensorrt, ... if installed
 
 
@@ -84,31 +82,53 @@ OTHERS = frozenset(
 
 # Names end in the CUDA major up to CUDA 12, and in nothing from 13 on (cuDNN, NCCL and NVSHMEM keep the ending).
 _CUDA_13 = ("cublas", "cuda", "cufft", "cufile", "curand", "cusolver", "cusparse", "npp", "nvjitlink", "nvjpeg", "nvvm")
-_REQUIREMENT = re.compile(r"^Requires-Dist: *([A-Za-z0-9][\w.-]*) *(?:\[[^]]*\])? *\(?([^;()\n]*)\)? *(?:;(.*))?$", re.MULTILINE)
+_KERAS = ("keras", "keras-nightly")
+_CHECKED = ("keras", "numpy", "protobuf", "ml-dtypes", "h5py")  # their files are compared with what was installed
 
 
 @probe(level=Level.QUICK)
 def read(host: Host) -> Packages:
-    """Read the ``*.dist-info`` folders on the examined interpreter's path."""
-    path = search_path(interpreter(host))
+    """Read the ``*.dist-info`` folders on the examined interpreter's path, and compare files with them."""
+    own = interpreter(host)
+    path = search_path(own)
     distributions = installed(host, path)
     several = flavours(distributions)
     folder = tensorflow_folder(host, path)
     tensorflow = provider(host, several, folder)
-    metadata = _Metadata() if tensorflow is None else _metadata(host, tensorflow)
+    keras = distributions.get("keras") or distributions.get("keras-nightly")
+    nvidia = [distributions[name] for name in sorted(distributions) if _cuda_library(name)]
+    headers = "" if tensorflow is None else _requirements.headers(host, tensorflow)
+    required = list(_requirements.entries(headers))
+    metadata = {"tensorflow": required}
+    if tensorflow is not None and keras is not None:
+        metadata["keras"] = list(_requirements.entries(_requirements.headers(host, keras)))
+    unmet = _requirements.unmet(host, own, distributions, metadata)
+    checked = [distributions[name] for name in _CHECKED if name in distributions]
     return Packages(
         tensorflow=_distribution(tensorflow),
         flavours=tuple(_of(distribution) for distribution in several),
         tensorflow_folder=folder,
-        tensorflow_requires_python=metadata.requires_python,
-        and_cuda=tuple(_requirement(name, specifier, distributions) for name, specifier in metadata.and_cuda),
-        keras=_distribution(distributions.get("keras") or distributions.get("keras-nightly")),
-        keras_requirement=metadata.keras,
+        tensorflow_requires_python=headers.partition("\nRequires-Python:")[2].partition("\n")[0].strip() or None,
+        and_cuda=tuple(_requirements.against(entry, distributions) for entry in required if _of_extra(entry.marker)),
+        keras=_distribution(keras),
+        keras_requirement=_keras_requirement(required),
         tf_keras=_distribution(distributions.get("tf-keras") or distributions.get("tf-keras-nightly")),
-        nvidia=tuple(_of(distributions[name]) for name in sorted(distributions) if _cuda_library(name)),
+        nvidia=tuple(map(_of, nvidia)),
         libtpu=_distribution(distributions.get("libtpu") or distributions.get("libtpu-nightly")),
+        unmet=tuple(requirement for requirement in unmet if requirement.name not in _KERAS),
+        damaged=damaged(host, [*([tensorflow] if tensorflow else []), *checked, *nvidia]),
+        hidden=hidden(host, own, distributions, [*FLAVOURS, *(entry.name for entry in required)]) if tensorflow else {},
         others=tuple(_of(distributions[name]) for name in sorted(distributions.keys() & OTHERS)),
     )
+
+
+def _of_extra(marker: str) -> bool:
+    return "and-cuda" in marker.replace("_", "-")
+
+
+def _keras_requirement(required: Iterable[Entry]) -> str | None:
+    specifiers = [entry.specifier for entry in required if entry.name in _KERAS and "extra" not in entry.marker]
+    return specifiers[-1] or None if specifiers else None
 
 
 def _cuda_library(name: str) -> bool:
@@ -118,38 +138,6 @@ def _cuda_library(name: str) -> bool:
     if component == name:
         return False
     return (ending.startswith("-cu") and ending[3:].isdigit()) or component.partition("-")[0] in _CUDA_13
-
-
-class _Metadata(msgspec.Struct, frozen=True):
-    requires_python: str | None = None
-    keras: str | None = None
-    and_cuda: tuple[tuple[str, str], ...] = ()
-
-
-def _metadata(host: Host, tensorflow: Installed) -> _Metadata:
-    text = host.read(f"{tensorflow.folder}/{tensorflow.metadata}/METADATA", limit_bytes=1 << 16) or ""
-    headers = text.replace("\r\n", "\n").partition("\n\n")[0]  # the description follows after the first blank line
-    python = headers.partition("\nRequires-Python:")[2].partition("\n")[0].strip()
-    keras, pins = None, []
-    for match in _REQUIREMENT.finditer(headers):
-        name, specifier, marker = normalised(match[1]), match[2].replace(" ", ""), match[3] or ""
-        if "and-cuda" in marker.replace("_", "-"):
-            pins.append((name, specifier))
-        elif name in ("keras", "keras-nightly") and "extra" not in marker:
-            keras = specifier or None
-    return _Metadata(python or None, keras, tuple(pins))
-
-
-def _requirement(name: str, specifier: str, distributions: dict[str, Installed]) -> Requirement:
-    distribution = distributions.get(name)
-    if distribution is None:
-        return Requirement(name=name, specifier=specifier)
-    return Requirement(
-        name=name,
-        specifier=specifier,
-        installed=distribution.version,
-        satisfied=versions.satisfies(distribution.version, specifier),
-    )
 
 
 def _of(distribution: Installed) -> Distribution:

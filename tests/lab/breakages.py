@@ -58,10 +58,16 @@ module.TFConfigClusterResolver.cluster_spec = resolve_or_fail
 
 
 def place(trial: Trial, path: str) -> pathlib.Path:
-    """Where a path of a fault lies, to be written to."""
+    """Where a path of a fault lies, to be written to; its name may be a pattern that one file matches."""
     if not path.startswith("site/"):
         return trial.folder / path
-    return trial.own_environment().site / path.removeprefix("site/")
+    site = trial.own_environment().site
+    package = site / path.split("/")[1]
+    if package.is_symlink() and package.is_dir():  # somebody's real package: only a copy may be broken
+        real = package.resolve()
+        package.unlink()
+        environments.link_tree(real, package)
+    return next(site.glob(path.removeprefix("site/")), site / path.removeprefix("site/"))
 
 
 def write(trial: Trial, path: str, text: str = "") -> None:

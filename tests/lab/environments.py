@@ -5,6 +5,8 @@ links of the originals, so a fault must unlink a file before it writes another i
 that no fault breaks are symbolic links.
 """
 
+import base64
+import hashlib
 import importlib.util
 import os
 import pathlib
@@ -125,6 +127,7 @@ def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> E
     (text,) = (path.read_text() for path in environment.site.glob("tensorflow-*.dist-info/METADATA"))
     for name, version in re.findall(r"^Requires-Dist: (nvidia-[\w-]+).*?[>=]=([\d.]+).*and-cuda", text, re.MULTILINE):
         metadata(environment.site, name, version)
+        record(environment.site, name, version)
     return environment
 
 
@@ -132,6 +135,18 @@ def metadata(site: pathlib.Path, name: str, version: str) -> None:
     """The folder by which a distribution is known to be installed."""
     text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     replace(site / f"{name.replace('-', '_')}-{version}.dist-info/METADATA", text)
+
+
+def record(site: pathlib.Path, name: str, version: str) -> None:
+    """The list of a distribution's files with their sizes, as pip writes it."""
+    folder = site / "nvidia" / name.removeprefix("nvidia-").rpartition("-")[0].replace("-", "_")
+    files = [path for path in folder.rglob("*.so*") if path.suffix != ".c"]
+    lines = [f"{path.relative_to(site)},sha256={_hash(path)},{path.stat().st_size}\r\n" for path in files]
+    replace(site / f"{name.replace('-', '_')}-{version}.dist-info/RECORD", "".join(lines))
+
+
+def _hash(path: pathlib.Path) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
 
 
 def truncated(path: pathlib.Path) -> bytes:

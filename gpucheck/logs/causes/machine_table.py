@@ -24,7 +24,7 @@ ROWS = (
     Row(
         "cuda-environment-malformed",
         "CUDA does not start because a variable has a value that it rejects (error 101), most likely CUDA_DEVICE_ORDER, which takes"
-        " FASTEST_FIRST and PCI_BUS_ID only.",
+        " FASTEST_FIRST and PCI_BUS_ID only, or CUDA_VISIBLE_DEVICES, which may name no GPU twice.",
         Match(Kind.CUINIT_FAILED, code="101"),
         later=GPU_USE,
     ),

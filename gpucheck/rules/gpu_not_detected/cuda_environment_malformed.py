@@ -5,7 +5,8 @@ Symptom:
     nvidia-smi works, and no CUDA program does
 Cause:
     CUDA_DEVICE_ORDER takes exactly two values, FASTEST_FIRST and PCI_BUS_ID, in capitals. With any other, cuInit itself fails
-    with error 101 (measured on driver 580), although no GPU was asked for by number.
+    with error 101 (measured on driver 580), although no GPU was asked for by number. It fails in the same way where
+    CUDA_VISIBLE_DEVICES names one GPU twice, as in 0,0.
 Fix:
     1. See what is set
        ? env | grep -E '^(CUDA|NVIDIA)_'
@@ -13,6 +14,8 @@ Fix:
        $ export CUDA_DEVICE_ORDER=PCI_BUS_ID
     3. Or leave the order to CUDA, which means FASTEST_FIRST
        $ unset CUDA_DEVICE_ORDER
+    4. Name each GPU once in CUDA_VISIBLE_DEVICES (for several devices on one GPU: gpucheck --logical-devices 2)
+       $ export CUDA_VISIBLE_DEVICES=0
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -42,22 +45,29 @@ _ORDERS = tuple(_TEXTS)
 @rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "devices-hidden"))
 def check(environment: Environment, cuda: Cuda) -> Finding | None:
     """A foreign value, and CUDA's refusal: a value that CUDA lets pass is no finding."""
-    order = environment.variables.get("CUDA_DEVICE_ORDER")
-    if not order or order in _ORDERS or cuda.result != _INVALID_DEVICE:
+    if cuda.result != _INVALID_DEVICE:
         return None
-    assignment = _assignment(order)
+    order = environment.variables.get("CUDA_DEVICE_ORDER")
+    if order and order not in _ORDERS:
+        wrong, assignment = f"is none of the values it knows: {' and '.join(_ORDERS)}", _order(order)
+        text, leave = _TEXTS[assignment.value], "Or leave the choice to CUDA"
+    else:
+        listed = [entry.strip() for entry in environment.variables.get("CUDA_VISIBLE_DEVICES", "").split(",")]
+        if len(set(listed)) == len(listed):
+            return None
+        twice = next(entry for entry in listed if listed.count(entry) > 1)
+        wrong, assignment = f"names {twice} more than once", _each_once(listed, twice)
+        text, leave = "Name each GPU once", "Or let CUDA see every GPU"
+    variable = assignment.variable
     return Finding(
-        summary=f"CUDA does not start because CUDA_DEVICE_ORDER={order} is none of the values it knows: {' and '.join(_ORDERS)}.",
-        evidence=(*saw(environment, "variables.CUDA_DEVICE_ORDER"), *saw(cuda, "status", "result_name")),
-        fix=(
-            Fix(text=_TEXTS[assignment.value], command=statement(assignment)),
-            Fix(text="Or leave the choice to CUDA", command="unset CUDA_DEVICE_ORDER"),
-        ),
+        summary=f"CUDA does not start because {variable}={environment.variables[variable]} {wrong}.",
+        evidence=(*saw(environment, f"variables.{variable}"), *saw(cuda, "status", "result_name")),
+        fix=(Fix(text=text, command=statement(assignment)), Fix(text=leave, command=f"unset {variable}")),
         assignments=(assignment,),
     )
 
 
-def _assignment(order: str) -> Assignment:
+def _order(order: str) -> Assignment:
     """What was meant, where only its letters or blanks are wrong; else the order in which nvidia-smi numbers GPUs."""
     meant = order.strip().upper()
     return Assignment(
@@ -66,4 +76,15 @@ def _assignment(order: str) -> Assignment:
         value=meant if meant in _ORDERS else "PCI_BUS_ID",
         reason=f"CUDA does not start with {' '.join(order.split()) if order.isprintable() else 'its value'}:"
         f" it knows {' and '.join(_ORDERS)} only",
+    )
+
+
+def _each_once(listed: list[str], twice: str) -> Assignment:
+    """The same GPUs in the same order."""
+    shown = twice if twice.isprintable() else "a GPU"
+    return Assignment(
+        variable="CUDA_VISIBLE_DEVICES",
+        operation=Operation.SET,
+        value=",".join(dict.fromkeys(listed)),
+        reason=f"CUDA does not start where {shown} is named more than once",
     )

@@ -1,4 +1,4 @@
-"""A CUDA library that TensorFlow opens is damaged, or was built for another kind of machine.
+"""A library of CUDA, TensorFlow or a package that it imports is damaged, or was built for another kind of machine.
 
 Symptom:
     libcublas.so.12: file too short
@@ -7,13 +7,14 @@ Symptom:
     Bus error (core dumped) while TensorFlow opens its libraries
 Cause:
     The file that the loader takes is empty, cut off, no library at all, or made for another processor: an installation that ran
-    out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH.
+    out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH. pip records the
+    size and the hash of each file that it installs: sizes are compared always, hashes with --full.
 Fix:
-    1. See whether the disk is full
+    1. Lay the files of the package down again that the damaged one belongs to, and of no other
+       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "nvidia-cudnn-cu12<10"
+    2. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
+    3. See whether the disk is full
        ? df -h
-    2. Lay the files of the CUDA libraries and TensorFlow down again
-       $ python -m pip install --force-reinstall --no-cache-dir "tensorflow[and-cuda]"
-    3. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
 Verify:
     gpucheck --quick finds no damaged library.
 Unless:
@@ -32,10 +33,15 @@ References:
     https://man7.org/linux/man-pages/man5/elf.5.html
 """
 
+from collections.abc import Iterable
+
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.library_faults import Fault, LibraryFaults
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.probes.packages import Packages
+
+_SEE_DISK = Fix(text="See whether the disk is full", command="df -h", kind="look")
 
 
 @rule(
@@ -51,38 +57,82 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip
         "cpu-fallback",
     ),
 )
-def check(faults: LibraryFaults) -> Finding | Skip | None:
-    """What wins is no sound library; an optional one is only a warning."""
-    installation = faults.installation
-    if not faults.presence.here:
-        return faults.presence.skip
-    if faults.unknown:
-        return faults.unknown
-    corrupt = [fault for fault in faults.faults if fault.kind == "corrupt"]
-    if faults.lists_gpu:  # TensorFlow opened a sound one of each that it requires
-        corrupt = [fault for fault in corrupt if not fault.library.required]
-    if not corrupt:
-        return None
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+    """What wins is no sound library, or what was installed is not whole; what TensorFlow can do without is only a warning."""
+    damaged = _damaged(installation.packages, faults)
+    opened: list[Fault] = []
+    if faults.presence.here and not faults.unknown:
+        opened = [
+            fault for fault in faults.faults if fault.kind == "corrupt" and not (faults.lists_gpu and fault.library.required)
+        ]
+    if opened:  # TensorFlow that lists a GPU has opened a sound one of each that it requires
+        return _of_opened(faults, opened, damaged)
+    if damaged:
+        return _of_installed(faults, damaged)
+    return None if faults.presence.here is False else faults.presence.skip or faults.unknown
+
+
+def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
+    """Places of damaged files in ``Packages.damaged``, those first without which nothing trains; CUDA's only where a GPU is."""
+    places = [
+        place
+        for place, file in enumerate(packages.damaged)
+        if faults.presence.here is not False or not file.package.startswith("nvidia-")
+    ]
+    return sorted(places, key=lambda place: not _required(packages, place, faults))
+
+
+def _required(packages: Packages, place: int, faults: LibraryFaults) -> bool:
+    """Whether it is needed for training, and known to be unusable."""
+    file = packages.damaged[place]
+    needed = {library.package for library in faults.libraries.libraries if library.required}
+    ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # which cuSOLVER opens
+    return file.problem != "changed" and (ours or file.package in needed)
+
+
+def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> Finding:
     worst = next((fault for fault in corrupt if fault.library.required), corrupt[0])
     more = f", and {len(corrupt) - 1} more" if len(corrupt) > 1 else ""
     state = f"is {worst.library.problem}" if worst.library.problem else "can't be opened"
     opening = f"TensorFlow {faults.libraries.tensorflow} can use no GPU: " if worst.library.required else ""
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
-        evidence=tuple(item for fault in corrupt for item in fault.evidence),
-        fix=_fixes(installation, corrupt),
+        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),
+        fix=_fixes(faults.installation, corrupt, damaged),
         severity=None if worst.library.required else Severity.WARNING,
     )
 
 
-def _fixes(installation: Installation, corrupt: list[Fault]) -> tuple[Fix, ...]:
-    sites = tuple({f"{package.folder}/" for package in installation.packages.nvidia})
+def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
+    packages = faults.installation.packages
+    file = packages.damaged[damaged[0]]
+    sizes = f": {file.found_bytes or 0} of {file.recorded_bytes} bytes" if file.problem in ("empty", "truncated") else ""
+    state = "not the file that was installed (its hash is another)" if file.problem == "changed" else file.problem
+    more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+    return Finding(
+        summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
+        evidence=_evidence(packages, damaged),
+        fix=_fixes(faults.installation, [], damaged),
+        severity=None if _required(packages, damaged[0], faults) else Severity.WARNING,
+    )
+
+
+def _evidence(packages: Packages, damaged: Iterable[int]) -> tuple[Evidence, ...]:
+    fields = ("path", "problem", "recorded_bytes", "found_bytes")
+    return saw(packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
+
+
+def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int]) -> tuple[Fix, ...]:
+    packages = installation.packages
+    sites = tuple({f"{package.folder}/" for package in packages.nvidia})
     ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
-    again = installation.reinstall(ours)
+    again = installation.reinstall([*ours, *(packages.damaged[place].package for place in damaged)])
     if again is not None:
-        return (Fix(text="See whether the disk is full", command="df -h", kind="look"), again)
-    folder = (corrupt[0].library.path or "").rpartition("/")[0]
+        return (again, _SEE_DISK)
+    folder = (corrupt[0].library.path or "").rpartition("/")[0] if corrupt else ""
     return (
-        Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again"),
-        installation.cuda_libraries(),
+        Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again")
+        if folder
+        else Fix(text="Install it again from where it came: it is no package of the package index"),
+        *([installation.cuda_libraries()] if corrupt else []),
     )

@@ -49,12 +49,20 @@ class Conflict(msgspec.Struct, frozen=True):
     own_folder: str  # of pip's
     own_version: str | None
     unfit: bool  # known not to work, rather than merely other
+    incomplete: bool  # cuDNN without the parts that it opens beside itself
+
+    @property
+    def described(self) -> str:
+        """What is known of the copy that wins."""
+        version = self.library.version or "of another version"
+        return f"{version}, without its parts," if self.incomplete else version
 
 
 @rule(
     severity=Severity.WARNING,
     scope=Scope.ENVIRONMENT,
     explains=(
+        "cudnn-missing",
         "cudnn-version-mismatch",
         "library-corrupt",
         "cudnn-init-failed",
@@ -87,7 +95,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         f"libraries[{conflict.place}].{name}" for conflict in conflicts for name in ("path", "source", "version", "elsewhere")
     )
     return Finding(
-        summary=f"{by} puts {worst.library.soname} {worst.library.version or 'of another version'} of {worst.folder}{more} before"
+        summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
         evidence=saw(libraries, *evidence, "library_path"),
         fix=(_fix(conflicts, libraries),),
@@ -105,12 +113,13 @@ def _conflict(place: int, packages: Packages, faults: LibraryFaults) -> Conflict
     own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
     refused = any(fault.place == place and fault.kind == "unfit" for fault in faults.required)
     same = library.version is None or _same(library.version, wheel.version)
-    if own is None or not (refused or library.problem or not same):
+    incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
+    if own is None or not (refused or library.problem or incomplete or not same):
         return None
     if not library.required and not refused:
         return None  # another NCCL is often put first on purpose
-    unfit = refused or bool(library.problem) or _too_old_cudnn(library, faults.libraries.tensorflow)
-    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit)
+    unfit = refused or bool(library.problem) or incomplete or _too_old_cudnn(library, faults.libraries.tensorflow)
+    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit, incomplete)
 
 
 def _folder(path: str) -> str:

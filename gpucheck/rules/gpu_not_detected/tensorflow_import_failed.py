@@ -51,11 +51,13 @@ from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.compat import tensorflow as releases
+from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.rules.gpu_not_detected._own_files import own_file
+from gpucheck.rules.gpu_not_detected._before_import import Obstacle, foreseen, lacking
+from gpucheck.rules.gpu_not_detected._own_files import Cause, own_file
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -82,18 +84,43 @@ _NAMES = (
     tensorflow=True,
 )
 def check(
-    tensorflow: TensorFlow, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
+    tensorflow: TensorFlow | None, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
 ) -> Finding | Skip | None:
-    """An exception, or an end of the process before the import was done; of Keras, where a file of the user's own is why."""
+    """An exception, or an end of the process before the import was done; of Keras, where a file or package is known to be why."""
     keras = backend.keras
-    if tensorflow.imported and keras is not None and backend.other is None and (cause := own_file(keras)):
-        return Finding(summary=f"Keras can't be imported: {cause.words}.", evidence=cause.evidence, fix=cause.fix)
+    if tensorflow is None:
+        return _not_tried(build, backend)
+    if tensorflow.imported and keras is not None and backend.other is None:
+        cause = own_file(keras) or (lacking(build.installation) if keras.imported is False else None)
+        return _failed_for("Keras", cause) if cause else None
     if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
         return None  # TensorFlow imports Keras: what Keras refuses is keras-backend-mismatch
     ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
     if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
         return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
     return _failed(build.installation, tensorflow, ending, outcomes)
+
+
+def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip | None:
+    """What can be seen without an import."""
+    if build.absent or backend.other is not None:
+        return None
+    if obstacle := foreseen(build.installation):
+        version = build.packages.tensorflow.version if build.packages.tensorflow else ""
+        return _failed_for(f"TensorFlow {version}".rstrip(), obstacle)
+    obstacle = lacking(build.installation)
+    return _failed_for("Keras", obstacle) if obstacle else Skip("TensorFlow was not imported")
+
+
+def _failed_for(name: str, cause: Obstacle | Cause) -> Finding:
+    sure = isinstance(cause, Cause) or cause.sure
+    fails = "can't be imported" if sure else "may not work"
+    return Finding(
+        summary=f"{name} {fails}: {cause.words}.",
+        evidence=cause.evidence,
+        fix=cause.fix,
+        severity=None if sure else Severity.WARNING,
+    )
 
 
 def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
@@ -140,16 +167,18 @@ def _short(error: str) -> str:
 
 
 def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
+    if missing := lacking(installation):
+        return missing.fix
+    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look")
     release = releases.release(version)
     wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
-    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look")
-    if wanted:
-        install = Fix(
-            text=f"Install the {package} that TensorFlow {version} asks for", command=installation.pip(f"{package}{wanted}")
-        )
-        return (install, see)
-    pin = f"tensorflow=={version}" if version and "+" not in version else "tensorflow"
-    return (see, Fix(text="Install TensorFlow again", command=installation.pip("--force-reinstall", pin)))
+    installed = next((one.version for one in installation.packages.others if one.name == package), None)
+    if wanted and (installed is None or not versions.satisfies(installed, wanted)):
+        text = f"Install the {package} that TensorFlow {version} asks for"
+        return (Fix(text=text, command=installation.pip(f"{package}{wanted}")), see)
+    own = installation.packages.tensorflow
+    again = installation.reinstall([package]) or installation.reinstall([own.name if own else None])
+    return (again or Fix(text="Install TensorFlow again", command=installation.pip("--force-reinstall", "tensorflow")), see)
 
 
 def _signal_fixes(installation: Installation, version: str, signal: str) -> tuple[Fix, ...]:
@@ -170,4 +199,4 @@ def _signal_fixes(installation: Installation, version: str, signal: str) -> tupl
             ),
         )
     room = (Fix(text="See whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
-    return (*room, *reversed(_fixes(installation, version, "")))
+    return (*_fixes(installation, version, ""), *room)

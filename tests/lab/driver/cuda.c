@@ -18,8 +18,8 @@ static int usable(int index)
     return !gpu_number(index, "lost", 0) && gpu_number(index, "compute_mode", 0) != 2 && !emptied;
 }
 
-/* The first entry that names no GPU ends the list, as the driver's documentation says. */
-static void choose_visible(void)
+/* The first entry that names no GPU ends the list, as the driver's documentation says. Returns 0 where one is named twice. */
+static int choose_visible(void)
 {
     const char *wanted = getenv("CUDA_VISIBLE_DEVICES");
     char list[TEXT], *item, *state = NULL;
@@ -28,7 +28,7 @@ static void choose_visible(void)
         for (int i = 0; i < gpus_present(); i++)
             if (usable(i))
                 visible[visible_count++] = i;
-        return;
+        return 1;
     }
     snprintf(list, sizeof list, "%s", wanted);
     for (item = strtok_r(list, ",", &state); item && visible_count < MAX_GPUS; item = strtok_r(NULL, ",", &state)) {
@@ -42,8 +42,12 @@ static void choose_visible(void)
         }
         if (found < 0 || !usable(found))
             break;
+        for (int i = 0; i < visible_count; i++)
+            if (visible[i] == found)
+                return 0;
         visible[visible_count++] = found;
     }
+    return 1;
 }
 
 static int refusal(const char *function)
@@ -70,7 +74,8 @@ int cuInit(unsigned flags)
         return code ? code : INVALID_VALUE;
     if (order && *order && strcmp(order, "FASTEST_FIRST") && strcmp(order, "PCI_BUS_ID"))
         return INVALID_DEVICE; /* as an H200's driver 580 answers */
-    choose_visible();
+    if (!choose_visible())
+        return INVALID_DEVICE;
     if (!visible_count)
         return NO_DEVICE;
     initialised = 1;
