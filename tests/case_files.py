@@ -1,4 +1,5 @@
 """Files of cases: what is given, and below it the lines that must come out. `rule_cases` and `probe_cases` say what the lines mean.
+`table` reads tables of plain values.
 
 [A title says what the cases have in common]
 # Why this is so, in a sentence.
@@ -8,9 +9,13 @@ given for this case
 -> what must come out
 """
 
+import ast
+import itertools
 import re
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 CASES = Path(__file__).parent / "cases"
 
@@ -56,3 +61,21 @@ def check(path, cases, outcome, update):
     for case in reversed(list(cases)):
         lines[case.first : case.first + len(case.expected)] = outcome(case)
     path.write_text("\n".join(lines) + "\n")
+
+
+def table(test):
+    """Run a test with each row of its table in cases/tables/FOLDER.txt, whose title names the test and its arguments."""
+    file = Path(test.__code__.co_filename).relative_to(CASES.parent)
+    lines = (CASES / "tables" / f"{file.parent.name or 'tests'}.txt").read_text(encoding="utf-8").split("\n")
+    (start,) = (place for place, line in enumerate(lines) if line.startswith(f"[{file.stem}.{test.__name__}: "))
+    names = re.split(", | -> ", lines[start].strip("[]").partition(": ")[2])
+    own = itertools.takewhile(lambda line: not line.startswith("[test_"), lines[start + 1 :])
+    rows = [values(line) for line in own if line and not line.startswith("#")]
+    assert rows
+    return pytest.mark.parametrize(names, rows)(test)
+
+
+def values(row):
+    """The values of a row, as Python writes them: 'cpu', (1, 2) -> None"""
+    given, arrow, wanted = row.rpartition(" -> ")
+    return ast.literal_eval(f"({given}{arrow and ', '}{wanted},)")

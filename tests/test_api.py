@@ -6,6 +6,7 @@ import time
 
 import html5lib
 import pytest
+from case_files import table
 from fakes import facts, machine, readings
 
 import gpucheck
@@ -40,14 +41,7 @@ def test_a_cpu_is_enough_for_no_gpu():
     assert gpucheck.require(gpus=0).verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(
-    ("gpus", "memory_gib", "problem"),
-    [
-        (1, 100, None),
-        (2, 0, "2 GPUs are required, and CUDA offers this process 1"),
-        (1, 200, "200 GiB per GPU are required, and NVIDIA H200 has 139.8"),
-    ],
-)
+@table
 def test_what_is_required(gpus, memory_gib, problem):
     assert api.unready(recorded(), gpus, memory_gib) == problem
 

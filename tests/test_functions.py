@@ -7,6 +7,7 @@
 import importlib
 import json
 import pathlib
+import re
 
 import msgspec
 
@@ -47,3 +48,13 @@ def test_functions_make_of_their_arguments_what_the_tables_say():
         if result != expected:
             wrong.append((number, function.__name__, result, expected))
     assert wrong == []
+
+
+def test_every_table_is_one_of_a_test():
+    here = pathlib.Path(__file__).parent
+    for file in (here / "cases" / "tables").iterdir():
+        folder = here if file.stem == "tests" else here / file.stem
+        for module, test in re.findall(r"^\[(test_\w+)\.(test_\w+): ", file.read_text(encoding="utf-8"), re.MULTILINE):
+            source = (folder / f"{module}.py").read_text(encoding="utf-8")
+            assert "@table\n" in source, (file.name, module)
+            assert f"def {test}(" in source, (file.name, module, test)

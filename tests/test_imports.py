@@ -2,6 +2,7 @@
 
 import ast
 import pathlib
+import re
 
 import gpucheck
 
@@ -9,137 +10,17 @@ ROOT = pathlib.Path(gpucheck.__file__).parent
 HEAVY = {"tensorflow", "keras", "numpy", "pynvml", "jax", "torch"}
 LOOKING = {"os", "io", "pathlib", "subprocess", "socket", "time", "random", "shutil", "glob", "platform", "psutil", "ctypes"}
 
-# folder or file -> (what of ours it may import, what of the world it must not)
-MAY_IMPORT = {
-    "model": (("model",), LOOKING),  # only the nouns
-    "expectations": (
-        ("model", "engine.facts", "engine.plugin", "engine.suggestion", "compat", "probes", "expectations"),
-        LOOKING,
-    ),
-    "engine": (
-        ("model", "engine", "host", "ulimits", "probes", "compat", "expectations", "logs", "advice", "files.read"),
-        LOOKING - {"time", "os"},
-    ),
-    "compat": (("compat",), LOOKING),
-    "host": (
-        (
-            "model",
-            "ulimits",
-            "host",
-            "files.bounded",
-            "files.ownership",
-            "child.interpreter",
-            "child.messages",
-            "child.runtime",
-            "shadowing",
-        ),
-        set(),
-    ),
-    "probes": (
-        ("model", "engine.plugin", "host", "child.messages", "strategies", "compat", "probes", "processes", "cluster", "logs"),
-        LOOKING - {"time"},
-    ),
-    "processes": (("model", "host", "child.messages", "compat", "probes", "processes"), LOOKING),
-    "cluster": (("model", "host", "child.messages", "cluster", "probes", "processes"), LOOKING - {"time"}),
-    "logs": (("model", "engine.plugin", "logs", "probes", "processes.last_words", "compat", "advice"), LOOKING),
-    "combiners": (
-        ("model", "engine.plugin", "compat", "probes", "advice", "combiners", "logs", "expectations", "setup"),
-        LOOKING,
-    ),
-    "advice": (("model", "logs.events", "compat", "probes", "advice"), LOOKING),
-    "rules": (
-        (
-            "model",
-            "engine.plugin",
-            "compat",
-            "probes",
-            "processes.last_words",
-            "combiners",
-            "advice",
-            "rules",
-            "expectations",
-            "logs.events",
-        ),
-        LOOKING,
-    ),
-    "reports": (
-        ("model", "logs.events", "engine.plugin", "engine.manual", "probes", "reports", "compat", "expectations"),
-        LOOKING - {"time"},
-    ),
-    "strategies": (("strategies",), {"subprocess", "socket", "psutil", "ctypes"}),
-    "experiments": (("child", "experiments", "strategies"), {"subprocess", "socket", "psutil", "msgspec"}),
-    "child": (("child", "strategies", "experiments", "shadowing"), {"psutil", "msgspec", "click", "rich"}),
-    "api.py": (("model", "host.local", "engine.pipeline", "probes.cuda", "reports"), LOOKING - {"time"}),
-    "redact": (("model", "probes.environment", "probes.limits", "redact"), LOOKING),
-    "files": (("files", "advice.shells"), {"subprocess", "socket"}),
-    "lint": (("model", "engine.plugin", "engine.manual", "files.bounded", "lint", "reports"), LOOKING - {"os", "io"}),
-    "shadowing.py": ((), {"subprocess", "socket"}),
-    "ulimits.py": ((), {"subprocess", "socket"}),
-    "launch": (("model", "probes.environment", "files"), {"socket"}),
-    "repair": (
-        ("model", "advice.shells", "repair", "files"),
-        {"subprocess", "socket"},
-    ),
-    "setup": (
-        (
-            "model",
-            "compat",
-            "setup",
-            "host",
-            "probes",
-            "combiners.gpu_presence",
-            "engine.facts",
-            "engine.observation",
-            "engine.plugin",
-            "advice.shells",
-            "files.bounded",
-            "files.ownership",
-            "repair.install",
-        ),
-        {"subprocess", "socket"},
-    ),
-    "bench": (
-        (
-            "model",
-            "host",
-            "child.messages",
-            "child.smoke.shares",
-            "strategies",
-            "probes",
-            "processes",
-            "compat",
-            "bench",
-            "reports",
-        ),
-        LOOKING - {"io", "time"},
-    ),
-    "cli": (
-        (
-            "expectations",
-            "model",
-            "engine",
-            "cli",
-            "ulimits",
-            "shadowing",
-            "host",
-            "processes.frameworks",
-            "strategies",
-            "probes.interpreter",
-            "probes.limits",
-            "reports",
-            "files",
-            "redact",
-            "lint",
-            "launch",
-            "repair",
-            "advice.shells",
-            "bench",
-            "setup",
-            "compat",
-        ),
-        {"subprocess", "socket"},
-    ),
-}
+
+def table():
+    """Of each folder or file in tests/cases/imports.txt: what of ours it may import, and what of the world it must not."""
+    for line in (pathlib.Path(__file__).parent / "cases" / "imports.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, ours, others = (part.split() for part in re.split("[:|]", line))
+            looking, _, allowed = " ".join(others).partition(" but ")
+            yield name[0], (ours, LOOKING - set(allowed.split()) if looking == "looking" else set(others))
+
+
+MAY_IMPORT = dict(table())
 FILES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
 
 

@@ -5,6 +5,7 @@ import json
 import jsonschema
 import msgspec
 import pytest
+from case_files import table
 from fakes import MACHINES
 from reports.builders import report
 from reports.cases import CASES
@@ -47,18 +48,7 @@ def test_every_probe_is_typed():
         assert described["description"], name
 
 
-@pytest.mark.parametrize(
-    ("path", "wrong"),
-    [
-        (("verdict",), "fine"),
-        (("exit_code",), "0"),
-        (("facts", "driver", "version"), 580),
-        (("facts", "gpus", "gpus", 0, "memory_total_bytes"), "much"),
-        (("facts", "training", "runs", 0, "status"), None),
-        (("findings", 0, "severity"), "fatal"),
-        (("outcomes", 0, "status"), "unsure"),
-    ],
-)
+@table
 def test_wrong_values_are_invalid(path, wrong):
     document = written(CASES["fail-cusolver"]())
     place = document

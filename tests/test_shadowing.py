@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import table
 
 import gpucheck
 
@@ -37,18 +38,7 @@ def found(folder, program, **env):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.parametrize(
-    ("module", "body", "program"),
-    [
-        ("random", "print('hello')", "import random; random.Random"),
-        ("random", "raise RuntimeError", "import random"),
-        ("random", "x = (", "import random"),
-        ("ctypes", "", "import ctypes; ctypes.CDLL"),
-        ("random", "", "import random; raise ValueError('of which no name is told')"),
-        ("msgspec", "", "import msgspec; msgspec.Struct"),
-        ("msgspec", "raise KeyError('x')", "import msgspec"),
-    ],
-)
+@table
 def test_the_file_that_hides_a_module_is_found(tmp_path, module, body, program):
     (tmp_path / f"{module}.py").write_text(body)
     assert found(tmp_path, program) == {module: str(tmp_path / f"{module}.py")}
@@ -64,15 +54,7 @@ def test_a_package_and_pythonpath_are_looked_into(tmp_path):
     assert found(there, program, PYTHONPATH=str(tmp_path / "own")) == {"msgspec": str(package / "__init__.py")}
 
 
-@pytest.mark.parametrize(
-    ("module", "program"),
-    [
-        ("helper", "import helper; helper.missing"),  # hides nothing
-        ("random", "raise ValueError('random')"),  # was not imported
-        ("msgspec", "import msgspec; raise ValueError('protobuf')"),  # may be a checkout, and has no part in it
-        ("sitecustomize", "import sitecustomize; sitecustomize.missing"),
-    ],
-)
+@table
 def test_a_file_that_is_not_in_the_way_is_not(tmp_path, module, program):
     (tmp_path / f"{module}.py").write_text("")
     assert found(tmp_path, program) == {}

@@ -22,6 +22,9 @@ AREAS = {
     "rules": ["gpucheck/rules/**/*.py", "gpucheck/combiners/**/*.py"],
     "engine": ["gpucheck/engine/verdict.py", "gpucheck/engine/pipeline.py", "gpucheck/verdict.py", "gpucheck/pipeline.py"],
     "logs": ["gpucheck/logs/**/*.py"],
+    "lint": ["gpucheck/lint/**/*.py"],
+    "launch": ["gpucheck/launch/**/*.py", "gpucheck/passes.py", "gpucheck/handover.py"],
+    "cli": ["gpucheck/cli/**/*.py"],
 }
 COMPARISONS: dict[type, type] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -118,7 +121,7 @@ def mutated(text: str, mutant: Mutant) -> str:
 
 def passes(root: pathlib.Path, tests: list[str]) -> bool:
     """Whether the tests pass in the copy."""
-    argv = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not tensorflow", *tests]
+    argv = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not tensorflow and not slow", *tests]
     env = {**os.environ, "PYTHONPATH": str(root)}
     try:
         return subprocess.run(argv, cwd=root, env=env, capture_output=True, timeout=900, check=False).returncode == 0

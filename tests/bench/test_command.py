@@ -14,19 +14,7 @@ import pytest
 from leftovers import VARIABLE, leftovers, leftovers_after
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
-ENDLESS = [
-    "--allow-cpu",
-    "--strategy",
-    "one_device",
-    "--batch-size",
-    "4",
-    "--batch-size",
-    "5",
-    "--steps",
-    "1000000",
-    "--format",
-    "json",
-]
+ENDLESS = ["--allow-cpu", "--strategy=one_device", "--batch-size=4", "--batch-size=5", "--steps=1000000", "--format=json"]
 
 
 def gpucheck(*args, **options):

@@ -4,7 +4,7 @@ import importlib.util
 import os
 
 import pytest
-from case_files import CASES
+from case_files import CASES, table
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
@@ -70,13 +70,7 @@ def test_replicas_that_differ_are_no_proof(tmp_path):
     assert [(run.status, run.reason) for run in proof.runs] == [("passed", None), ("failed", "the replicas' weights differ")]
 
 
-@pytest.mark.parametrize(
-    ("broken", "status", "reason"),
-    [
-        ("raise RuntimeError('no kernel')", "failed", "RuntimeError: no kernel"),
-        ("import os; os.kill(os.getpid(), 11)", "failed", "the training process was killed by SIGSEGV"),
-    ],
-)
+@table
 def test_a_training_that_breaks(tmp_path, broken, status, reason):
     _, _, proof = proven(fakes(tmp_path, broken=broken))
     first = proof.runs[0]
@@ -90,13 +84,7 @@ def test_a_training_that_hangs_runs_out_of_time(tmp_path):
     assert proof.ending == "timed out"
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
-        ("raise ImportError('no jaxlib')", "no jaxlib"),
-        ("import os; os.kill(os.getpid(), 11)", "killed by SIGSEGV"),
-    ],
-)
+@table
 def test_a_jax_that_does_not_import(tmp_path, text, error):
     seen, spoken, proof = proven(fakes(tmp_path, jax=text))
     assert (seen.imported, seen.error, seen.devices) == (False, error, None)

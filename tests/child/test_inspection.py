@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import table
 
 from gpucheck.child import inspection
 
@@ -32,18 +33,7 @@ def test_what_an_import_leaves_is_never_searched_again(fails):
     assert done.stdout.strip() == ("libcudart.so.12" if fails else "")
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[]", "it holds [] and no object of settings"),
-        ("null", "it holds null and no object of settings"),
-        ('{"floatx": "float13"}', 'floatx is "float13" and not one of float32, float16, float64'),
-        ('{"epsilon": 1}', "epsilon is 1 and not a number with a decimal point"),
-        ('{"image_data_format": ["x"]}', 'image_data_format is ["x"] and not one of channels_last, channels_first'),
-        ("{", None),  # Keras takes what is no JSON for nothing
-        ('{"floatx": "float16", "epsilon": 1e-3, "backend": "jax"}', None),
-    ],
-)
+@table
 def test_settings_that_end_the_import_of_keras_are_told(tmp_path, monkeypatch, text, words):
     monkeypatch.setenv("KERAS_HOME", str(tmp_path))
     file = tmp_path / "keras.json"

@@ -1,5 +1,7 @@
 """What is trained on which machine, with TensorFlow and with another backend of Keras."""
 
+from case_files import table
+
 from gpucheck.child import backend as child_backend
 from gpucheck.child.messages.frameworks import BackendTask
 from gpucheck.child.plan import groups, plan, usable
@@ -14,47 +16,17 @@ class TestTensorFlow:
         jobs = plan(list(devices), level, tuple(wanted), every)
         return [(job.strategy, job.devices, job.precision) for job in jobs if not job.skip]
 
-    def test_every_gpu_alone_and_all_together(self):
-        assert self.runs(["CPU:0", "GPU:0", "GPU:1"]) == [
-            ("one_device", ("GPU:0",), "float32"),
-            ("one_device", ("GPU:1",), "float32"),
-            ("mirrored", ("GPU:0", "GPU:1"), "float32"),
-        ]
-
-    def test_the_cpu_only_where_it_is_all_there_is(self):
-        assert self.runs(["CPU:0", "CPU:1"]) == [
-            ("one_device", ("CPU:0",), "float32"),
-            ("mirrored", ("CPU:0", "CPU:1"), "float32"),
-        ]
-
-    def test_a_tpu_is_one_more_strategy(self):
-        assert ("tpu", ("TPU:0", "TPU:1"), "float32") in self.runs(["CPU:0", "TPU:0", "TPU:1"])
-
-    def test_full_adds_precisions_and_compilation(self):
-        precisions = [
-            precision for strategy, _, precision in self.runs(["CPU:0", "GPU:0"], level=Level.FULL) if strategy == "one_device"
-        ]
-        assert precisions == ["float32", "float32", "mixed_float16", "mixed_bfloat16", "float32"]
-
-    def test_full_mirrors_1_2_4_and_all(self):
-        cpus = [f"CPU:{number}" for number in range(8)]
-        mirrored = [len(devices) for strategy, devices, _ in self.runs(cpus, level=Level.FULL) if strategy == "mirrored"]
-        assert mirrored == [1, 2, 4, 8]
-        mirrored = [devices for strategy, devices, _ in self.runs(cpus[:3], level=Level.FULL) if strategy == "mirrored"]
-        assert [len(devices) for devices in mirrored] == [1, 2, 3]
-
-    def test_logical_cpus_are_trained_on_request(self):
-        one = [devices for strategy, devices, _ in self.runs(["CPU:0", "CPU:1"], every=True) if strategy == "one_device"]
-        assert one == [("CPU:0",), ("CPU:1",)]
+    @table
+    def test_who_is_trained(self, devices, level, wanted, every, expected):
+        assert [
+            f"{job} {' '.join(used)} {precision}" for job, used, precision in self.runs(devices, level, wanted, every)
+        ] == expected
 
     def test_the_first_device_trains_alone_and_the_others_together(self):
         jobs = plan(["CPU:0", "GPU:0", "GPU:1", "GPU:2"], Level.FULL, ("one_device",))
         sizes = [[job.id.removeprefix("one_device ") for job in group] for group in groups(jobs)]
         assert sizes[:3] == [["GPU:0 float32"], ["GPU:1 float32", "GPU:2 float32"], ["CPU:0 float32"]]
         assert sorted(name for group in sizes for name in group) == sorted(job.id.removeprefix("one_device ") for job in jobs)
-
-    def test_only_what_was_asked_for(self):
-        assert self.runs(["CPU:0", "GPU:0"], wanted=["mirrored"]) == [("mirrored", ("GPU:0",), "float32")]
 
     def test_what_cannot_apply_says_why(self):
         (job,) = plan(["CPU:0"], 1, ("tpu",))

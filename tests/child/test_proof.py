@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from case_files import table
 
 from gpucheck.child.messages.training import JobResult, MeanLoss
 from gpucheck.child.smoke import proof
@@ -12,17 +13,7 @@ from gpucheck.child.smoke import proof
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())
 
 
-@pytest.mark.parametrize(
-    ("devices", "expected"),
-    [
-        (["GPU:0", "GPU:1"], True),
-        (["/job:worker/replica:0/task:0/device:GPU:0"], True),
-        (["CPU:0"], None),
-        (["/job:worker/replica:0/task:0/device:CPU:0"], None),
-        (["TPU:0"], None),
-        ([], None),
-    ],
-)
+@table
 def test_tf32_is_of_runs_on_gpus(devices, expected):
     made = result()
     proof.note_numerics(made, NETWORK, True, devices)

@@ -4,6 +4,7 @@ import sys
 import time
 
 import pytest
+from case_files import table
 from lab import fake_driver
 
 from gpucheck.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
@@ -40,13 +41,7 @@ def test_every_gpu_a_few_times_a_second(driver_host):
     assert began <= samples[0].seconds < samples[1].seconds <= time.monotonic()  # the clock of this process too
 
 
-@pytest.mark.parametrize(
-    ("lines", "expected"),
-    [
-        ({"nvmlDeviceGetCurrentClocksEventReasons": 13, "gpu.*.clock_event_reasons": 0x20}, (False, 0x20)),  # an older driver
-        ({"nvmlDeviceGetUtilizationRates": 15}, (True, None)),
-    ],
-)
+@table
 def test_what_a_gpu_does_not_say(driver_host, lines, expected):
     _, samples = sampled(driver_host({"gpus": 1, **lines}))
     assert (samples[0].gpus[0].lost, samples[0].gpus[0].clock_event_reasons) == expected

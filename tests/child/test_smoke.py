@@ -8,6 +8,7 @@ import sys
 
 import jsonschema
 import pytest
+from case_files import table
 from command import gpucheck, in_a_process
 
 from gpucheck.child.smoke import network
@@ -83,19 +84,7 @@ def fake_package(folder, name, text):
     return {**os.environ, "PYTHONPATH": str(folder)}
 
 
-@pytest.mark.parametrize(
-    ("text", "imported", "error"),
-    [
-        ("raise ImportError('libfoo.so.1: cannot open')", False, "libfoo.so.1: cannot open"),
-        ("import os; os.kill(os.getpid(), 11)", False, "killed by SIGSEGV"),
-        ("import os; os.kill(os.getpid(), 9)", False, "killed by SIGKILL"),
-        ("import os; os.abort()", False, "killed by SIGABRT"),
-        ("import os; os._exit(0)", False, "ended without a word"),
-        ("import sys; sys.exit(7)", False, "7"),
-        ("import os; os.write(1, b'\\xff garbage {' * 9); raise OSError('after garbage')", False, "after garbage"),
-        ("", False, "module 'tensorflow' has no attribute '__version__'"),
-    ],
-)
+@table
 def test_a_tensorflow_that_does_not_import(tmp_path, text, imported, error):
     env = fake_package(tmp_path, "tensorflow", text)
     with LocalHost(Request(timeout_seconds=60), env=env) as host:
@@ -143,13 +132,7 @@ def fake_keras(tmp_path, training_code):
     ) | {"PYTHONPATH": env["PYTHONPATH"]}
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "reason"),
-    [
-        ("raise RuntimeError('no kernel')", "failed", "RuntimeError: no kernel"),
-        ("import os; os.kill(os.getpid(), 11)", "failed", "the training process was killed by SIGSEGV"),
-    ],
-)
+@table
 def test_a_training_that_breaks(tmp_path, code, status, reason):
     with LocalHost(Request(timeout_seconds=60), env=fake_keras(tmp_path, code)) as host:
         first, *rest = training.read(host).runs

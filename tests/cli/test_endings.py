@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from case_files import table
 from leftovers import VARIABLE, leftovers, leftovers_after
 
 ROOT = str(pathlib.Path(__file__).parents[2])
@@ -137,20 +138,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(tmp_path):
 
 
 @posix
-@pytest.mark.parametrize(
-    ("args", "code"),
-    [
-        (["--quick"], 1),
-        (["--quick", "--allow-cpu"], 0),
-        (["--quick", "--allow-cpu", "--report", "json=c.json", "--format", "npd"], 0),
-        (["rules"], 0),
-        (["lint", "gone.py"], 2),
-        (["explain", "no-nvidia-gpu"], 0),
-        (["--help"], 0),
-        (["--version"], 0),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
-)
+@table
 def test_without_standard_output_the_exit_code_stands(tmp_path, args, code):
     done = shell(">&-", *args, cwd=tmp_path)
     assert done.returncode == code
@@ -174,14 +162,7 @@ def test_without_standard_input_there_is_nothing_to_read(args):
 
 
 @needs_full
-@pytest.mark.parametrize(
-    "args",
-    [
-        ["--quick"], ["rules"], ["lint", "."], ["explain", "no-nvidia-gpu"], ["config"], ["completion", "bash"], ["schema"],
-        ["env", "--apply-growth"], ["snapshot", "-", "--force", "--quick"], ["--help"], ["check", "--help"], ["rules", "--help"], ["--version"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
+@table
 def test_a_full_standard_output_is_one_line_and_no_verdict(tmp_path, args):
     done = shell("> /dev/full", *args, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (3, "gpucheck: cannot write to standard output: No space left on device\n")

@@ -1,4 +1,5 @@
 import pytest
+from case_files import table
 
 from gpucheck.compat import tensorflow, versions
 from gpucheck.compat.tensorflow import RELEASES, Release
@@ -51,10 +52,7 @@ def test_the_extra_starts_with_2_14() -> None:
     assert [entry.minor for entry in RELEASES.values() if not entry.and_cuda] == ["2.10", "2.11", "2.12", "2.13"]
 
 
-@pytest.mark.parametrize(
-    ("python", "minor"),
-    [("3.7", "2.10"), ("3.8.18", "2.13"), ("3.9", "2.20"), ("3.10", "2.21"), ("3.13.1", "2.21")],
-)
+@table
 def test_for_python_is_the_newest_that_supports_it(python: str, minor: str) -> None:
     found = tensorflow.for_python(python)
     assert found is not None

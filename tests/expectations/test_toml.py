@@ -4,6 +4,7 @@ import datetime
 import math
 
 import pytest
+from case_files import table
 
 from gpucheck.expectations import toml
 
@@ -31,25 +32,7 @@ x = 1
 '''
 
 
-@pytest.mark.parametrize(
-    ("path", "line"),
-    [
-        (("top",), 2),
-        (("quoted key",), 3),
-        (("many",), 4),
-        (("many", 2), 4),
-        (("text",), 8),
-        (("inline", "a", "b"), 12),
-        (("gpu", "names"), 14),
-        (("gpu", "names", "dotted", "key"), 15),
-        (("mute", 0, "code"), 17),
-        (("mute", 1, "code"), 19),
-        (("mute", 1, "more", "x"), 21),
-        (("mute", 1, "missing"), 18),
-        (("not", "a", "table"), None),
-        (("no",), None),
-    ],
-)
+@table
 def test_line_of_a_path(path, line):
     toml.load(DOCUMENT, "x")
     assert toml.line(DOCUMENT, path) == line

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from case_files import table
 
 from gpucheck.files.write import OutputFile
 
@@ -174,18 +175,7 @@ def test_a_pipe_whose_reader_stops_ends_with_the_run(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        'ln -s /proc/self/fd/1 out; "$@" --output out > copy',
-        '"$@" --output /dev/stdout | cat > copy',
-        '"$@" --output >(cat > copy); for n in 1 2 3 4 5 6 7 8 9 10; do [ -s copy ] && break; sleep 0.2; done; sleep 0.2',
-        'ln -s /dev/fd/2 out; "$@" --report json=out 2> copy > /dev/null',
-        'exec 7> copy; "$@" --output /dev/fd/7',
-        'ln -s /proc/self/fd/1 out; ln -s out link; "$@" --output link > copy',
-    ],
-    ids=["stdout file", "stdout pipe", "process substitution", "stderr", "descriptor", "link to a link"],
-)
+@table
 def test_what_is_open_already_is_written_to(tmp_path, line):
     """Through links of our own like /dev/stdout, which a mistake would replace, where root runs this."""
     done = sh(line, tmp_path)

@@ -8,8 +8,10 @@ import tracemalloc
 from dataclasses import replace
 
 import pytest
+from case_files import table
 
 from gpucheck.child.messages import Done, Stage, Task, fields_of
+from gpucheck.child.messages.benchmark import BenchJob, Configuration
 from gpucheck.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
 from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
 from gpucheck.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
@@ -56,18 +58,7 @@ def test_messages_arrive_while_the_child_works(child):
     assert one.end()[:3] == (True, "finished", None)
 
 
-@pytest.mark.parametrize(
-    ("code", "limit", "how", "stage"),
-    [
-        ("begin('gpu', '3'); os.kill(os.getpid(), 11)", 20.0, "killed by SIGSEGV", "gpu 3"),
-        ("begin('init'); time.sleep(600)", 1.0, "timed out", "init"),
-        ("begin('train', 'a'); begin('train', 'a', 'steps')", 20.0, "ended without a word", "train a: steps"),
-        ("begin('train', 'a', 'steps'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "train a: steps"),
-        ("begin('mapped', '', 'x'); end('LibrariesMapped', {'paths': {}})", 20.0, "ended without a word", "None"),
-        ("end('Crashed', {'type': 'KeyError', 'message': 'x'})", 20.0, "KeyError: x", "None"),
-        ("end('Crashed', {'type': 'MemoryError', 'message': ''})", 20.0, "MemoryError", "None"),
-    ],
-)
+@table
 def test_an_ending_names_the_stage(child, code, limit, how, stage):
     one = child("end('DevicesListed', {'devices': []})\n" + code, limit)
     began = time.monotonic()
@@ -85,18 +76,7 @@ def test_what_is_no_report_is_passed_over(child):
     assert one.end()[:3] == (True, "finished", None)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ({"end": "GpuRead", "job": "0", "value": {"gpu": {"index": "none"}}}, "Expected `int`, got `str` - at `$.gpu.index`"),
-        ({"end": "GpuRead", "job": "0", "value": {}}, "missing required field `gpu`"),
-        ({"end": "GpuRead", "job": "0"}, "'value'"),
-        ({"end": "GpuRead", "job": 0, "value": {"gpu": {"index": 0}}}, "there is no message 'GpuRead'"),
-        ({"end": "N" * 999, "job": "", "value": {}}, "there is no message 'NNN"),
-        ({"begin": "a" * 9, "job": None, "step": ""}, "Expected `str`, got `null`"),
-        ({"end": ["Done"], "job": "", "value": None}, "there is no message"),
-    ],
-)
+@table
 def test_a_forged_report_is_a_clear_problem(child, line, words):
     began = time.monotonic()
     one = child(f"end('LibrariesMapped', {{'paths': {{}}}}); say(**{line!r}); end('Done'); time.sleep(600)")
@@ -130,6 +110,12 @@ def test_a_message_comes_as_it_was_sent(message):
     inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": fields_of(message)}).encode() + b"\n")
     assert inbox.problem is None
     assert inbox.message(type(message), "a") == message
+
+
+def test_what_a_child_is_asked_to_measure_comes_as_it_was_sent():
+    job = BenchJob(0, [Configuration("one_device", ("CPU:0",), "float32", False, 4)], "synthetic", 2, 1, 3, None, None)
+    received = BenchJob(**json.loads(json.dumps(fields_of(job))))
+    assert [configuration.id for configuration in received.configurations] == ["one_device on 1 CPU, float32, batch 4"]
 
 
 def test_a_child_that_was_never_started_says_why():

@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from case_files import table
 
 from gpucheck.child.messages.interpreter import InterpreterTask
 from gpucheck.host.local import LocalHost
@@ -119,13 +120,7 @@ def test_an_interpreter_that_a_file_keeps_from_answering(tmp_path, monkeypatch):
         assert host.interpreter().startswith(f"{tmp_path}/json.py hides Python's own module json: rename it")
 
 
-@pytest.mark.parametrize(
-    ("script", "problem"),
-    [
-        ('case "$*" in *version_info*) printf 2.7;; *) echo SyntaxError >&2; exit 1;; esac', "it is Python 2.7, and gpucheck"),
-        ("echo a; echo no such option >&2; exit 2", "exited with status 2: no such option"),
-    ],
-)
+@table
 def test_an_interpreter_that_is_too_old_or_none(tmp_path, script, problem):
     python = tmp_path / "python"
     python.write_text(f"#!/bin/sh\n{script}\n")

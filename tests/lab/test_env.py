@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import table
 from lab import machines
 from lab.environments import Environment
 
@@ -76,18 +77,7 @@ def test_one_line_with_the_one_folder_and_nothing_once_it_is_there(machine):
     assert growth.stdout == "true\n"
 
 
-@pytest.mark.parametrize(
-    ("env", "lines"),
-    [
-        ({"CUDA_VISIBLE_DEVICES": "-1"}, ["export LD_LIBRARY_PATH", "unset CUDA_VISIBLE_DEVICES"]),
-        ({"CUDA_DEVICE_ORDER": "FOO"}, ["export LD_LIBRARY_PATH", "export CUDA_DEVICE_ORDER=PCI_BUS_ID"]),
-        (
-            {"CUDA_DEVICE_ORDER": "FOO", "CUDA_VISIBLE_DEVICES": "7"},
-            ["export LD_LIBRARY_PATH", "export CUDA_DEVICE_ORDER=PCI_BUS_ID", "unset CUDA_VISIBLE_DEVICES"],
-        ),
-        ({"CUDA_VISIBLE_DEVICES": "0,9"}, ["export LD_LIBRARY_PATH", "# CUDA stops at the first name it does not know (0,9)"]),
-    ],
-)
+@table
 def test_variables_that_are_in_the_way(machine, env, lines):
     done = machine.run(machine.repaired(), **env)
     assert (done.returncode, done.stderr) == (0, "")

@@ -4,6 +4,7 @@ import os
 import sys
 
 import pytest
+from case_files import table
 
 from gpucheck.launch.exec_command import CannotStart, locate
 
@@ -30,17 +31,7 @@ def test_the_first_executable_on_the_path_wins(tmp_path, monkeypatch):
     assert os.path.samefile(locate("job", {"PATH": f":{path}"}), tmp_path / "d/job")  # an empty entry is the working folder
 
 
-@pytest.mark.parametrize(
-    ("word", "code", "why"),
-    [
-        ("job", 126, "job: permission denied"),
-        ("folder", 127, "folder: command not found"),
-        ("", 127, ": command not found"),
-        ("nothing", 127, "nothing: command not found"),
-        ("./nothing", 127, "./nothing: no such file"),
-        ("./folder", 126, "./folder: is a directory"),
-    ],
-)
+@table
 def test_what_a_shell_would_say(tmp_path, monkeypatch, word, code, why):
     program(tmp_path, "job", 0o644)
     (tmp_path / "folder").mkdir()

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 
 import nbformat
 import pytest
+from case_files import table
 from nbformat.v4 import new_code_cell, new_notebook
 
 import gpucheck
@@ -42,16 +43,7 @@ def test_findings_and_failures(tmp_path):
     assert lint([str(tmp_path / "c.py")], RULES).exit_code == 0
 
 
-@pytest.mark.parametrize(
-    ("unread", "found"),
-    [
-        ("x = (", [3]),
-        ("tf.ones(3", [3]),  # not known to be what starts the GPUs, but neither does it hide what does
-        ("tf = (", []),
-        ("set_memory_growth(", []),
-        ("def setup(gpus:", [3]),
-    ],
-)
+@table
 def test_the_cells_beside_one_that_cannot_be_read(tmp_path, unread, found):
     cells = ["import tensorflow as tf\ntf.zeros(3)", unread, LATE.partition("\n")[2].partition("\n")[2].format(SET)]
     path = tmp_path / "train.ipynb"
@@ -71,17 +63,7 @@ def test_a_magic_is_shown_where_it_stands(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("statement", "found"),
-    [
-        (SET, 1),
-        (f"{SET}  # gpucheck: ignore[memory-growth-set-late]", 0),
-        (f"{SET}  # gpucheck: ignore", 0),
-        (f"{SET}  # gpucheck: ignore[no-prefetch]", 1),
-        ("tf.config.experimental.set_memory_growth(\n        g,\n        True)  # gpucheck: ignore[memory-growth-set-late]", 0),
-        (f"{SET}; a = '# gpucheck: ignore'", 1),
-    ],
-)
+@table
 def test_silenced_lines(statement, found):
     assert len(lint_text(LATE.format(statement), RULES)) == found
 

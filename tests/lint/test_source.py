@@ -7,6 +7,7 @@ import sys
 
 import nbformat
 import pytest
+from case_files import table
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from gpucheck.expectations import toml
@@ -24,33 +25,14 @@ def write(folder, name, data):
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"a = 1\r\nb = 2\r\n", "a = 1\nb = 2\n"),
-        (b"a = 1\rb = 2\r", "a = 1\nb = 2\n"),
-        (b"\xef\xbb\xbfa = 1\n", "a = 1\n"),
-        ("a = 'ä'\n".encode("utf-16"), "a = 'ä'\n"),
-        (b"# -*- coding: latin-1 -*-\na = '\xe4'\n", "# -*- coding: latin-1 -*-\na = 'ä'\n"),
-        ("a = '模'\n".encode(), "a = '模'\n"),
-        (b"", ""),
-    ],
-)
+@table
 def test_encodings(tmp_path, data, text):
     program = source.read(write(tmp_path, "train.py", data))
     assert program == (text, (), (), text)
     source.parse(program.text)
 
 
-@pytest.mark.parametrize(
-    ("data", "message", "line"),
-    [
-        (b"a = 1\nb = '\xe4'\n", "not valid utf-8", 2),
-        (b"# coding: nonsense\n", "encoding", 1),
-        (b"\xef\xbb\xbf# coding: latin-1\n", "encoding", 1),
-        (b"a\0b", "null bytes", None),
-    ],
-)
+@table
 def test_unreadable_encodings(tmp_path, data, message, line):
     with pytest.raises(Unreadable, match=message) as caught:
         source.read(write(tmp_path, "train.py", data))
@@ -68,7 +50,7 @@ def test_missing_special_and_huge_files(tmp_path, monkeypatch):
         source.read(write(tmp_path, "large.py", "a = 1234567"))
 
 
-@pytest.mark.parametrize(("text", "line", "column"), [("a = 1\nb = (\n", 2, 5), ("def f(:\n", 1, 7), ("a = 'x\n", 1, 5)])
+@table
 def test_syntax_errors_have_a_place(text, line, column):
     with pytest.raises(Unreadable, match="syntax error") as caught:
         source.parse(text)
@@ -149,7 +131,7 @@ def test_a_notebook_in_python_2_is_not_read(tmp_path):
         source.read(notebook(tmp_path, "a = 1", "print a", "b = ("))
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b'{"nbformat": 4, "cells": 3}'])
+@table
 def test_no_notebook(tmp_path, data):
     with pytest.raises(Unreadable, match="not a notebook"):
         source.read(write(tmp_path, "a.ipynb", data))

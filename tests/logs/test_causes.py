@@ -1,6 +1,7 @@
 """How causes are named: rows of the table, what comes later, what follows from several lines, and what a text only states."""
 
 import pytest
+from case_files import table
 
 from gpucheck.engine.plugin import load_rules
 from gpucheck.logs import causes
@@ -11,8 +12,6 @@ from gpucheck.logs.events import Event, Kind
 from gpucheck.logs.reading import parse
 from gpucheck.probes.log import Log
 
-NO_DEVICE = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
-
 
 def event(kind, line=1, text="a line", **fields):
     return Event(kind=kind, line=line, text=text, fields=fields)
@@ -22,17 +21,7 @@ def log(*events):
     return Log(source="test", events=events, lines=len(events))
 
 
-@pytest.mark.parametrize(
-    ("template", "words"),
-    [
-        ("{process} hung", "python hung"),
-        ("{name|a program} hung", "a program hung"),
-        ("{name/process} hung", "python hung"),
-        ("{text}.", "It hung."),
-        ("the files {path*}", "the files a and b"),
-        ("a cache[ {path}] is full[ of {bytes}|, too]", "a cache a is full, too"),
-    ],
-)
+@table
 def test_a_sentence_has_the_fields_of_the_events(template, words):
     events = [event("x", text="It hung.", process="python", path="a"), event("x", path="b"), event("x", path="a")]
     assert sentence(template, events) == words
@@ -43,35 +32,15 @@ def test_a_sentence_needs_its_fields():
         sentence("{name} hung", [event("x")])
 
 
-@pytest.mark.parametrize(
-    ("match", "is_one"),
-    [
-        (Match("xid", code="79"), True),
-        (Match("xid", code="7"), False),
-        (Match("xid", code="31|79", device=""), True),
-        (Match("xid", code=".+", device=".+"), False),
-        (Match("xid", "fallen"), True),
-        (Match("xid", "row remapper"), False),
-        (Match("nvlink-down"), False),
-    ],
-)
-def test_a_match_asks_for_the_kind_the_fields_and_the_line(match, is_one):
-    assert match(event("xid", text="GPU has fallen off the bus", code="79")) is is_one
+@table
+def test_a_match_asks_for_the_kind_the_fields_and_the_line(match, fields, is_one):
+    assert Match(*match, **fields)(event("xid", text="GPU has fallen off the bus", code="79")) is is_one
 
 
-@pytest.mark.parametrize(
-    ("later", "after", "stands"),
-    [
-        (Later.NOTHING, event("training-progress", 2), True),
-        (Later.TRAINING, event("training-progress", 2), False),
-        (Later.TRAINING, event("gpu-created", 2), True),
-        (Later.GPU_USE, event("gpu-created", 2), False),
-        (Later.GPU_USE, event("training-progress", 2), True),
-    ],
-)
+@table
 def test_what_comes_later_withdraws_an_alarm(later, after, stands):
-    row = Row("a-code", "It hung.", Match("driver-hung"), later=later)
-    assert (row(Events(log(event("driver-hung"), after))) is not None) is stands
+    row = Row("a-code", "It hung.", Match("driver-hung"), later=Later[later])
+    assert (row(Events(log(event("driver-hung"), event(after, 2)))) is not None) is stands
 
 
 def test_a_row_cites_what_stands_beside_its_events():
@@ -112,17 +81,7 @@ def test_an_inference_is_made_once():
     assert (events.infer(infer), events.infer(infer), len(calls)) == (None, None, 1)
 
 
-@pytest.mark.parametrize(
-    ("lines", "code"),
-    [
-        ([NO_DEVICE], "devices-hidden"),
-        (["kernel driver does not appear to be running on this host (9f8e7d6c5b4a): absent", NO_DEVICE], "container-without-gpu"),
-        (["kernel driver does not appear to be running on this host (workstation-1): absent", NO_DEVICE], "no-nvidia-gpu"),
-        (["failed call to cuInit: UNKNOWN ERROR (303)", "kernel reported version is: 535.161.8"], "driver-library-missing"),
-        (["nvidia-smi: command not found"], "driver-missing"),
-        (["NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.", NO_DEVICE], None),
-    ],
-)
+@table
 def test_the_start_of_cuda_is_told_apart_by_other_lines(lines, code):
     failure = infer_startup_failure(Events(parse(lines, "test")))
     assert (failure and failure.code) == code

@@ -1,6 +1,6 @@
 """Lines that look bad and are not: each gives its reason, is counted, and is never an alarm."""
 
-import pytest
+from case_files import table
 from log_cases import FOLDER, read_toml
 
 from gpucheck.logs.reading import parse
@@ -65,14 +65,7 @@ def test_distinct_ones_are_kept_and_all_are_counted() -> None:
     assert [event.line for event in log.harmless] == sorted(event.line for event in log.harmless)
 
 
-@pytest.mark.parametrize(
-    "alarm",
-    [
-        "cudart_stub.cc:31] Could not find cuda drivers on your machine, GPU will not be used.",
-        "cuda_driver.cc:268] failed call to cuInit: UNKNOWN ERROR (303)",
-        "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0.",
-    ],
-)
+@table
 def test_going_on_takes_an_alarm_back(alarm: str) -> None:
     assert parse([alarm], "test").harmless == ()
     log = parse([alarm, "9/9 ━━━━ 1s 20ms/step - loss: 0.5"], "test")

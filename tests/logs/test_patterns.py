@@ -1,7 +1,7 @@
 import pathlib
 import re
 
-import pytest
+from case_files import table
 
 from gpucheck.logs.reading import patterns
 
@@ -27,18 +27,7 @@ def test_every_function_beside_the_patterns_makes_fields():
     assert unused == []
 
 
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("no attribute 'keras'", "no attribute 'keras'"),
-        ("'keras' is missing", "'keras' is missing"),
-        ("'a' and 'b'", "'a' and 'b'"),
-        ("cannot import `tf.x()`;", "cannot import `tf.x()`"),
-        ("'driver not loaded',", "driver not loaded"),
-        ("can't open it'", "can't open it"),
-        ('", "', None),
-    ],
-)
+@table
 def test_quotation_marks_stay_in_pairs(text, kept):
     found = patterns.named(re.match("(?P<message>.*)", text))
     assert found.get("message") == kept

@@ -1,6 +1,6 @@
 """What is shown of a log that nobody knows: the lines that look most like failures, the best first."""
 
-import pytest
+from case_files import table
 
 from gpucheck.logs.reading import parse
 from gpucheck.logs.reading.unknown_errors import MOST
@@ -38,22 +38,6 @@ def test_colours_are_gone() -> None:
     assert (event.kind, event.text) == ("suspect", "stack smashing detected: terminated error")
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "0 errors, 3 warnings",
-        "errors: 0",
-        "mean_squared_error: 0.0312",
-        "error rate: 0.02",
-        "tests passed without errors",
-        '  File "/opt/p/keras/src/utils/traceback_utils.py", line 122, in error_handler',
-        "    raise RuntimeError(",
-        "    except Exception as error:",
-        "E0000 00:00:1 1 cuda_dnn.cc:8579] Unable to register cuDNN factory: Attempting to register factory",
-        "Epoch 3/9",
-        "continue on error",
-        "DeprecationWarning: it will fail in a future version",
-    ],
-)
+@table
 def test_no_failure_is_no_suspect(line: str) -> None:
     assert parse([line], "test").suspects == ()

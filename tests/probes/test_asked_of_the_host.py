@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from case_files import table
 from fakes import FakeHost
 
 from gpucheck.model import Level, Request
@@ -15,19 +16,7 @@ STAT = {"/proc/stat": "cpu 1 2 3\nbtime 1772352000\n"}  # 2026-03-01 08:00 UTC
 LOST = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
 
 
-@pytest.mark.parametrize(
-    ("group", "mount", "files", "kills"),
-    [
-        ("0::/job\n", "/ /sys/fs/cgroup rw - cgroup2 cgroup2 rw", {"job/memory.events": "oom 2\noom_kill 1\n"}, 1),
-        (
-            "4:memory:/\n",
-            "/ /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
-            {"memory/memory.oom_control": "oom_kill 2\n"},
-            2,
-        ),
-        ("0::/\n", "/ /sys/fs/cgroup rw - cgroup2 cgroup2 rw", {}, 3),
-    ],
-)
+@table
 def test_kills_for_want_of_memory(group, mount, files, kills):
     tables = {"/proc/self/cgroup": group, "/proc/self/mountinfo": f"40 30 0:30 {mount}\n"}
     own = {f"{ROOT}/{path}": text for path, text in files.items()}

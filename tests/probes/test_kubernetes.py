@@ -9,6 +9,7 @@ import time
 
 import fake_kubernetes
 import pytest
+from case_files import table
 from fake_kubernetes import INDEX, JOBS, STATEFUL_SETS, job_pods, pod
 
 JOB = {"metadata": {"name": "train"}, "spec": {"parallelism": 3, "completions": 3, "completionMode": "Indexed"}}
@@ -120,19 +121,7 @@ class TestNotAllRun:
         assert ask_pods("train-0-x7f2k").number == 0
         assert api_server.listed == 2
 
-    @pytest.mark.parametrize(
-        ("second", "words"),
-        [
-            (
-                {"phase": "Pending", "unschedulable": True},
-                "worker 1: Pending (Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu) (kubectl",
-            ),
-            ({"phase": "Pending", "waiting": "ImagePullBackOff"}, "worker 1: Pending (ImagePullBackOff)"),
-            ({"phase": "Unknown"}, "worker 1: Unknown"),
-            ({"phase": "Succeeded"}, "worker 1: Succeeded"),
-            (None, "worker 1: has no pod"),
-        ],
-    )
+    @table
     def test_one_that_never_comes(self, api_server, ask_pods, second, words):
         api_server.pods = [job_pods(1)[0], job_pods(3)[2], *([job_pods(2, address="", **second)[1]] if second else [])]
         began = time.monotonic()

@@ -7,6 +7,7 @@ import time
 
 import fake_kubernetes
 import pytest
+from case_files import table
 from fake_kubernetes import SECRET, job_pods
 
 from gpucheck.child.messages.cluster import Account, KubernetesTask
@@ -110,17 +111,7 @@ class TestNoAnswer:
             assert "could not be asked: TLS fails (" in ask_pods("train-0", KUBERNETES_SERVICE_PORT=str(plain.server_address[1]))
             plain.shutdown()
 
-    @pytest.mark.parametrize(
-        ("name", "text", "words"),
-        [
-            ("token", None, "no service account token is mounted"),
-            ("token", "", "the token can't be read"),
-            ("token", "two\nlines", "the token can't be read"),
-            ("ca.crt", None, "ca.crt can't be read"),
-            ("ca.crt", "no certificate", "ca.crt can't be read"),
-            ("namespace", "no/namespace", "names no namespace"),
-        ],
-    )
+    @table
     def test_a_broken_folder(self, api_server, pki, pod_host, tmp_path, name, text, words):
         folder = fake_kubernetes.account(tmp_path, pki / "ca.crt")
         (folder / name).unlink() if text is None else (folder / name).write_text(text)
@@ -132,16 +123,7 @@ class TestNoAnswer:
                 "two" in child.log() or "two" in str(child.message(Account)) for _, child in host.children(KubernetesTask)
             )
 
-    @pytest.mark.parametrize(
-        ("env", "words"),
-        [
-            ({"KUBERNETES_SERVICE_PORT": "https"}, "KUBERNETES_SERVICE_PORT is no number: https"),
-            ({"KUBERNETES_SERVICE_HOST": "no such name"}, "its name is not known"),
-            ({"KUBERNETES_SERVICE_HOST": "a\nb"}, "its name is not known"),
-            ({"KUBERNETES_SERVICE_HOST": "nowhere.invalid"}, "its name is not known"),
-            ({"KUBERNETES_SERVICE_PORT": "99999"}, "could not be asked: "),
-        ],
-    )
+    @table
     def test_variables_of_no_use(self, ask_pods, env, words):
         assert words in ask_pods("train-0", **env)
 

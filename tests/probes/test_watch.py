@@ -7,6 +7,7 @@ import time
 
 import psutil
 import pytest
+from case_files import table
 
 from gpucheck.child.messages import Crashed, Stage
 from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
@@ -187,24 +188,11 @@ def test_out_of_time_is_no_hang():
     assert [fault[1:3] for fault in outcome(WAITS, WAITS, limits=limits)[0]] == [("late", "not done in time")] * 2
 
 
-@pytest.mark.parametrize(
-    ("answers", "how", "reason"),
-    [
-        (["refused"], "missing", "did not come (nobody listens on its address)"),
-        (["timed out"], "missing", "did not come (timed out)"),
-        ([reach.OTHER], "other program", reach.OTHER),
-        ([reach.MUTE], "no answer", reach.MUTE),
-        ([None], "apart", "came, and yet the cluster did not form"),
-        ([None, "refused"], "apart", None),  # it ended with its own limit
-        ([None, reach.MUTE], "no answer", None),  # it was stopped
-        ([reach.MUTE, "refused"], "no answer", None),  # it was stopped and ended with its own limit
-        ([reach.MUTE, None], "apart", None),  # it goes on
-        (["refused", reach.MUTE], "no answer", None),  # it starts to listen and hangs
-    ],
-)
+@table
 def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, reason):
-    given = iter(answers)
-    named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, answers[-1])})
+    said = [{"OTHER": reach.OTHER, "MUTE": reach.MUTE}.get(answer, answer) for answer in answers]
+    given = iter(said)
+    named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
     assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
     assert reason in (None, named[0][2])
     assert seconds > JOINED.whole  # longer than anybody may be quiet once the cluster stands

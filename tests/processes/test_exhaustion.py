@@ -1,6 +1,7 @@
 """An out-of-memory on purpose: what is concluded from how the child fared."""
 
 import pytest
+from case_files import table
 from experiments.page import differences
 from fakes import FakeChild, FakeHost
 
@@ -65,19 +66,7 @@ def test_caught_and_recovered():
     assert differences("out_of_memory", experiment.figures) == []
 
 
-@pytest.mark.parametrize(
-    ("stage", "how", "reason"),
-    [
-        ("exhaust", "killed by SIGKILL", "the process ended when it asked for more memory than there is: killed by SIGKILL"),
-        (
-            "recover",
-            "InternalError: cuDNN",
-            "the process ended when it trained again, after an out-of-memory that it had caught: InternalError: cuDNN",
-        ),
-        ("build", "exited with status 3", "the process ended before it asked for anything: exited with status 3"),
-        ("exhaust", "timed out", "the process hung when it asked for more memory than there is"),
-    ],
-)
+@table
 def test_a_child_that_does_not_live_through_it(stage, how, reason):
     assert judged(*up_to(stage), how=how, stage=stage) == ("failed", reason)
 
@@ -120,10 +109,7 @@ def test_another_loss_afterwards(loss):
     assert reason.endswith("after an out-of-memory that was caught, and 2.5 before")
 
 
-@pytest.mark.parametrize(
-    ("device", "split", "gpu"),
-    [("CPU:3", 0, None), ("GPU:3", 0, 3), ("GPU:3", 1, 3), ("GPU:3", 2, 1), ("GPU:1,GPU:2", 0, 1)],
-)
+@table
 def test_the_gpu_is_the_one_that_has_trained(device, split, gpu):
     runs = [run("GPU:0", "failed"), run(device)]
     _, asked = made(runs=runs, logical_devices=split)

@@ -4,6 +4,7 @@ import os
 import sys
 
 import pytest
+from case_files import table
 from fakes import FakeChild, FakeHost
 
 from gpucheck.child.messages.workers import WorkerTask
@@ -48,21 +49,7 @@ def test_only_of_a_child_that_crashed(how):
     assert of(CRASHED, how) == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("F0000 00:00:1.3    7 threadpool.cc:127] Check failed: a >= 1 (-3 vs. 1) ", "Check failed: a >= 1 (-3 vs. 1)"),
-        ("2024-05-01 12:00:00.123456: F tensorflow/core/x.cc:80] Check failed: a == b", "Check failed: a == b"),
-        *((line, line) for line in (
-            "terminate called after throwing an instance of 'std::system_error'",
-            "python: a.c:3: main: Assertion `x > 0' failed.",
-            "LLVM ERROR: Cannot select: 0x1",
-            "free(): invalid pointer",
-            "double free or corruption (!prev)",
-            "Fatal Python error: none_dealloc: deallocating None",
-        )),
-    ],
-)  # fmt: skip
+@table
 def test_who_says_why(line, why):
     ending = "Fatal Python error: Aborted\n\nCurrent thread 0x01 (most recent call first):\n  <no Python frame>\n"
     assert of(f"{line}\n{ending}") == (line.strip(),)

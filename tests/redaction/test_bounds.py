@@ -13,42 +13,18 @@ _SHORT = 1 << 10
 _LONG = 1 << 14  # 16 times as long: 16 times as much for a linear pattern, 256 times for a quadratic one
 _MOST = 64  # times as much, so that a busy machine changes nothing
 _TOO_SHORT = 0.02  # CPU seconds that say nothing
-_PARTS = (
-    "a",
-    "a.",
-    "a@",
-    "a-",
-    "A_",
-    "1.",
-    "1:",
-    "/a",
-    "://",
-    "a=",
-    "password: ",
-    "token",
-    "user ",
-    "GPU-0",
-    "0123456789abcdef",
-    "eyJ",
-    "\\",
-    '"',
-)
+_MARKS = ("a", "a.", "a@", "a-", "A_", "1.", "1:", "/a", "://", "a=", "\\", '"')
+_PARTS = (*_MARKS, "password: ", "token", "user ", "GPU-0", "0123456789abcdef", "eyJ")
+_OF_NAMES = ("PUBLIC", "NUMBERED", "SSH", "VERSIONED", "VERSION_BEFORE", "FOLDER_VARIABLES")  # or of a few letters before one
 
 
 def _patterns():
-    """Those that are searched for in whole texts; the others judge a short name or a few letters before one."""
+    """Those that are searched for in whole texts."""
     for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
         yield f"shape {number}", shape.regex
     for module in (shapes, pairs, names, hosts):
         for name, pattern in vars(module).items():
-            if isinstance(pattern, re.Pattern) and name not in (
-                "PUBLIC",
-                "NUMBERED",
-                "SSH",
-                "VERSIONED",
-                "VERSION_BEFORE",
-                "FOLDER_VARIABLES",
-            ):
+            if isinstance(pattern, re.Pattern) and name not in _OF_NAMES:
                 yield f"{module.__name__}.{name}", pattern
 
 

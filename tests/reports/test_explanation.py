@@ -1,6 +1,7 @@
 """The answer about a log: an exception that nothing explains is shown, whatever warnings stand beside it."""
 
 import pytest
+from case_files import table
 
 from gpucheck.engine.explain import explain
 from gpucheck.reports import explanation
@@ -16,18 +17,7 @@ def shown(text: str) -> str:
     return explanation.render(report, width=100, color=False, ascii=False, verbose=False)
 
 
-@pytest.mark.parametrize(
-    ("before", "code"),
-    [
-        (CUINIT, "no-nvidia-gpu"),
-        ("I cudart_stub.cc:32] Could not find cuda drivers on your machine, GPU will not be used.", "driver-missing"),
-        (
-            "W gpu_device.cc:2344] TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0."
-            " CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.",
-            "kernels-jit-compiled",
-        ),
-    ],
-)
+@table
 @pytest.mark.parametrize(
     "raised",
     [
@@ -56,17 +46,7 @@ def test_the_last_exception_is_shown_however_many_were_caught_before():
     assert "ZooError: the end" in shown("\n".join([CUINIT, *caught, "ZooError: the end"]))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        CUINIT,
-        f"{CUINIT}\n2 cannot be found, could not load cache",
-        # an error explains the end
-        'ResourceExhaustedError: OOM when allocating tensor with shape[64,512] device:GPU:0 by allocator GPU_0_bfc\nKeyError: "x"',
-        # the exception is what the warning rests on
-        "raise X\nRuntimeError: tensorflow.tpu: Your program is HIGHLY input-bound because 97.0% of the total step time",
-    ],
-)
+@table
 def test_nothing_is_added_to_what_is_known(text):
     assert HEADING not in shown(text)
 

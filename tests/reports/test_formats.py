@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import junitparser
 import msgspec
 import pytest
+from case_files import table
 from prometheus_client.parser import text_string_to_metric_families
 from reports.builders import others, report
 from reports.cases import CASES, SITUATIONS, cusolver, situation
@@ -142,15 +143,7 @@ def test_prometheus_labels_do_not_grow_without_bound():
     assert not any(name == "run_start_timestamp_seconds" for name, _ in odd)
 
 
-@pytest.mark.parametrize(
-    ("name", "silent"),
-    [
-        ("the child hangs in its import", {"tensorflow", "keras", "training"}),
-        ("the child crashes while it lists devices", {"tensorflow"}),
-        ("JAX hangs", {"backend"}),
-        ("an import that fails is an answer", set()),  # and so is a crash of what was trained
-    ],
-)
+@table
 def test_a_probe_whose_child_gave_no_answer_could_not_look(name, silent):
     values = {
         dict(labels)["probe"]: value
@@ -216,18 +209,9 @@ def test_json_of_what_json_has_no_form_for():
 # All of them
 
 
-@pytest.mark.parametrize(
-    ("verdict", "code", "codes"),
-    [
-        (Verdict.PASS, 0, {"default": 0, "nagios": 0, "npd": 0, "docker": 0}),
-        (Verdict.WARN, 0, {"default": 0, "nagios": 1, "npd": 0, "docker": 0}),
-        (Verdict.WARN, 1, {"default": 1, "nagios": 2, "npd": 1, "docker": 1}),  # --strict
-        (Verdict.FAIL, 1, {"default": 1, "nagios": 2, "npd": 1, "docker": 1}),
-        (Verdict.UNKNOWN, 3, {"default": 3, "nagios": 3, "npd": 2, "docker": 1}),
-    ],
-)
+@table
 def test_exit_codes(verdict, code, codes):
-    made = msgspec.structs.replace(CASES["pass-h200"](), verdict=verdict, exit_code=code)
+    made = msgspec.structs.replace(CASES["pass-h200"](), verdict=Verdict[verdict], exit_code=code)
     assert {style: exit_code(made, style) for style in EXIT_STYLES} == codes
     assert set(EXIT_STYLES["docker"].values()) == {0, 1}  # 2 is reserved
 

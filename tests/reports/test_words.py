@@ -2,7 +2,7 @@
 
 import re
 
-import pytest
+from case_files import table
 from reports.builders import PASSED, report
 
 from gpucheck.model import Evidence, Request
@@ -36,34 +36,14 @@ def test_one_run_has_one_name_in_every_format():
     assert "'multi_worker_mirrored 2 x CPU:0 float32 samples_per_second'" in texts["nagios"]
 
 
-@pytest.mark.parametrize(
-    ("fact", "field", "value", "text"),
-    [
-        ("driver", "version", "580.159.04", "driver version: 580.159.04"),
-        ("driver", "problem", None, "driver problem: unknown"),
-        ("driver", "gpu_count", 1, "driver GPU count: 1"),
-        ("gpus", "gpus[0].memory_total_bytes", 150754820096, "GPU 0 memory total: 140 GiB"),
-        ("gpus", "gpus[0].power_watts", 80.4, "GPU 0 power: 80.4 W"),
-        ("gpus", "gpus[0].ecc_enabled", True, "GPU 0 ECC enabled: yes"),
-        ("gpus", "gpus[0].clock_event_reasons", 64, "GPU 0 clock event reasons: 0x40"),
-        ("gpus", "gpus[0].compute_capability", [9, 0], "GPU 0 compute capability: 9.0"),
-        ("cuda", "devices[0].name", "NVIDIA H200", "CUDA device 0 name: NVIDIA H200"),
-        ("pci", "gpus", [], "PCI GPUs: none"),
-        ("pci", "gpus[0].kernel_driver", "vfio-pci", "PCI 0000:00:06.0 kernel driver: vfio-pci"),
-        ("libraries", "libraries[4].path", None, "libcusolver.so.11 path: not found by the loader"),
-        ("libraries", "cudnn_parts_missing", list("abcdefgh"), "libraries cuDNN parts missing: a, b, c, d, e, f, … (8 in all)"),
-        ("packages", "and_cuda[0].installed", None, "nvidia-cublas-cu12 installed: not installed"),
-        ("packages", "flavours", [Distribution(name="tf", version="1", folder="/x")], "packages flavours: tf"),
-        ("environment", "variables.CUDA_VISIBLE_DEVICES", "", 'CUDA_VISIBLE_DEVICES=""'),
-        ("environment", "variables.NVIDIA_VISIBLE_DEVICES", "0", 'NVIDIA_VISIBLE_DEVICES="0"'),
-        ("training", "runs[0].first_step_seconds", 4.44, "one_device on GPU:0 (float32) first step: 4.44 s"),
-        ("limits", "shared_memory_total_bytes", 67108864, "limits shared memory total: 64 MiB"),
-        ("wherever", "x[7].y", 3, "wherever x 7 y: 3"),
-        ("driver", "problem", "y" * 300, f"driver problem: {'y' * 159}…"),
-    ],
-)
+@table
 def test_evidence(fact, field, value, text):
     assert evidence(Evidence(fact=fact, field=field, value=value), MADE) == text
+
+
+def test_evidence_that_is_a_distribution():
+    installed = [Distribution(name="tf", version="1", folder="/x")]
+    assert evidence(Evidence(fact="packages", field="flavours", value=installed), MADE) == "packages flavours: tf"
 
 
 def test_evidence_leaves_out_site_packages_unless_verbose():

@@ -1,6 +1,7 @@
 """Machines that are more easily made by a program than by a list of changes."""
 
 import pytest
+from case_files import table
 from fakes import facts, machine
 from one_rule import changed, found, only_log, roots, status
 
@@ -89,45 +90,7 @@ def test_training_on_another_gpu_proves_nothing_for_this_one():
     assert any(fix.command and fix.command.startswith("export CUDA_VISIBLE_DEVICES=GPU-") for fix in finding.fix)
 
 
-def xid(code, text="NVRM: Xid"):
-    return ("xid", text, {"code": str(code), "device": "PCI:0000:3b:00"})
-
-
-FALLEN = ("gpu-lost", "NVRM: GPU 0000:3b:00.0: GPU has fallen off the bus.", {"message": "fallen off the bus"})
-INPUT = ("input-bound", "HIGHLY input-bound because 68.8% of the total", {"degree": "HIGHLY", "percent": "68.8"})
-
-
-@pytest.mark.parametrize(
-    ("event", "code", "severity", "words"),
-    [
-        (xid(79), "gpu-lost", None, "fallen off the bus (Xid 79)"),
-        (xid(119), "gpu-lost", None, "the GPU's firmware (GSP) did not answer (Xid 119)"),
-        (xid(48), "ecc-errors", None, "(Xid 48)"),
-        (xid(63), "ecc-errors", "warning", "(Xid 63)"),
-        (xid(149, "NETIR_LINK_EVT Fatal XC0"), "nvlink-down", "error", "(Xid 149)"),
-        (xid(13), "training-failed", "warning", "(Xid 13)"),
-        (xid(31), "training-failed", "warning", "(Xid 31)"),
-        (xid(43), "training-failed", "warning", "(Xid 43)"),
-        (xid(45), None, None, ""),
-        (xid(149, "NETIR_LINK_EVT Nonfatal XC0"), None, None, ""),
-        (FALLEN, "gpu-lost", None, "fallen off the bus"),
-        (("nvml-failed", "GPU is lost", {"code": "15"}), "gpu-lost", None, "GPU is lost"),
-        (("precision-unsupported", "", {"dtype": "mixed_float16"}), "precision-unsupported", "warning", "mixed_float16"),
-        (("cpu-fallback", "There are non-GPU devices"), "cpu-fallback", "warning", "There are non-GPU devices"),
-        (INPUT, "input-pipeline-bound", None, "68.8%"),
-        *(
-            (("tpu-failed", "a line", {"reason": reason}), f"tpu-{code}", None, "")
-            for reason, code in (
-                ("not-found", "not-found"),
-                ("busy", "busy"),
-                ("version", "version-mismatch"),
-                ("unreachable", "unreachable"),
-                ("runtime-missing", "runtime-missing"),
-                ("generation", "generation-unsupported"),
-            )
-        ),
-    ],
-)
+@table
 def test_the_cause_that_one_event_of_a_log_names(event, code, severity, words):
     causes_of_it = causes.judge(facts(only_log(event)).get(Log))
     assert list(causes_of_it) == [code] * (code is not None)

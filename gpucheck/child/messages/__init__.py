@@ -91,6 +91,10 @@ class Values:
                 setattr(self, field.name, value)
             if given:
                 raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
+            self.__post_init__()
+
+        def __post_init__(self):
+            """For a class whose fields come as JSON has them."""
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and fields_of(self) == fields_of(other)
