@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from lab import environments, fake_driver, machines
@@ -68,11 +68,11 @@ class Trial:
         self.wrapper: list[str] = []
         self.python: str | None = None  # None: the environment's; "": gpucheck's own
 
-    def own_environment(self, *, packages: bool = True) -> Environment:
+    def own_environment(self) -> Environment:
         """A variation of the environment, to be broken; it is the one examined. Made once."""
         if self.environment is not self.bench.environment:
             return self.environment
-        self.environment = self.bench.environment.copy(self.folder / "env", packages=packages)
+        self.environment = self.bench.environment.copy(self.folder / "env")
         self.env["LD_LIBRARY_PATH"] = self.environment.cusolver
         self.env["PATH"] = f"{self.environment.folder}/bin:{SYSTEM_PATH}"
         return self.environment
@@ -127,27 +127,44 @@ class Bench:
 
     def run(self, fault: Fault) -> Result:
         """Inject a fault, run the command, check what came of it, and clear up."""
+        try:
+            with self.injected(fault) as trial:
+                return self._run(fault, trial)
+        except Unavailable as error:
+            return Result("-", None, 0.0, (), {}, skipped=str(error))
+
+    @contextlib.contextmanager
+    def injected(self, fault: Fault) -> Iterator[Trial]:
+        """The machine with the fault, to run commands on. Raises Unavailable where it can't be made."""
+        if fault.machine is not None and self.no_machines:
+            raise Unavailable(self.no_machines)
+        if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
+            raise Unavailable("needs root: device files are made, or privileges given up")
         trial = self.trial()
         try:
-            if fault.machine is not None and self.no_machines:
-                raise Unavailable(self.no_machines)
-            if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
-                raise Unavailable("needs root: device files are made, or privileges given up")
             for step in fault.build:
                 step(trial)
             trial.set_variables(fault.env)
-            return self._run(fault, trial)
-        except Unavailable as error:
-            return Result("-", None, 0.0, (), {}, skipped=str(error))
+            yield trial
         finally:
             with contextlib.suppress(OSError):
                 shutil.rmtree(trial.folder)
 
     def command(self, trial: Trial, *args: str) -> list[str]:
-        """The whole command line."""
+        """gpucheck's command line."""
         python = str(trial.environment.python) if trial.python is None else trial.python
         examined = ["--python", python] if python else []
-        return [*trial.wrapper, sys.executable, "-m", "gpucheck", *args, *examined, "--format", "json"]
+        return [sys.executable, "-m", "gpucheck", *args, *examined, "--format", "json"]
+
+    def on_machine(self, fault: Fault, trial: Trial, command: list[str]) -> list[str]:
+        """The command line that runs a command on the trial's machine, after the fault's own lines of shell."""
+        command = [*trial.wrapper, *command]
+        machine = fault.machine or (None if self.no_machines else machines.around(fault.scenario))
+        if machine is not None:
+            return [*machine.enter(trial.folder), *command]
+        if os.path.exists("/proc/driver/nvidia/version"):
+            raise Unavailable("this machine has a real driver, which shows beside the fake one")
+        return command
 
     def surroundings(self, trial: Trial, scenario: Mapping[str, object]) -> dict[str, str]:
         """The environment variables of a run: the trial's, the fake driver's and the marker."""
@@ -157,12 +174,7 @@ class Bench:
         return {**trial.env, **own, "PYTHONPATH": f"{CHECKOUT}:{trial.env['PYTHONPATH']}".rstrip(":")}
 
     def _run(self, fault: Fault, trial: Trial) -> Result:
-        command = self.command(trial, *LEVEL_ARGS[fault.level], *fault.args)
-        machine = fault.machine or (None if self.no_machines else machines.around(fault.scenario))
-        if machine is not None:
-            command = [*machine.enter(trial.folder), *command]
-        elif os.path.exists("/proc/driver/nvidia/version"):
-            raise Unavailable("this machine has a real driver, which shows beside the fake one")
+        command = self.on_machine(fault, trial, self.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
         limit = fault.limit_seconds or LIMIT_SECONDS[fault.level]
         began = time.monotonic()
         process = subprocess.Popen(

@@ -113,7 +113,7 @@ def install(trial: Trial, name: str, version: str, text: str | None = None) -> N
 
 def empty_environment(trial: Trial) -> None:
     """An environment without packages."""
-    trial.own_environment(packages=False)
+    trial.own_environment().drop("*")
 
 
 def own_interpreter(trial: Trial) -> None:

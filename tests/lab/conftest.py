@@ -5,7 +5,10 @@ import shutil
 import pytest
 from lab.bench import Bench, Unavailable
 
-ROW = "{:44} {:34} {:34} {:>4} {:>7} {}"
+TABLES = {
+    "fault": ("fault lab", "{:44} {:34} {:34} {:>4} {:>7} {}", ("fault", "expected", "named", "exit", "seconds", "")),
+    "cure": ("cures", "{:44} {:30} {:13} {:30} {}", ("fault", "named", "repair", "named after it", "typed")),
+}
 
 
 @pytest.fixture(scope="session")
@@ -21,14 +24,15 @@ def bench(tmp_path_factory):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    rows = [
-        row
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        for name, row in getattr(report, "user_properties", ())
-        if name == "fault" and report.when == "call"
-    ]
-    if rows and any("lab" in argument for argument in config.args):
-        terminalreporter.section("fault lab")
-        for row in [("fault", "expected", "named", "exit", "seconds", ""), *sorted(rows)]:
-            terminalreporter.write_line(ROW.format(*row).rstrip())
+    for kind, (title, row, heads) in TABLES.items():
+        rows = [
+            values
+            for reports in terminalreporter.stats.values()
+            for report in reports
+            for name, values in getattr(report, "user_properties", ())
+            if name == kind and report.when == "call"
+        ]
+        if rows and any("lab" in argument for argument in config.args):
+            terminalreporter.section(title)
+            for values in [heads, *sorted(rows)]:
+                terminalreporter.write_line(row.format(*values).rstrip())

@@ -41,11 +41,11 @@ class Environment:
         """The folder that TensorFlow 2.21.0 forgets to search."""
         return str(self.nvidia / "cusolver/lib")
 
-    def copy(self, folder: pathlib.Path, *, packages: bool = True) -> "Environment":
+    def copy(self, folder: pathlib.Path) -> "Environment":
         """A variation of this environment; TensorFlow's and NVIDIA's folders are its own."""
         venv.EnvBuilder(symlinks=True).create(folder)
         other = Environment(folder)
-        for entry in self.site.iterdir() if packages else ():
+        for entry in self.site.iterdir():
             if entry.name in ("tensorflow", "nvidia"):
                 link_tree(entry, other.site / entry.name)
             elif entry.name.startswith(("tensorflow-", "nvidia_")):
@@ -70,9 +70,9 @@ class Environment:
         """Install a distribution that has no files, or one module of that text, in place of what has its name."""
         for entry in [*self.site.glob(f"{name}-*.dist-info"), *((self.site / name,) if text is not None else ())]:
             shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink(missing_ok=True)
-        metadata(self.site, name, version)
         if text is not None:
             self.replace(f"{name}/__init__.py", text)
+        metadata(self.site, name, version, f"{name}/__init__.py")
 
 
 def replace(path: pathlib.Path, data: bytes | str, mode: int = 0o644) -> pathlib.Path:
@@ -126,27 +126,28 @@ def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> E
     replace(compiler / "nvvm/libdevice/libdevice.10.bc", b"BC\xc0\xde")
     (text,) = (path.read_text() for path in environment.site.glob("tensorflow-*.dist-info/METADATA"))
     for name, version in re.findall(r"^Requires-Dist: (nvidia-[\w-]+).*?[>=]=([\d.]+).*and-cuda", text, re.MULTILINE):
-        metadata(environment.site, name, version)
-        record(environment.site, name, version)
+        folder = name.removeprefix("nvidia-").removesuffix("-cu12").replace("-", "_")
+        metadata(environment.site, name, version, f"nvidia/{folder}/**/*.*")
     return environment
 
 
-def metadata(site: pathlib.Path, name: str, version: str) -> None:
-    """The folder by which a distribution is known to be installed."""
-    text = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
-    replace(site / f"{name.replace('-', '_')}-{version}.dist-info/METADATA", text)
+def metadata(site: pathlib.Path, name: str, version: str, files: str = "no-files") -> pathlib.Path:
+    """The folder by which a distribution is known to be installed, with its files' hashes and sizes; returns it."""
+    folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    replace(folder / "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    replace(folder / "WHEEL", "Wheel-Version: 1.0\nGenerator: lab\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+    lines = [
+        record_line(site, path) for path in [*sorted(site.glob(files)), folder / "METADATA", folder / "WHEEL"] if path.is_file()
+    ]
+    replace(folder / "RECORD", "".join(f"{line}\n" for line in [*lines, f"{folder.name}/RECORD,,"]))
+    return folder
 
 
-def record(site: pathlib.Path, name: str, version: str) -> None:
-    """The list of a distribution's files with their sizes, as pip writes it."""
-    folder = site / "nvidia" / name.removeprefix("nvidia-").rpartition("-")[0].replace("-", "_")
-    files = [path for path in folder.rglob("*.so*") if path.suffix != ".c"]
-    lines = [f"{path.relative_to(site)},sha256={_hash(path)},{path.stat().st_size}\r\n" for path in files]
-    replace(site / f"{name.replace('-', '_')}-{version}.dist-info/RECORD", "".join(lines))
-
-
-def _hash(path: pathlib.Path) -> str:
-    return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
+def record_line(site: pathlib.Path, path: pathlib.Path) -> str:
+    """A file as RECORD tells of it (PEP 376): path, hash, size."""
+    data = path.read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+    return f"{path.relative_to(site)},sha256={digest},{len(data)}"
 
 
 def truncated(path: pathlib.Path) -> bytes:

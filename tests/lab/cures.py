@@ -1,0 +1,121 @@
+"""Repairs, typed: a fault is injected, the first repair that gpucheck prints is typed in a shell as printed, and gpucheck asked again there."""
+
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+from lab import wheelhouse
+from lab.bench import LEVEL_ARGS, Bench, Fault, Trial
+from lab.environments import link_tree
+
+LIMIT_SECONDS = 300.0
+TYPED_BY_A_USER = ("environment", "code")  # scopes; a driver, a machine and a job are other people's
+OFFLINE = {
+    "PIP_CONFIG_FILE": "/dev/null",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    "PIP_NO_CACHE_DIR": "1",
+    "PIP_NO_COMPILE": "1",
+    "PIP_NO_INDEX": "1",
+    "PIP_ROOT_USER_ACTION": "ignore",
+}
+
+
+class Cure(NamedTuple):
+    """What typing the first repair of a fault came to.
+
+    ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another one is there), "left" (it is still there),
+    or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "another scope".
+    """
+
+    code: str
+    outcome: str
+    typed: str = ""
+    after: str = ""  # what gpucheck says then: the first finding's code, or the verdict
+    output: str = ""  # what the repair itself printed
+
+
+def cure(bench: Bench, fault: Fault) -> Cure:
+    """Inject a fault, type the first repair, ask again. Raises Unavailable where it can't be injected."""
+    with bench.injected(fault) as trial:
+        shutil.copytree(commands(bench), trial.folder / "commands")
+        before = ask(bench, fault, trial)
+        root = before["findings"][0]
+        fix = root["fix"][0] if root["fix"] else {"kind": "advice", "command": None, "needs": []}
+        code = root["code"]
+        if root["scope"] not in TYPED_BY_A_USER:
+            return Cure(code, "another scope", fix["command"] or "")
+        if fix["kind"] != "repair":
+            return Cure(code, {"look": "look", "advice": "words"}[fix["kind"]], fix["command"] or "")
+        if {"sudo", "reboot"} & set(fix["needs"]):
+            return Cure(code, "administrator", fix["command"])
+        if "pip" in fix["command"]:
+            make_writable(trial)
+            trial.env.update(OFFLINE, PIP_FIND_LINKS=str(wheels(bench, fix["command"])))
+        after = ask(bench, fault, trial, fix["command"])
+        output = (trial.folder / "output.txt").read_text()
+        codes = [finding["code"] for finding in after["findings"] if finding["severity"] == "error" or finding["code"] == code]
+        outcome = "left" if code in codes else "changed" if codes or after["verdict"] == "unknown" else "cured"
+        return Cure(code, outcome, fix["command"], (codes or [after["verdict"]])[0], output)
+
+
+def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:
+    """What gpucheck reports in a shell in which something was typed before."""
+    command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
+    if trial.python is None:  # a repair may have led to another environment, which the shell then knows
+        command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')
+    script = trial.folder / "typed.sh"
+    script.write_text(
+        f"PATH=$PATH:{shlex.quote(str(trial.folder))}/commands\n{{\n{typed}\n}} >output.txt 2>&1\n{command} >report.json\n"
+    )
+    folder = trial.folder / "project" if (trial.folder / "project").is_dir() and not trial.wrapper else trial.folder
+    again = trial.folder / "machine"
+    shutil.rmtree(again, ignore_errors=True)
+    done = subprocess.run(
+        bench.on_machine(fault, trial, ["/bin/bash", "--norc", str(script)]),
+        env=bench.surroundings(trial, fault.scenario),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_SECONDS,
+    )
+    (report,) = trial.folder.glob("**/report.json")
+    text = report.read_text()
+    report.unlink()
+    assert text, done.stderr
+    return json.loads(text)
+
+
+def commands(bench: Bench) -> pathlib.Path:
+    """A folder with the command `gpucheck`, made once."""
+    script = bench.folder / "commands/gpucheck"
+    if not script.exists():
+        script.parent.mkdir()
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m gpucheck "$@"\n')
+        script.chmod(0o755)
+    return script.parent
+
+
+def wheels(bench: Bench, typed: str) -> pathlib.Path:
+    """The wheels that pip finds, made once, among them the release of TensorFlow that the repair names."""
+    folder = bench.folder / "wheels"
+    if not folder.exists():
+        wheelhouse.build(bench.environment, folder)
+    for version in re.findall(r"tensorflow\S*==(\d+\.\d+\.\d+)", typed):
+        if not list(folder.glob(f"tensorflow-{version}-*")):
+            wheelhouse.under_another_version(bench.environment, folder, version)
+    return folder
+
+
+def make_writable(trial: Trial) -> None:
+    """Hard links in place of links to packages elsewhere, which pip would follow and change."""
+    for entry in list(trial.environment.site.iterdir()):
+        if entry.is_symlink():
+            target = entry.resolve()
+            entry.unlink()
+            link_tree(target, entry) if target.is_dir() else shutil.copy2(target, entry)

@@ -1,0 +1,33 @@
+"""`make cures`: each first repair that a user can type is typed as printed, and cures."""
+
+import pytest
+from lab.bench import QUICK, Unavailable
+from lab.cures import TYPED_BY_A_USER, cure
+from lab.faults import faults
+
+from gpucheck.engine.plugin import load_rules
+
+# What no command can cure, and why; the report says it in words.
+EXPLAINED: dict[str, str] = {}
+
+
+def cases():
+    """Every fault of an environment or of code; `make test` types what a few variables broke, which no installation cures."""
+    scopes = {rule.code: rule.scope for rule in load_rules()}
+    for fault in faults():
+        if fault.expected and all(scopes[code] in TYPED_BY_A_USER for code in fault.expected):
+            slow = [pytest.mark.slow, pytest.mark.tensorflow] if fault.build or fault.level != QUICK else []
+            yield pytest.param(fault, id=fault.name, marks=slow)
+
+
+@pytest.mark.parametrize("fault", list(cases()))
+def test_the_first_repair_cures(fault, bench, record_property):
+    try:
+        result = cure(bench, fault)
+    except Unavailable as error:
+        pytest.skip(str(error))
+    record_property("cure", (fault.name, result.code, result.outcome, result.after, result.typed))
+    wanted = "words" if fault.name in EXPLAINED else "cured"
+    if result.outcome != wanted:
+        told = f"{result.outcome}, not {wanted}: {result.after} by {result.typed!r}:\n{result.output[-2000:]}"
+        pytest.fail(told, pytrace=False)
