@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from gpucheck.compat.keras import TITLES
 from gpucheck.model import Level, Report, Request, Severity, Status, Verdict
 from gpucheck.probes.backend import Backend
-from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.keras import Keras
 from gpucheck.probes.packages import Packages
@@ -14,11 +13,11 @@ from gpucheck.reports.shared import terminal_findings
 from gpucheck.reports.shared.areas import Area, areas
 from gpucheck.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
 from gpucheck.reports.shared.headline import proved
-from gpucheck.reports.shared.machine import system_name
 from gpucheck.reports.shared.probe_answers import why_no_answer
 from gpucheck.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.reports.shared.words import duration, plural
 
+NOT_LOOKED_AT = "not looked at"
 STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
 
 
@@ -30,16 +29,14 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
         width: terminal cells per line.
         color: whether escape codes may be written.
         ascii: whether only ASCII may be written.
-        verbose: with every area, every cause that could not be checked, and every probe; with experiments and the paths that
+        verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
             fit, which are told after ``--full`` too.
         again: the command that says whether it is cured; None: nobody would type it.
     """
     out = TerminalText(width=width, color=color, ascii=ascii)
     _header(out, report)
-    if verbose or report.verdict in (Verdict.FAIL, Verdict.UNKNOWN):
-        out.blank()
-        for area in areas(report):
-            _area(out, area)
+    out.blank()
+    _areas(out, areas(report))
     if report.training:
         from gpucheck.reports.shared import terminal_training  # --quick does without
 
@@ -62,13 +59,11 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
 
 
 def _header(out: TerminalText, report: Report) -> None:
-    interpreter, driver = report.fact(Interpreter), report.fact(Driver)
-    items: list[Part] = [(f"gpucheck {report.tool.version}", "title"), system_name(report)]
+    interpreter = report.fact(Interpreter)
+    items: list[Part] = [(f"gpucheck {report.tool.version}", "title")]
     if interpreter:
         items.append(f"Python {interpreter.version} ({_environment(interpreter)})")
     items += _frameworks(report)
-    if driver and driver.version:
-        items.append(f"driver {driver.version}")
     out.flow(items, " · ")
 
 
@@ -98,11 +93,18 @@ def _environment(interpreter: Interpreter) -> str:
     return name or kind if kind else "no virtual environment"
 
 
-def _area(out: TerminalText, area: Area) -> None:
-    state = f"{area.name:12} {area.state}"
-    column = 24 if out.width >= 50 else 4
-    label: Part = (state, STATE_STYLES.get(area.state, "quiet"))
-    out.add(area.words, indent=2, label=label, hang=column)
+def _areas(out: TerminalText, every: list[Area]) -> None:
+    """The checklist: a line for each area; those that were not looked at for one reason share a line."""
+    unseen: dict[str, list[str]] = {}
+    for area in every:
+        if area.state == "–" and area.words.startswith(NOT_LOOKED_AT):
+            unseen.setdefault(area.words, []).append(area.name)
+            continue
+        label: Part = (f"{area.name:12} {area.state}", STATE_STYLES.get(area.state, "quiet"))
+        words: Part = (area.words, "quiet") if area.state == "follows" else area.words
+        out.add(words, indent=2, label=label, hang=24 if out.width >= 50 else 4)
+    for reason, names in unseen.items():
+        out.add(f"{', '.join(names)}: {reason}", indent=2, hang=4)
 
 
 def _not_checked(out: TerminalText, report: Report) -> None:

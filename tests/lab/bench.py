@@ -134,14 +134,16 @@ class Bench:
             return Result("-", None, 0.0, (), {}, skipped=str(error))
 
     @contextlib.contextmanager
-    def injected(self, fault: Fault) -> Iterator[Trial]:
-        """The machine with the fault, to run commands on. Raises Unavailable where it can't be made."""
+    def injected(self, fault: Fault, *, own: bool = False) -> Iterator[Trial]:
+        """The machine with the fault, to run commands on; ``own``: they may change its environment. Raises Unavailable."""
         if fault.machine is not None and self.no_machines:
             raise Unavailable(self.no_machines)
         if fault.machine is not None and fault.machine.needs_root and os.geteuid() != 0:
             raise Unavailable("needs root: device files are made, or privileges given up")
         trial = self.trial()
         try:
+            if own:
+                trial.own_environment()
             for step in fault.build:
                 step(trial)
             trial.set_variables(fault.env)

@@ -41,7 +41,7 @@ class Cure(NamedTuple):
 
 def cure(bench: Bench, fault: Fault) -> Cure:
     """Inject a fault, type the first repair, ask again. Raises Unavailable where it can't be injected."""
-    with bench.injected(fault) as trial:
+    with bench.injected(fault, own=True) as trial:
         shutil.copytree(commands(bench), trial.folder / "commands")
         before = ask(bench, fault, trial)
         root = before["findings"][0]

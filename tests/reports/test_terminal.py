@@ -76,7 +76,7 @@ def test_a_finding_without_anything_and_a_report_without_facts():
     bare = msgspec.structs.replace(cusolver().findings[0], evidence=(), fix=(), affects=(), summary="Bare.")
     assert "Bare.    cuda-libraries-unreachable" in render(msgspec.structs.replace(report("h200"), findings=(bare,)))
     made = msgspec.structs.replace(report("h200"), facts={}, probes=(), outcomes=(), training=())
-    assert "system       –        not looked at\n" in render(made, verbose=True)
+    assert "  system, driver, gpus, cuda, libraries, tensorflow, keras, training: not\n" in render(made, verbose=True)
 
 
 def test_little_of_rich_is_imported():

@@ -1,4 +1,7 @@
-"""One line per area of the machine: ok, WARN, FAIL, or "–" for what was not looked at. Blame comes from the findings only."""
+"""One line per area of the machine: ok, WARN, FAIL, "follows" for what an error elsewhere led to, "–" for what was not looked at.
+
+Blame comes from the findings only: one root cause is one FAIL.
+"""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -19,11 +22,12 @@ from gpucheck.probes.tensorflow import Device, TensorFlow
 from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.probes.training import Training
+from gpucheck.reports.shared.findings import roots
 from gpucheck.reports.shared.machine import counted, gpu_count, gpu_kind, system_name
 
 
 class Area(msgspec.Struct, frozen=True):
-    """One line: its name, its state ("ok", "WARN", "FAIL" or "–") and what was seen."""
+    """One line: its name, its state ("ok", "WARN", "FAIL", "follows" or "–") and what was seen."""
 
     name: str
     state: str
@@ -57,15 +61,16 @@ def areas(report: Report) -> list[Area]:
 def _area(name: str, part: _Part, report: Report) -> Area:
     fact = report.fact(part.fact)
     sound, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
-    blamed = [finding for finding in report.findings if _first_probe(finding) in part.probes]
+    own = [finding for finding in report.findings if _first_probe(finding) in part.probes]
+    blamed = [finding for finding in own if finding.muted is not None or finding in roots(report)]
     if blamed and sound is not False:
         words += f"; see {', '.join(dict.fromkeys(finding.code for finding in blamed))}"
-    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed) or (
-        sound is False and _cited(part, report)
-    ):
+    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed):
         return Area(name, "FAIL", words)
     if blamed:
         return Area(name, "WARN", words)
+    if sound is False and (own or _cited(part, report)):
+        return Area(name, "follows", words)
     return Area(name, "ok" if sound else "–", words)
 
 
@@ -93,6 +98,8 @@ def _system(system: System, report: Report) -> Look:
 
 
 def _driver(driver: Driver, report: Report) -> Look:
+    if driver.status == "library-not-found":
+        return Look(False, "libnvidia-ml.so.1 was not found")
     if driver.status != "ok":
         return Look(False, driver.problem or driver.result_name or f"NVML: {driver.status}")
     version = driver.version or "version unknown"
@@ -107,6 +114,8 @@ def _gpus(fact: Gpus, report: Report) -> Look:
 
 
 def _cuda(cuda: Cuda, report: Report) -> Look:
+    if cuda.status == "library-not-found":
+        return Look(False, "libcuda.so.1 was not found")
     if cuda.status != "ok":
         return Look(False, cuda.problem or cuda.result_name or f"cuInit: {cuda.status}")
     count = cuda.device_count
