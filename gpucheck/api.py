@@ -15,6 +15,13 @@ LEVELS = ("quick", "default", "full")
 class Result(Report, frozen=True, kw_only=True):
     """A report that shows itself in a notebook."""
 
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What to do about each root cause, in Python's words where a program can do it itself."""
+        from gpucheck.advice.in_python import repairs
+
+        return repairs(self.findings)
+
     def __str__(self) -> str:
         """As a terminal of 100 columns shows it."""
         from gpucheck.reports import terminal
@@ -34,16 +41,17 @@ class Result(Report, frozen=True, kw_only=True):
 
 
 class NotReady(RuntimeError):
-    """This machine is not what was required. The message is the root cause in one sentence, with its code.
+    """This machine is not what was required. The message is the root cause in one sentence, with its code, and its repair.
 
     Attributes:
         report: the whole report.
+        repairs: what to do about each root cause.
     """
 
     def __init__(self, message: str, report: Result) -> None:
         """Keep the report."""
-        super().__init__(message)
-        self.report = report
+        self.report, self.repairs = report, report.repairs
+        super().__init__("\n".join([message, *self.repairs[:1]] if report.verdict is Verdict.FAIL else [message]))
 
 
 def check(

@@ -46,6 +46,42 @@ def test_what_is_required(gpus, memory_gib, problem):
     assert api.unready(recorded(), gpus, memory_gib) == problem
 
 
+HIDDEN = (
+    ("environment", "variables", {"CUDA_VISIBLE_DEVICES": "-1"}),
+    ("cuda", "status", "failed"),
+    ("cuda", "result", 100),
+    ("cuda", "devices", []),
+    ("cuda", "device_count", None),
+    ("tensorflow", "devices", []),
+    ("training", "runs", []),
+)
+UNMET = ("packages", "unmet", [{"name": "wrapt", "specifier": ">=2"}]), ("tensorflow", "imported", False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        (
+            HIDDEN,
+            [
+                "Let CUDA see every GPU, before TensorFlow is imported:",
+                "import os",
+                "os.environ.pop('CUDA_VISIBLE_DEVICES', None)",
+            ],
+        ),
+        (
+            UNMET,
+            ["Install what it needs, and nothing else, in a shell:", '/home/user/.venv/bin/python -m pip install "wrapt>=2"'],
+        ),
+    ],
+)
+def test_what_to_do_is_said_in_pythons_words(changes, lines):
+    report = recorded(*changes)
+    error = api.NotReady(api.unready(report, 1, 0), report)
+    assert [line.strip() for line in str(error).splitlines()[1:]] == lines
+    assert error.repairs[0].splitlines() == str(error).splitlines()[1:]
+
+
 def test_no_verdict_is_not_ready():
     report = recorded(("training", "runs", []), ("training", "ending", "timed out"))
     assert api.unready(report, 1, 0) == "no verdict: nothing was trained: timed out"

@@ -1,6 +1,9 @@
 """Pages and examples are parsed strictly: a mistake in one is an error, not a page with a hole."""
 
 import re
+import shlex
+import shutil
+import subprocess
 
 import pytest
 
@@ -88,3 +91,21 @@ def test_what_to_install_is_looked_up_and_never_written_into_a_page():
     )
     written = r"tensorflow\[and-cuda\]=="
     assert [rule.code for rule in load_rules() if re.search(written, rule.doc)] == []
+
+
+def commands():
+    """Every command of every page, by its code."""
+    for rule in load_rules():
+        fixes = manual.page(rule.code, rule.doc).fixes
+        yield from ((rule.code, fix.command) for fix in fixes if fix.command)
+        yield from ((rule.code, line) for line in re.findall(r"^ {4}\$ (.*)$", rule.doc, re.MULTILINE))
+
+
+def test_a_command_block_holds_commands_and_nothing_else():
+    prose = {"a", "and", "on", "or", "the", "to", "under", "when", "where", "while", "with"}
+    assert [(code, line) for code, line in commands() if prose & set(shlex.split(line.replace("'\\''", "")))] == []
+    if shutil.which("bash") is None:
+        pytest.skip("no bash to parse them")
+    script = "".join(f"f() {{\n{line}\n}}\n" for _, line in commands())
+    parsed = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True)
+    assert (parsed.returncode, parsed.stderr) == (0, "")

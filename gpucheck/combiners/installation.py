@@ -1,6 +1,7 @@
 """The examined interpreter and its packages: what pip has to install there."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,6 +21,9 @@ from gpucheck.probes.interpreter import Interpreter
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.wsl import Wsl
+
+if TYPE_CHECKING:
+    from gpucheck.setup.machine import Machine, Python
 
 _AGAIN = {"jax": "--upgrade", "torch": "--force-reinstall"}  # else pip keeps the build without CUDA
 
@@ -61,21 +65,20 @@ class Installation(Fact, frozen=True, kw_only=True):
             command=self.pip("--force-reinstall", "--no-deps", "--no-cache-dir", *pins),
         )
 
-    def with_cuda(self, backend: str = "tensorflow", instead_of: Iterable[str] = ()) -> Fix:
+    def with_cuda(self, backend: str = "tensorflow", instead_of: Iterable[str] = (), *, told: bool = False) -> Fix:
         """Install the newest build for NVIDIA GPUs that works here, into this environment if its Python can hold it.
 
         Args:
             backend: what trains.
             instead_of: packages that are removed from this environment before.
+            told: whether Keras is told to train on the backend already.
         """
         from gpucheck.setup import commands as setup_commands
-        from gpucheck.setup import facts
-        from gpucheck.setup.machine import Python, Wishes
+        from gpucheck.setup.machine import Wishes
         from gpucheck.setup.solve import best
 
         title = keras_tables.TITLES[backend]
-        own = Python(version=self.interpreter.version, executable=self.interpreter.executable)
-        machine = facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=(own,))
+        own, machine = self._asked()
         choice = best(machine, Wishes(backend=backend, python=own)) or best(machine, Wishes(backend=backend))
         if choice is None:
             text = f"See why no {title} with GPU support works on this machine, and what would change that"
@@ -96,6 +99,7 @@ class Installation(Fact, frozen=True, kw_only=True):
         exports = [
             statement(replace(assignment, value=assignment.value.replace("{environment}", self.interpreter.prefix)))
             for assignment in choice.assignments
+            if not (told and assignment.variable == "KERAS_BACKEND")
         ]
         removed = " ".join(instead_of) if not self.interpreter.externally_managed else ""
         remove = [f"{self.python} -m pip uninstall -y {removed}"] if removed else []
@@ -106,6 +110,23 @@ class Installation(Fact, frozen=True, kw_only=True):
             else f"Install {name} with its CUDA libraries",
             command=" && ".join([*remove, command, *exports]),
         )
+
+    def _asked(self) -> tuple["Python", "Machine"]:
+        """This interpreter and this machine, as the solver takes them."""
+        from gpucheck.setup import facts
+        from gpucheck.setup.machine import Python
+
+        own = Python(version=self.interpreter.version, executable=self.interpreter.executable)
+        return own, facts.machine(self.system, self.wsl, self.driver, self.gpus, self.cuda, pythons=(own,))
+
+    def _works(self, version: str) -> bool:
+        """Whether that TensorFlow can use the GPUs of this machine: the libraries of one that cannot are of no use."""
+        from gpucheck.setup.machine import Wishes
+        from gpucheck.setup.solve import best
+
+        own, machine = self._asked()
+        choice = best(machine, Wishes(tensorflow=f"=={versions.minor(version)}.*", python=own))
+        return choice is not None and choice.source == "pip"
 
     def cuda_libraries(self) -> Fix:
         """Install the CUDA libraries of the installed TensorFlow, with what its release needs besides to find them."""
@@ -118,6 +139,7 @@ class Installation(Fact, frozen=True, kw_only=True):
             or release is None
             or not release.and_cuda
             or self.interpreter.externally_managed
+            or not self._works(installed.version)
         ):
             return self.with_cuda()
         command = self.pip(f"tensorflow[and-cuda]=={installed.version}")

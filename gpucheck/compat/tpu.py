@@ -29,7 +29,7 @@ GENERATIONS = (
     Generation("v4", "0x005e", None, "yes"),
     Generation("v5e", "0x0063", None, "yes"),
     Generation("v5p", "0x0062", None, "yes"),
-    Generation("v6e", "0x006f", None, "limited"),  # a TensorFlow 2.18 image exists, Google's guides leave it out
+    Generation("v6e", "0x006f", None, "limited"),  # images exist (2.15 and newer), Google's guides leave TensorFlow out
     Generation("tpu7x", "0x0076", None, "no"),
     Generation("tpu8i", "0x0083", None, "unknown"),
     Generation("tpu8t", "0x007c", None, "unknown"),

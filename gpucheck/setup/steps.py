@@ -19,6 +19,7 @@ _CAUSES = (
         r"Connection refused|Network is unreachable|error sending request|Max retries exceeded|client error \(Connect\)",
         "the package index cannot be reached",
     ),
+    (r"\(from versions: none\)", "the package index cannot be reached, or has nothing of that name for this Python"),
     (r"No matching distribution|No solution found|Could not find a version", "the package index has no packages that fit"),
     (r"ensurepip is not available|No module named venv", "this Python cannot make environments: its venv package is missing"),
     (r"Read-only file system|Permission denied", "the folder cannot be written to"),

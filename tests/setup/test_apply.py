@@ -27,6 +27,7 @@ FAILURES = {
     "echo 'error: dns error: failed to lookup address' >&2; exit 2": "the package index cannot be reached",
     "echo 'Caused by: No space left on device (os error 28)' >&2; exit 2": "the disk is full",
     "echo 'x No solution found when resolving' >&2; exit 1": "the package index has no packages that fit",
+    "echo 'ERROR: No matching distribution found (from versions: none)' >&2; exit 1": "the package index cannot be reached, or",
     "echo 'last words' >&2; exit 3": "a step failed; nothing is left of the new environment uv exited with status 3 last words",
     "kill -9 $$": "uv killed by SIGKILL",
 }

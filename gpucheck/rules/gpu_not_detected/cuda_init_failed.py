@@ -104,7 +104,8 @@ def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
         stop = "Stop the MPS server (its clients too), then start it anew"
         return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
     if stack.container.inside:
-        outside = Fix(text="See whether the driver works outside of it", command="nvidia-smi", kind="look")
+        text = "See whether CUDA starts outside of it (nvidia-smi does not tell)"
+        outside = Fix(text=text, command="gpucheck --quick", kind="look")
         return (Fix(text="Restart the container"), restart, outside, _READ_KERNEL_LOG)
     reload = Fix(
         text="If the machine was suspended: load nvidia-uvm anew, with every GPU program ended",

@@ -6,9 +6,9 @@ Symptom:
     ls: cannot access '/dev/nvidia-uvm': No such file or directory
     Unable to determine the device handle for GPU
 Cause:
-    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. No udev rule makes them: nvidia-modprobe does, at
-    the first use by a program that may run it, or nvidia-persistenced at boot. A minimal server, a container that was
-    given only some of them, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
+    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not make them:
+    nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or
+    nvidia-persistenced at boot. A driver installed without those, a container that was given only some files, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
 Fix:
     1. Make the device files now
        $ sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0

@@ -13,7 +13,7 @@ Fix:
        ? lspci -d 10de:
     2. Ubuntu: install NVIDIA's driver, then restart the machine
        $ sudo ubuntu-drivers install
-    3. Debian: install NVIDIA's driver, then restart the machine
+    3. Debian: install NVIDIA's driver (from the sections contrib, non-free and non-free-firmware), then restart the machine
        $ sudo apt-get install -y linux-headers-amd64 nvidia-driver
     4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
        $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda

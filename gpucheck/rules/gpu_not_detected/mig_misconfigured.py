@@ -4,15 +4,15 @@ Symptom:
     failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
     nvidia-smi shows the GPU with MIG M. Enabled, and "No MIG devices found"
 Cause:
-    In MIG mode (Multi-Instance GPU) a data-center GPU is used only through instances cut from it. The mode outlives a restart,
-    the instances do not: after one, the GPU is there and offers nothing until they are made again.
+    In MIG mode (Multi-Instance GPU) a data-center GPU is used only through instances cut from it. On Ampere GPUs the mode
+    outlives a restart, and the instances never do: after one, the GPU is there and offers nothing until they are made again.
 Fix:
     1. See the mode and the instances, if there are any
        ? nvidia-smi -L; sudo nvidia-smi mig -lgi
     2. To use instances, make at least one on GPU 0; profile 0 is the largest
        $ sudo nvidia-smi mig -i 0 -cgi 0 -C
-    3. Name one that is there, by its UUID; a program can use a single one (in a container: docker run --gpus device=MIG-<UUID>)
-       $ export CUDA_VISIBLE_DEVICES=MIG-<UUID>
+    3. Name the first one that is there, by its UUID; a program can use a single one (container: docker run --gpus device=UUID)
+       $ export CUDA_VISIBLE_DEVICES="$(nvidia-smi -L | grep -o -m1 'MIG-[0-9a-f/-]*')"
     4. To use the GPU whole, leave MIG mode
        $ sudo nvidia-smi -i 0 -mig 0
 Verify:

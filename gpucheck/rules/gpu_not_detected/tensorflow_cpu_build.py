@@ -113,5 +113,5 @@ def _other(presence: GpuPresence, installation: Installation, backend: Backend) 
     return Finding(
         summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
         evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
-        fix=(installation.with_cuda(backend.name),),
+        fix=(installation.with_cuda(backend.name, told=backend.source != "--backend"),),
     )

@@ -9,7 +9,7 @@ Cause:
     empty notice. Where both are installed they overwrite each other's files.
 Fix:
     1. Install tensorflow, which has the GPU code, in its place
-       $ python -m pip uninstall -y tensorflow-gpu; python -m pip install --force-reinstall "{tensorflow}"
+       $ python -m pip uninstall -y tensorflow-gpu tensorflow; python -m pip install "{tensorflow}"
     2. Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py
 Verify:
     pip list shows tensorflow, and no tensorflow-gpu.

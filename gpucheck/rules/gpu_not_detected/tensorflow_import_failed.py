@@ -17,10 +17,10 @@ Cause:
 Fix:
     1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
        $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
-    2. See which packages do not fit together
-       ? python -m pip check
-    3. Install the package that the error names in the version that TensorFlow asks for; of NumPy and protobuf, mostly
-       $ python -m pip install "numpy<2" --upgrade protobuf
+    2. Let pip bring the packages that TensorFlow requires, in the versions that it asks for
+       $ python -m pip install tensorflow
+    3. If pip says that all of them are there, lay down again the one that the error names; of NumPy and protobuf, mostly
+       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "protobuf<8"
     4. Or start from a fresh virtual environment
        $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
     5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
@@ -29,6 +29,8 @@ Fix:
     7. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
     8. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
     9. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
+    10. See which packages do not fit together
+        ? python -m pip check
 Verify:
     $ python -c 'import tensorflow as tf; print(tf.__version__)'
 Unless:

@@ -8,11 +8,13 @@ Cause:
     TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, whatever
     driver, CUDA and cuDNN are installed. In WSL2, on the same PC, the Linux package uses the GPU.
 Fix:
-    1. Install WSL2 from an administrator's prompt, restart, and install TensorFlow there: pip install "{tensorflow}"
+    1. Install WSL2 from an administrator's prompt, and restart
        $ wsl --install
-    2. Install no NVIDIA driver inside WSL; it uses the one of Windows
-    3. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes
-    4. If training on the CPU is what you want, ignore it
+    2. In it, install TensorFlow into a new environment (Ubuntu's own Python refuses packages of pip: PEP 668)
+       $ python3 -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "{tensorflow}"
+    3. Install no NVIDIA driver inside WSL; it uses the one of Windows
+    4. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes
+    5. If training on the CPU is what you want, ignore it
 Verify:
     gpucheck, inside WSL, trains on GPU:0.
 Unless:
@@ -69,7 +71,8 @@ def check(request: Request, system: System, build: TensorFlowBuild | None) -> Fi
         ),
         fix=(
             Fix(
-                text="Install WSL2 from an administrator's prompt, restart, and install TensorFlow there", command="wsl --install"
+                text="Install WSL2 from an administrator's prompt, restart, and in it type gpucheck setup",
+                command="wsl --install",
             ),
             CPU_IS_ENOUGH,
         ),

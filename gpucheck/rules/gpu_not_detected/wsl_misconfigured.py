@@ -17,7 +17,7 @@ Fix:
        $ wsl.exe --update && wsl.exe --shutdown
     3. Install NVIDIA's current driver for Windows, on Windows
     4. A Linux driver inside WSL: remove it
-       $ sudo apt-get purge "nvidia-driver-*" "libnvidia-compute-*" cuda-drivers
+       $ sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers)
 Verify:
     /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
 Unless:
@@ -48,6 +48,11 @@ from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
 _SHUTDOWN = "wsl.exe --shutdown"
 _WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
+# apt-get removes nothing at all where it does not know one of the names: it is given those that are installed.
+_PURGE = (
+    "sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers 2>/dev/null)"
+    " && sudo ldconfig"
+)
 _NO_LIBRARY = ("library-not-found", "library-unusable")
 
 
@@ -86,7 +91,7 @@ def check(stack: CudaStack) -> Finding | None:
             fix=(
                 Fix(
                     text="Remove it; WSL uses the driver of Windows",
-                    command="sudo apt-get purge 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers && sudo ldconfig",
+                    command=_PURGE,
                 ),
                 Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
             ),

@@ -12,7 +12,8 @@ Fix:
     2. Switch the machine off, reseat the card and the riser; try another slot
     3. On a cloud, give the machine back and take another one
 Verify:
-    $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv under load
+    While a training runs, this prints what the slot and the card can do:
+    $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv
 Unless:
     The slot has fewer lanes on purpose, or the generation is low while the GPU idles: it rises under load.
 Example:

@@ -7,7 +7,7 @@ Cause:
 Fix:
     1. Train with Keras on JAX
        $ python -m pip install "jax[tpu]" && export KERAS_BACKEND=jax
-    2. Or use a TPU generation that TensorFlow supports: v2 to v5p
+    2. Or use a TPU generation that TensorFlow supports: v2 to v6e
 Verify:
     $ python -c "import jax; print(jax.devices())"
 Unless:
@@ -55,6 +55,6 @@ def check(state: TpuState, interpreter: Interpreter | None) -> Finding | None:
                 text="Train with Keras on JAX",
                 command=f"{pip(interpreter, 'jax[tpu]')} && export KERAS_BACKEND=jax",
             ),
-            Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v5p"),
+            Fix(text="Or use a TPU generation that TensorFlow supports: v2 to v6e"),
         ),
     )

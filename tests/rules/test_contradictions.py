@@ -1,0 +1,47 @@
+"""No repair leads to another finding: what is to be typed first, for each root cause of a report, compared with the others."""
+
+import re
+
+import rule_cases
+from fakes import facts
+from one_rule import RULES
+
+from gpucheck.combiners.installation import Installation
+from gpucheck.engine.derivation import derive
+from gpucheck.engine.pipeline import fold, judge
+from gpucheck.engine.plugin import load_combiners
+from gpucheck.setup import facts as setup_facts
+from gpucheck.setup.machine import Python, Wishes
+from gpucheck.setup.solve import best
+
+
+def first_repairs(known):
+    """The first command of each root cause, by its code."""
+    roots = [finding for finding in fold(judge(known, RULES.values()), rule_cases.ROWS) if not finding.explained_by]
+    return {root.code: root.fix[0].command for root in roots if root.fix and root.fix[0].command}
+
+
+def contradictions(known):
+    """Releases to install that cannot run here, and variables that are to have two values."""
+    installation = derive(known, load_combiners()).get(Installation)
+    values = {}
+    for code, command in first_repairs(known).items():
+        for variable, value in re.findall(r"(?:export |unset )(\w+)(=\S*)?", command):
+            values.setdefault(variable, {})[value] = code
+        if installation is not None and "--no-deps" not in command:
+            for version in re.findall(r"pip install .*tensorflow\[and-cuda\]==([\d.]+)", command):
+                own = Python(version=installation.interpreter.version)
+                machine = setup_facts.machine(
+                    *(getattr(installation, name) for name in ("system", "wsl", "driver", "gpus", "cuda"))
+                )
+                if best(machine, Wishes(tensorflow=f"=={version}", python=own if "venv" not in command else None)) is None:
+                    yield code, command
+    yield from ((variable, named) for variable, named in values.items() if len(named) > 1)
+
+
+def test_no_first_repair_contradicts_another_finding():
+    wrong = []
+    for path in sorted({*rule_cases.FOLDER.glob("*.txt")} - {rule_cases.FOLDER / "parts.txt"}):
+        for case in rule_cases.read(path):
+            wrong += [(path.name, case.first + 1, one) for one in contradictions(facts(rule_cases.plain_facts(case.given)))]
+    assert wrong == []
