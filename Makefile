@@ -6,6 +6,7 @@
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
 # make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
 # make lab          inject every fault of tests/cases/lab and print which root cause was named
+# make cures        type the first repair of each fault as it is printed, and check again: cured, changed or left, as a table
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
@@ -62,6 +63,9 @@ releases: compiled
 
 lab: compiled $(VENV)/.test
 	$(PYTEST) tests/lab --tb=short $(ARGS)
+
+cures: compiled $(VENV)/.test
+	$(PYTEST) tests/lab/test_cures.py --tb=short $(ARGS)
 
 chaos: compiled $(VENV)/.test
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)

@@ -130,7 +130,7 @@ def bench(
 ) -> None:
     """Measure how fast this machine trains a small Keras network, and why not faster.
 
-    Every configuration is warmed up (told apart), then measured at least three times on the same data from the same weights;
+    Every configuration is warmed up (reported apart), then measured at least three times on the same data from the same weights;
     the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
     configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
     """

@@ -114,11 +114,21 @@ def _framework_gaps(request: Request, facts: Facts) -> Iterable[str]:
     if backend is not None and backend.other and backend.devices is None:
         yield f"The devices of Keras on {backend.name} were not reached: {backend.error or backend.ending or 'no answer'}"
     if tensorflow is not None and tensorflow.devices is None and not _needless(facts):
-        yield f"TensorFlow's device list was not reached: {tensorflow.error or tensorflow.ending or 'no answer'}"
+        yield _no_devices(request, tensorflow)
     if keras is not None and keras.imported is False:
         yield f"Keras could not be imported: {keras.error or keras.error_type or 'no reason was given'}"
     if request.smoke:
         yield from _training_gaps(request, facts)
+
+
+def _no_devices(request: Request, tensorflow: TensorFlow) -> str:
+    """Why TensorFlow listed no devices. What it was doing when time ran out is named: more time may be all that it needs."""
+    ending = tensorflow.error or tensorflow.ending or "no answer"
+    if ending != "timed out":
+        return f"TensorFlow's device list was not reached: {ending}"
+    doing = {"import": "importing TensorFlow", "devices": "TensorFlow listed its devices"}.get(tensorflow.stage or "")
+    during = f" while {doing}" if doing else " before TensorFlow listed its devices"
+    return f"time ran out ({request.timeout_seconds:g} s){during}. Try --timeout {max(60.0, 2 * request.timeout_seconds):g}"
 
 
 def _training_gaps(request: Request, facts: Facts) -> Iterable[str]:

@@ -9,6 +9,9 @@ from gpucheck.engine.plugin import Row, Rule
 LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
 ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
 
+HEADINGS = {"Unless": "When to ignore it"}  # of sections, where another says more to a reader
+ALSO = "Also shows up as"  # what it explains
+
 
 def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
     """The page for a terminal; prose flows to ``width``, commands at the end of a line of it stand on their own line."""
@@ -21,7 +24,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
     out.add((page.title, "title"))
     for name in SECTIONS:
         out.blank()
-        out.add((name, "title"))
+        out.add((HEADINGS.get(name, name), "title"))
         column = 4  # what follows an item of a list stands below its text
         for prose, commands in blocks(page, name):
             marker = item[0] if (item := ITEM.match(prose)) else ""
@@ -36,7 +39,7 @@ def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: 
                 out.command(command, column)
     if rule.explains:
         out.blank()
-        out.add(("Explains", "title"))
+        out.add((ALSO, "title"))
         out.add(", ".join(rule.explains), indent=4)
     return str(out)
 
@@ -68,7 +71,7 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
     """The page as Markdown, for the docs."""
     lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
     for name in SECTIONS:
-        lines += ["", f"## {name}", ""]
+        lines += ["", f"## {HEADINGS.get(name, name)}", ""]
         if name == "Symptom":
             lines += ["```text", *page.sections[name].splitlines(), "```"]
         elif name == "References":
@@ -83,7 +86,7 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
                 if commands:
                     lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
     if rule.explains:
-        lines += ["", "## Explains", "", *(f"- [{code}]({code}.md)" for code in rule.explains)]
+        lines += ["", f"## {ALSO}", "", *(f"- [{code}]({code}.md)" for code in rule.explains)]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
 
 

@@ -29,7 +29,7 @@ class Cure(NamedTuple):
     """What typing the first repair of a fault came to.
 
     ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another one is there), "left" (it is still there),
-    or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "another scope".
+    or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "image" (a container's), "another scope".
     """
 
     code: str
@@ -41,26 +41,43 @@ class Cure(NamedTuple):
 
 def cure(bench: Bench, fault: Fault) -> Cure:
     """Inject a fault, type the first repair, ask again. Raises Unavailable where it can't be injected."""
-    with bench.injected(fault, own=True) as trial:
-        shutil.copytree(commands(bench), trial.folder / "commands")
-        before = ask(bench, fault, trial)
-        root = before["findings"][0]
-        fix = root["fix"][0] if root["fix"] else {"kind": "advice", "command": None, "needs": []}
-        code = root["code"]
-        if root["scope"] not in TYPED_BY_A_USER:
-            return Cure(code, "another scope", fix["command"] or "")
-        if fix["kind"] != "repair":
-            return Cure(code, {"look": "look", "advice": "words"}[fix["kind"]], fix["command"] or "")
-        if {"sudo", "reboot"} & set(fix["needs"]):
-            return Cure(code, "administrator", fix["command"])
-        if "pip" in fix["command"]:
-            make_writable(trial)
-            trial.env.update(OFFLINE, PIP_FIND_LINKS=str(wheels(bench, fix["command"])))
-        after = ask(bench, fault, trial, fix["command"])
-        output = (trial.folder / "output.txt").read_text()
-        codes = [finding["code"] for finding in after["findings"] if finding["severity"] == "error" or finding["code"] == code]
-        outcome = "left" if code in codes else "changed" if codes or after["verdict"] == "unknown" else "cured"
-        return Cure(code, outcome, fix["command"], (codes or [after["verdict"]])[0], output)
+    with bench.injected(fault) as trial:
+        came = typed(bench, fault, trial)
+    if came is None:
+        with bench.injected(fault, own=True) as trial:
+            came = typed(bench, fault, trial)
+            assert came is not None
+    return came
+
+
+def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
+    """What came of the first repair; None if it would install into the environment that all faults share."""
+    shutil.copytree(commands(bench), trial.folder / "commands")
+    root = ask(bench, fault, trial)["findings"][0]
+    fix = root["fix"][0] if root["fix"] else {"kind": "advice", "command": None, "needs": []}
+    code, command = root["code"], fix["command"] or ""
+    if not_typed := why_not_typed(root["scope"], fix):
+        return Cure(code, not_typed, command)
+    if "pip install" in command:
+        if trial.environment is bench.environment:
+            return None
+        make_writable(trial)
+        trial.env.update(OFFLINE, PIP_FIND_LINKS=str(wheels(bench, command)))
+    after = ask(bench, fault, trial, command)
+    codes = [finding["code"] for finding in after["findings"] if finding["severity"] == "error" or finding["code"] == code]
+    outcome = "left" if code in codes else "changed" if codes or after["verdict"] == "unknown" else "cured"
+    return Cure(code, outcome, command, (codes or [after["verdict"]])[0], (trial.folder / "output.txt").read_text())
+
+
+def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
+    """Why a repair is not typed here; None if it is."""
+    if scope not in TYPED_BY_A_USER:
+        return "another scope"
+    if fix["kind"] != "repair":
+        return {"look": "look", "advice": "words"}[fix["kind"]]
+    if {"sudo", "reboot"} & set(fix["needs"]):
+        return "administrator"
+    return "image" if fix["command"].startswith("docker run") else None
 
 
 def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:

@@ -127,7 +127,7 @@ def clean(folder: pathlib.Path, tensorflow: pathlib.Path, names: list[str]) -> E
     (text,) = (path.read_text() for path in environment.site.glob("tensorflow-*.dist-info/METADATA"))
     for name, version in re.findall(r"^Requires-Dist: (nvidia-[\w-]+).*?[>=]=([\d.]+).*and-cuda", text, re.MULTILINE):
         folder = name.removeprefix("nvidia-").removesuffix("-cu12").replace("-", "_")
-        metadata(environment.site, name, version, f"nvidia/{folder}/**/*.*")
+        metadata(environment.site, name, version, f"nvidia/{folder}/**/*")
     return environment
 
 

@@ -35,7 +35,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 can use no GPU: libcudart.so.12, libcublas.so.12 and 5 more CUDA libraries are not installed.
+    -> TensorFlow 2.21.0 cannot use the GPU: libcudart.so.12, libcublas.so.12 and 5 more CUDA libraries are not installed.
 References:
     https://www.tensorflow.org/install/pip
     https://github.com/tensorflow/tensorflow/issues/63362
@@ -72,7 +72,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     again = installation.reinstall(fault.library.package for fault in missing if not fault.library.path)
     fixes = (again, installation.cuda_libraries(), installation.with_cuda())
     return Finding(
-        summary=f"TensorFlow {faults.libraries.tensorflow} can use no GPU: {state}.",
+        summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: {state}.",
         evidence=(
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),

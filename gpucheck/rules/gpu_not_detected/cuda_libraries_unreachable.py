@@ -28,7 +28,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 can use no GPU: libcusolver.so.11 is installed, but this release was built without looking into the folder it lies in.
+    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder that holds libcusolver.so.11 (a bug of this release).
 References:
     https://www.tensorflow.org/install/pip
     https://man7.org/linux/man-pages/man8/ld.so.8.html
@@ -68,10 +68,10 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     release = releases.release(libraries.tensorflow or "")
     defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
     assignment = _assignment(unreachable, installation.packages)
-    why = "this release was built without looking into the folder it lies in" if defect else "not where its loader looks"
+    holds = f"the folder that holds {listing(names)}" if len(names) == 1 else f"the folders that hold {listing(names)}"
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: {listing(names)}"
-        f" {'is' if len(names) == 1 else 'are'} installed, but {why}.",
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {holds}"
+        f"{' (a bug of this release)' if defect else ''}.",
         evidence=(
             *(item for fault in unreachable for item in fault.evidence),
             *saw(libraries, "loader"),
@@ -111,10 +111,12 @@ def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fi
     fixes = []
     if assignment is not None:
         export = statement(assignment)
-        slows = "" if ":" in assignment.value else " (only there: more folders slow XLA down)"
-        fixes.append(Fix(text=f"Let the loader look there, in the shell that starts Python{slows}", command=export))
+        text = "Add these folders before starting Python"
+        if ":" not in assignment.value:
+            text = "Add just this folder before starting Python (every CUDA folder would make XLA's first step much slower)"
+        fixes.append(Fix(text=text, command=export))
         if installation.interpreter.environment == "venv":
             activate = word(f"{installation.interpreter.prefix}/bin/activate")
             command = f"printf '%s\\n' {word(export)} >> {activate}"
-            fixes.append(Fix(text="Make it last in this virtual environment", command=command))
+            fixes.append(Fix(text="Make it permanent in this virtual environment", command=command))
     return [*fixes, installation.with_cuda()]

@@ -30,7 +30,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 can use no GPU: it needs the libraries of CUDA 12, and only those of CUDA 13 are installed.
+    -> TensorFlow 2.21.0 cannot use the GPU: it needs the libraries of CUDA 12, and only those of CUDA 13 are installed.
 References:
     https://www.tensorflow.org/install/source#gpu
 """
@@ -76,7 +76,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
     if not majors or needed.cuda_major in majors:
         return None  # none at all, or the right one too: cuda-libraries-missing
     return Finding(
-        summary=f"TensorFlow {libraries.tensorflow} can use no GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
         f" those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
         evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
         fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.with_cuda()))),

@@ -32,7 +32,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 can use no GPU: cuDNN (libcudnn.so.9) is not installed.
+    -> TensorFlow 2.21.0 cannot use the GPU: cuDNN (libcudnn.so.9) is not installed.
 References:
     https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html
 """
@@ -70,7 +70,7 @@ def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip |
     if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
         return None
     return Finding(
-        summary=f"TensorFlow {faults.libraries.tensorflow} can use no GPU: cuDNN ({missing[0].soname}) is not installed.",
+        summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
         evidence=tuple(item for fault in missing for item in fault.evidence),
         fix=(_fix(faults.libraries, installation, missing[0].library.package),),
     )

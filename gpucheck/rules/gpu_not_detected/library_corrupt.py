@@ -28,7 +28,7 @@ Example:
     tensorflow.memory_growth = {}
     tensorflow.mapped_libraries = {}
     training.runs = []
-    -> TensorFlow 2.21.0 can use no GPU: libcublas.so.12 is truncated (/home/user/.venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12).
+    -> TensorFlow 2.21.0 cannot use the GPU: libcublas.so.12 is truncated (/home/user/.venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12).
 References:
     https://man7.org/linux/man-pages/man5/elf.5.html
 """
@@ -94,7 +94,7 @@ def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) 
     worst = next((fault for fault in corrupt if fault.library.required), corrupt[0])
     more = f", and {len(corrupt) - 1} more" if len(corrupt) > 1 else ""
     state = f"is {worst.library.problem}" if worst.library.problem else "can't be opened"
-    opening = f"TensorFlow {faults.libraries.tensorflow} can use no GPU: " if worst.library.required else ""
+    opening = f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: " if worst.library.required else ""
     return Finding(
         summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
         evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),

@@ -20,13 +20,15 @@ Example:
     gpus.gpus[0].temperature_celsius = 91
     gpus.gpus[0].sm_clock_mhz = 990
     gpus.gpus[0].utilization_percent = 100
-    -> GPU 0 (NVIDIA H200) is slowed down by HwSlowdown and HwThermalSlowdown at 91 °C: its SM clock is 990 of 1980 MHz.
+    -> GPU 0 (NVIDIA H200) is throttling because of heat (HwSlowdown, HwThermalSlowdown) at 91 °C: its SM clock is 990 of 1980 MHz.
 Example:
     activity.gpus = [{"index": 0, "samples": 40, "slowed_samples": 12, "slowed_by": ["SwThermalSlowdown"], "slowed_sm_clock_mhz": 1305}]
-    -> GPU 0 (NVIDIA H200) was slowed down by SwThermalSlowdown in 12 of 40 samples during training: its SM clock was 1305 of 1980 MHz.
+    -> GPU 0 (NVIDIA H200) was throttling because of heat (SwThermalSlowdown) in 12 of 40 samples during training: its SM clock was 1305 of 1980 MHz.
 References:
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
 """
+
+from collections.abc import Sequence
 
 from gpucheck.advice.wording import listing
 from gpucheck.combiners.gpus_in_use import GpusInUse
@@ -39,6 +41,7 @@ from gpucheck.probes.gpus import Gpu
 # Of the samples taken during training, a fifth of a second apart, those in which it was slowed down: less may be a change of its
 # state, or a moment of many minutes.
 LEAST_SAMPLES, LEAST_SHARE = 3, 0.05
+_CAUSES = {"SwThermalSlowdown": "heat", "HwThermalSlowdown": "heat", "HwPowerBrakeSlowdown": "the machine's power brake"}
 _FIX = (
     Fix(
         text="Watch it under load",
@@ -66,15 +69,21 @@ def _reasons(gpu: Gpu) -> list[str]:
     return nvml.harmful_reasons(gpu.clock_event_reasons or 0)
 
 
+def _cause(reasons: Sequence[str]) -> str:
+    """Why the clocks are low in plain words, and in NVML's."""
+    causes = dict.fromkeys(_CAUSES[reason] for reason in reasons if reason in _CAUSES)
+    return f"{listing(list(causes)) or 'a hardware limit'} ({', '.join(reasons)})"
+
+
 def _now(used: GpusInUse, slowed: list[tuple[int, Gpu]]) -> Finding:
     worst = slowed[0][1]
     heat = f" at {worst.temperature_celsius} °C" if worst.temperature_celsius is not None else ""
     clock, most = worst.sm_clock_mhz, worst.sm_clock_max_mhz
     clocks = f": its SM clock is {clock} of {most} MHz" if clock is not None and most is not None else ""
-    more = f"; {len(slowed)} of {len(used.used)} GPUs are slowed down" if len(slowed) > 1 else ""
+    more = f"; {len(slowed)} of {len(used.used)} GPUs are throttling" if len(slowed) > 1 else ""
     names = ("clock_event_reasons", "temperature_celsius", "sm_clock_mhz")
     return Finding(
-        summary=f"{worst.title} is slowed down by {listing(_reasons(worst))}{heat}{clocks}{more}.",
+        summary=f"{worst.title} is throttling because of {_cause(_reasons(worst))}{heat}{clocks}{more}.",
         evidence=saw(used.gpus, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
         fix=_FIX,
         affects=tuple(gpu.label for _, gpu in slowed),
@@ -93,10 +102,10 @@ def _while_training(used: GpusInUse, activity: Activity) -> Finding | None:
     worst = max((active for _, active in slowed), key=lambda active: active.slowed_samples or 0)
     clock, most = worst.slowed_sm_clock_mhz, gpus[worst.index].sm_clock_max_mhz
     clocks = f": its SM clock was {clock:.0f} of {most} MHz" if clock is not None and most is not None else ""
-    more = f"; {len(slowed)} of {len(used.used)} GPUs were slowed down" if len(slowed) > 1 else ""
+    more = f"; {len(slowed)} of {len(used.used)} GPUs were throttling" if len(slowed) > 1 else ""
     names = ("slowed_by", "slowed_samples", "samples", "slowed_sm_clock_mhz")
     return Finding(
-        summary=f"{gpus[worst.index].title} was slowed down by {listing(list(worst.slowed_by))} in {worst.slowed_samples} of"
+        summary=f"{gpus[worst.index].title} was throttling because of {_cause(worst.slowed_by)} in {worst.slowed_samples} of"
         f" {worst.samples} samples during training{clocks}{more}.",
         evidence=saw(activity, *(f"gpus[{place}].{name}" for place, _ in slowed for name in names)),
         fix=_FIX,

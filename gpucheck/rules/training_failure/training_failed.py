@@ -108,7 +108,7 @@ def _xla(training: Training) -> Finding | None:
         if run.xla_verified is False:
             problem = f": {short(run.xla_problem, 200)}" if run.xla_problem else ""
             return Finding(
-                summary=f"Training with {label(run)} works only without XLA, which Keras uses unless told otherwise{problem}.",
+                summary=f"Training with {label(run)} fails when XLA is on (Keras's default){problem}.",
                 evidence=saw(training, f"runs[{place}].xla_verified", f"runs[{place}].xla_problem"),
                 fix=(
                     Fix(text="Until it is repaired, compile without XLA: model.compile(..., jit_compile=False)"),
