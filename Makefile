@@ -31,7 +31,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab chaos audit lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos audit lint goldens docs bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)

@@ -1,15 +1,17 @@
 """gpucheck in Python: ``gpucheck.check()`` returns the report, ``gpucheck.require()`` raises with the root cause."""
 
+import os
 import time
+from typing import Literal, get_args
 
 import msgspec
 
 from gpucheck.engine.pipeline import diagnose
 from gpucheck.host.local import LocalHost
-from gpucheck.model import Level, Report, Request, Verdict
+from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
 from gpucheck.probes.cuda import Cuda
 
-LEVELS = ("quick", "default", "full")
+Depth = Literal["quick", "default", "full"]
 
 
 class Result(Report, frozen=True, kw_only=True):
@@ -56,11 +58,14 @@ class NotReady(RuntimeError):
 
 def check(
     *,
-    level: str = "default",
+    level: Depth = "default",
+    backend: Literal["tensorflow", "jax", "torch"] | None = None,
+    expect: str | os.PathLike[str] | None = None,
+    logical_devices: int = 0,
     allow_cpu: bool = False,
     smoke: bool = True,
     strict: bool = False,
-    timeout_seconds: float = 120.0,
+    timeout_seconds: float | None = None,
     python: str | None = None,
     strategies: tuple[str, ...] = (),
 ) -> Result:
@@ -68,10 +73,13 @@ def check(
 
     Args:
         level: "quick", "default" or "full".
+        backend: the Keras backend to prove; None: the one that Keras uses here. jax and torch leave TensorFlow out.
+        expect: a file that says what is expected of this machine; ``gpucheck snapshot`` writes one.
+        logical_devices: split each GPU, or without one the CPU, into so many (at most 64), and train on all of them.
         allow_cpu: a machine with no accelerator is fine.
         smoke: train on every device, unless ``level`` is "quick".
         strict: warnings fail too (``exit_code``).
-        timeout_seconds: limit of the whole call.
+        timeout_seconds: limit of the whole call; None: 120, with "full" 300.
         python: another interpreter to examine.
         strategies: train with these only; empty: all that apply.
 
@@ -79,19 +87,29 @@ def check(
         The report: ``verdict``, ``findings`` (root cause first), ``training``, ``facts`` and the rest of its schema.
 
     Raises:
-        ValueError: an unknown level, or a time that is not positive.
+        ValueError: an unknown level or backend, a time that is not positive, an impossible number of devices, or a file of
+            expectations that can't be read.
     """
-    if level not in LEVELS:
-        raise ValueError(f"level is one of {', '.join(LEVELS)}. Received: level={level!r}")
-    if not 0 < timeout_seconds < float("inf"):
+    depth = Level.__members__.get(level.upper())
+    if depth is None:
+        raise ValueError(f"level is one of {', '.join(get_args(Depth))}. Received: level={level!r}")
+    if backend not in (None, "tensorflow", "jax", "torch"):
+        raise ValueError(f"backend is one of tensorflow, jax, torch. Received: backend={backend!r}")
+    limit = TIMEOUT_SECONDS[depth] if timeout_seconds is None else timeout_seconds
+    if not 0 < limit < float("inf"):
         raise ValueError(f"timeout_seconds is a positive number. Received: timeout_seconds={timeout_seconds!r}")
+    if not 0 <= logical_devices <= 64:
+        raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")
     started = time.monotonic()
     request = Request(
-        level=Level[level.upper()],
+        level=depth,
+        backend=backend,
+        expectations=None if expect is None else _expectations(os.fspath(expect)),
+        logical_devices=logical_devices,
         allow_cpu=allow_cpu,
         smoke=smoke,
         strict=strict,
-        timeout_seconds=timeout_seconds,
+        timeout_seconds=limit,
         python=python,
         strategies=tuple(strategies),
     )
@@ -99,14 +117,25 @@ def check(
         return result(diagnose(host, started))
 
 
-def require(*, gpus: int = 1, memory_gib: float = 0.0, level: str = "quick", timeout_seconds: float = 120.0) -> Result:
+def _expectations(path: str) -> Expectations:
+    """What a file expects of the machine. Raises ValueError with the line that is wrong."""
+    from gpucheck.expectations.read import LARGEST_BYTES, Problem, parse
+    from gpucheck.files.read import Refused, read
+
+    try:
+        return parse(read(path, LARGEST_BYTES).decode(), path)
+    except (Refused, Problem, UnicodeDecodeError) as error:
+        raise ValueError(str(error)) from None
+
+
+def require(*, gpus: int = 1, memory_gib: float = 0.0, level: Depth = "quick", timeout_seconds: float | None = None) -> Result:
     """Raise unless this machine is ready to train on that many GPUs; the line to put at the top of a training script.
 
     Args:
         gpus: how many GPUs CUDA must offer this process; 0: a CPU is enough.
         memory_gib: how much memory each of them must have.
         level: "quick", "default" or "full".
-        timeout_seconds: limit of the whole call.
+        timeout_seconds: limit of the whole call; None: 120, with "full" 300.
 
     Returns:
         The report of a machine that is ready.

@@ -1,5 +1,6 @@
 """gpucheck as a library: the report, the exception that names the root cause, the notebook's view."""
 
+import inspect
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ import gpucheck
 from gpucheck import api
 from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Request, Verdict
+from gpucheck.model import TIMEOUT_SECONDS, Level, Request, Verdict
 
 
 def recorded(*changes):
@@ -87,10 +88,36 @@ def test_no_verdict_is_not_ready():
     assert api.unready(report, 1, 0) == "no verdict: nothing was trained: timed out"
 
 
-@pytest.mark.parametrize("wrong", [{"level": "deep"}, {"timeout_seconds": 0}, {"timeout_seconds": float("nan")}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"level": "deep"},
+        {"timeout_seconds": 0},
+        {"timeout_seconds": float("nan")},
+        {"backend": "theano"},
+        {"logical_devices": 65},
+    ],
+)
 def test_wrong_arguments(wrong):
     with pytest.raises(ValueError, match="Received: "):
         gpucheck.check(**wrong)
+
+
+def test_what_is_expected_is_judged(tmp_path):
+    file = tmp_path / "expected.toml"
+    file.write_text("[gpu]\ncount = 8\n")
+    report = gpucheck.check(level="quick", allow_cpu=True, expect=file)
+    assert (report.facts["request"].timeout_seconds, report.facts["request"].expectations.gpu.count) == (120.0, 8)
+    assert "gpu-count-unexpected" in [finding.code for finding in report.findings]
+    file.write_text("gpus = 8")
+    with pytest.raises(ValueError, match=r"expected\.toml.*gpus"):
+        gpucheck.check(expect=file)
+
+
+def test_the_defaults_are_those_of_the_command():
+    """What `--full` may take, `level="full"` may take too."""
+    assert inspect.signature(gpucheck.check).parameters["timeout_seconds"].default is None
+    assert TIMEOUT_SECONDS[Level.FULL] == 300.0
 
 
 def test_a_report_shows_itself_in_a_notebook():

@@ -21,7 +21,6 @@ Examples:
   gpucheck --report html=report.html --report junit=report.xml
   gpucheck explain cuda-libraries-unreachable
 """
-LARGEST_BYTES = 1 << 22  # of a file of expectations
 READ_SECONDS = 120.0  # of a command that only reads
 RESERVE_SECONDS = 1.5  # kept back from it for judging and writing what was read
 DEPTHS = ("quick", "default", "full")
@@ -115,7 +114,7 @@ class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Read it; what is wrong in it is told with the line."""
         if not isinstance(value, (str, os.PathLike)):
             return value
-        from gpucheck.expectations.read import Problem, parse
+        from gpucheck.expectations.read import LARGEST_BYTES, Problem, parse
         from gpucheck.files.read import Refused, read
 
         try:

@@ -14,12 +14,11 @@ from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
 from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import PLACEMENT_LOG_BYTES, Host
-from gpucheck.model import Level, Report, Request
+from gpucheck.model import TIMEOUT_SECONDS, Level, Report, Request
 
 KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
 STRATEGIES = [name for module in modules("gpucheck.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES]
 BACKENDS = ("tensorflow", "jax", "torch")
-TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}
 ENDED = "gpucheck was ended at its time limit: something that it waited for did not answer"
 ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),

@@ -14,6 +14,7 @@ from gpucheck.model import Expectations
 
 __all__ = ("Problem", "baseline", "convert", "parse")
 _LISTED = "; `gpucheck rules` lists them"
+LARGEST_BYTES = 1 << 22  # of a file of expectations
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
 
 

@@ -4,6 +4,8 @@ from gpucheck.model.expectations import Expectations
 from gpucheck.model.fact import Fact
 from gpucheck.model.kinds import Level
 
+TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}  # limit of a whole run, unless told otherwise
+
 
 class Request(Fact, frozen=True, kw_only=True):
     """What the user asked for; rules may read it like any other fact."""

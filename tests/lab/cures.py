@@ -13,7 +13,7 @@ from lab import wheelhouse
 from lab.bench import LEVEL_ARGS, Bench, Fault, Trial
 from lab.environments import link_tree
 
-LIMIT_SECONDS = 300.0
+LIMIT_SECONDS = 900.0
 TYPED_BY_A_USER = ("environment", "code")  # scopes; a driver, a machine and a job are other people's
 OFFLINE = {
     "PIP_CONFIG_FILE": "/dev/null",
@@ -29,7 +29,7 @@ class Cure(NamedTuple):
     """What typing the first repair of a fault came to.
 
     ``outcome``: "cured" (the diagnosis is gone and nothing else is wrong), "changed" (another one is there), "left" (it is still there),
-    or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "image" (a container's), "another scope".
+    or why nothing was typed: "look" or "words" (no repair is printed), "administrator", "image" (a container's), "another Python", "another scope".
     """
 
     code: str
@@ -77,13 +77,15 @@ def why_not_typed(scope: str, fix: dict[str, Any]) -> str | None:
         return {"look": "look", "advice": "words"}[fix["kind"]]
     if {"sudo", "reboot"} & set(fix["needs"]):
         return "administrator"
+    if "uv venv" in fix["command"]:
+        return "another Python"
     return "image" if fix["command"].startswith("docker run") else None
 
 
 def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str, Any]:
     """What gpucheck reports in a shell in which something was typed before."""
     command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
-    if trial.python is None:  # a repair may have led to another environment, which the shell then knows
+    if "activate" in typed:  # the shell's Python is another one then
         command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')
     script = trial.folder / "typed.sh"
     script.write_text(

@@ -9,12 +9,16 @@ from gpucheck.engine.plugin import load_rules
 
 # What comes of the others, and why.
 ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"
+NO_PYTHON = "another Python is fetched from the network, for an environment of its own"
 NO_WHEEL = "no wheel has kernels for it; NVIDIA's image has"
 EXPLAINED = {
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
     "compute-capability-3.7": ("words", "no release of TensorFlow that can be installed supports it"),
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),
     "tensorflow-ignores-an-old-gpu": ("left", ONLY_ITS_NAME),
+    "python-3.9-under-tensorflow-2.21": ("another Python", NO_PYTHON),
+    "python-3.9-without-tensorflow": ("another Python", NO_PYTHON),
+    "python-3.15-without-tensorflow": ("another Python", NO_PYTHON),
     "compute-capability-12.0": ("image", NO_WHEEL),
     "too-new-and-the-kernel-cache-off": ("image", NO_WHEEL),
 }
