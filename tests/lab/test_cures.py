@@ -17,7 +17,7 @@ EXPLAINED = {
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),
     "tensorflow-ignores-an-old-gpu": ("left", ONLY_ITS_NAME),
     "python-3.9-under-tensorflow-2.21": ("another Python", NO_PYTHON),
-    "python-3.9-without-tensorflow": ("another Python", NO_PYTHON),
+    "python-3.9-without-tensorflow": ("left", "pip does not run under a Python that only claims to be 3.9"),
     "python-3.15-without-tensorflow": ("another Python", NO_PYTHON),
     "compute-capability-12.0": ("image", NO_WHEEL),
     "too-new-and-the-kernel-cache-off": ("image", NO_WHEEL),
