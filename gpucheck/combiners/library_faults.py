@@ -87,16 +87,20 @@ def _fault(libraries: Libraries, place: int) -> Fault | None:
         return None if library.opened else _describe(kind, libraries, place, copies=library.elsewhere)
     if library.problem or re.search(_DAMAGED, error):
         return _describe("corrupt", libraries, place)
-    if (match := re.search(_NOT_FOUND, error)) and match[1] != library.soname:
-        needed = next((other for other in libraries.libraries if other.soname == match[1]), None)
+    match = re.search(_NOT_FOUND, error)
+    lacks = match[1] if match else next(iter(library.lacks), None) if library.opened is None else None
+    if lacks is not None and lacks != library.soname:
+        needed = next((other for other in libraries.libraries if other.soname == lacks), None)
         copies = (*((needed.path,) if needed.path else ()), *needed.elsewhere) if needed else ()
-        return _describe("unreachable" if copies else "missing", libraries, place, match[1], copies)
+        return _describe("unreachable" if copies else "missing", libraries, place, lacks, copies)
     return _describe("unfit", libraries, place) if re.search(_UNFIT, error) else None
 
 
 def _describe(kind: str, libraries: Libraries, place: int, soname: str | None = None, copies: tuple[str, ...] = ()) -> Fault:
     library, path = libraries.libraries[place], f"libraries[{place}]"
     fields = _FIELDS[kind]
+    if library.lacks and library.opened is None:
+        fields = (*fields, "lacks")
     if library.open_error and library.path and "open_error" not in fields:
         fields = (*fields, "open_error")
     evidence = saw(libraries, f"{path}.soname", *(f"{path}.{name}" for name in fields))

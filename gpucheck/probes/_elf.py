@@ -13,7 +13,7 @@ FOREIGN = "built for "  # a problem that the loader passes over, looking further
 
 _HEAD_BYTES = 4096  # the program headers follow the file header in every library we met
 _PT_LOAD, _PT_DYNAMIC = 1, 2
-_DT_NULL, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 0, 5, 15, 29
+_DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 15, 29
 _ET_DYN = 3
 _MACHINES = {3: "i386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
 
@@ -62,6 +62,28 @@ def problem(host: Host, path: str, machine: str) -> str | None:
 
 def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """DT_RPATH and DT_RUNPATH of a library, as written (``$ORIGIN`` included); None if it can't be read."""
+    dynamic = _dynamic(host, path)
+    if dynamic is None:
+        return None
+    tags, strings = dynamic
+    rpath, runpath = (next(iter(tags.get(tag, ())), None) for tag in (_DT_RPATH, _DT_RUNPATH))
+    return _entries(host, path, strings, rpath), _entries(host, path, strings, runpath)
+
+
+def needed(host: Host, path: str) -> tuple[str, ...]:
+    """The sonames of the libraries that a library needs in turn; none if it can't be read."""
+    dynamic = _dynamic(host, path)
+    offsets = dynamic[0].get(_DT_NEEDED, []) if dynamic is not None else []
+    if dynamic is None or not offsets:
+        return ()
+    first = min(offsets)
+    data = host.read_bytes(path, dynamic[1] + first, max(offsets) - first + 256) or b""
+    names = (data[offset - first :].partition(b"\0")[0].decode("utf-8", "replace") for offset in offsets)
+    return tuple(name for name in names if name)
+
+
+def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
+    """The entries of the dynamic section by their tags, and where its strings begin in the file; None if they can't be read."""
     data = host.read_bytes(path, size=_HEAD_BYTES)
     elf = _parse(host, path, data) if data else None
     if elf is None:
@@ -71,15 +93,13 @@ def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]
     if not table:
         return None
     entry = struct.Struct(elf.order + ("QQ" if elf.bits == 64 else "II"))
-    tags: dict[int, int] = {}
+    tags: dict[int, list[int]] = {}
     for tag, value in entry.iter_unpack(table[: len(table) // entry.size * entry.size]):
         if tag == _DT_NULL:
             break
-        tags[tag] = value
-    strings = _offset(elf, tags.get(_DT_STRTAB))
-    if strings is None:
-        return None
-    return _entries(host, path, strings, tags.get(_DT_RPATH)), _entries(host, path, strings, tags.get(_DT_RUNPATH))
+        tags.setdefault(tag, []).append(value)
+    strings = _offset(elf, next(iter(tags.get(_DT_STRTAB, ())), None))
+    return None if strings is None else (tags, strings)
 
 
 def _parse(host: Host, path: str, data: bytes) -> Elf | None:

@@ -7,7 +7,7 @@ can't be seen from here; the mapped libraries of the TensorFlow probe tell.
 
 import posixpath
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -17,7 +17,7 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes import _cuda_tools, _distributions
+from gpucheck.probes import _cuda_tools, _distributions, _elf
 from gpucheck.probes._distributions import Installed
 from gpucheck.probes._loader import Loader
 
@@ -33,6 +33,7 @@ class Library(Fact, frozen=True, kw_only=True):
     version: str | None = None  # from the resolved file's name, or its wheel: "9.3.0"
     problem: str | None = None  # of the file that wins: "empty", "truncated", "not a library", "built for aarch64", "unreadable"
     elsewhere: tuple[str, ...] = ()  # copies the loader does not take: the wheel's own, a toolkit's
+    lacks: tuple[str, ...] = ()  # NVIDIA's libraries that it needs in turn, and that are nowhere
     opened: bool | None = None  # dlopen succeeded in a child; None: not tried (--quick)
     open_error: str | None = None  # dlerror's words, or how the child ended
 
@@ -66,6 +67,7 @@ LIMIT_SECONDS = 30.0  # of the probe: a file system that hangs may not take the 
 OPEN_SECONDS = 20.0  # for all libraries together; a cold gigabyte takes some seconds
 RESTARTS_MAX = 3  # of the opening child, each time without the library that killed it
 
+_NVIDIA = ("libcu", "libnv")
 CUDNN = "libcudnn.so.9"
 # What it opens beside itself at first use (NVIDIA cuDNN, Backend API Overview: dependency structure on Linux).
 CUDNN_PARTS = tuple(
@@ -104,7 +106,7 @@ def read(host: Host) -> Libraries:
     ptxas, libdevice = _cuda_tools.ptxas(host, folder, distributions), _cuda_tools.libdevice(host, folder)
     return msgspec.structs.replace(
         fact,
-        libraries=_opened(host, resolved),
+        libraries=_opened(host, tuple(_with_needs(host, loader, resolved))),
         cudnn_parts_missing=_cudnn_parts_missing(host, resolved),
         ptxas=Tool(path=ptxas.path, version=ptxas.version, elsewhere=ptxas.elsewhere),
         libdevice=Tool(path=libdevice.path, version=libdevice.version, elsewhere=libdevice.elsewhere),
@@ -163,6 +165,18 @@ def _library(
         problem=copy.problem if copy else None,
         elsewhere=tuple(path for path in copies if host.real(path) != real),
     )
+
+
+def _with_needs(host: Host, loader: Loader, libraries: tuple[Library, ...]) -> Iterator[Library]:
+    """What each sound one needs of NVIDIA's, and neither TensorFlow's search nor its own finds."""
+    there = {library.soname for library in libraries if library.path is not None}
+    for library in libraries:
+        needs = () if library.path is None or library.problem else _elf.needed(host, library.path)
+        lacks = [soname for soname in needs if soname.startswith(_NVIDIA) and soname not in there and loader.find(soname) is None]
+        if lacks:
+            own = Loader(host, library.path)
+            lacks = [soname for soname in lacks if own.find(soname) is None]
+        yield msgspec.structs.replace(library, lacks=tuple(lacks)) if lacks else library
 
 
 def _version(host: Host, needed: tables.Library, path: str, wheels: list[Installed]) -> str | None:

@@ -66,16 +66,18 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         return missing
     if all(fault.soname.startswith("libcudnn") for fault in missing):
         return None
-    names = listing([fault.soname for fault in missing])
-    verb = "library is" if len(missing) == 1 else "libraries are"
-    state = f"{names} CUDA {verb} not installed" if len(missing) > 3 else f"its CUDA {verb} not installed: {names}"
-    again = installation.reinstall(fault.library.package for fault in missing if not fault.library.path)
-    fixes = (again, installation.cuda_libraries(), installation.with_cuda())
+    lost = list(dict.fromkeys(fault.soname for fault in missing))
+    names = listing(lost)
+    verb = "library is" if len(lost) == 1 else "libraries are"
+    state = f"{names} CUDA {verb} not installed" if len(lost) > 3 else f"its CUDA {verb} not installed: {names}"
+    packages = {library.soname: library.package for library in faults.libraries.libraries}
+    again = installation.reinstall(packages.get(soname) for soname in lost)
+    fixes = [fix for fix in (again, installation.cuda_libraries(), installation.with_cuda()) if fix]
     return Finding(
         summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: {state}.",
         evidence=(
             *(item for fault in missing for item in fault.evidence),
             *saw(faults.libraries, "runpath", "library_path"),
         ),
-        fix=tuple(dict.fromkeys(fix for fix in fixes if fix)),
+        fix=tuple({fix.command: fix for fix in reversed(fixes)}.values())[::-1],
     )
