@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
-from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery
+from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery, format_of
 from gpucheck.cli.parameters import EXAMPLES, Command, FilePath
-from gpucheck.cli.request import diagnose_here, request_options
+from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.model import Report, Request
 
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
@@ -34,7 +34,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     "style",
     type=click.Choice(list(FORMATS)),
     default="terminal",
-    show_default=True,
+    show_default="as --output's name ends (.json, .html, .md, .xml, .prom), else terminal",
     metavar="FORMAT",
     help=f"One of: {', '.join(FORMATS)}.",
 )
@@ -85,6 +85,8 @@ def check(
     verbose: bool,
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
+    if not typed("style"):
+        style = format_of(target) or style
     with delivery(style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
         if recorded is None:
             report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))

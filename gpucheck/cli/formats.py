@@ -47,6 +47,14 @@ FORMATS = {
 }
 
 
+OF_SUFFIX = {".json": "json", ".html": "html", ".md": "markdown", ".xml": "junit", ".prom": "prometheus"}
+
+
+def format_of(path: str | None) -> str | None:
+    """The format that a file's name asks for; None: it asks for none."""
+    return OF_SUFFIX.get(os.path.splitext(path or "")[1].lower())
+
+
 class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     """``FORMAT=FILE``."""
 

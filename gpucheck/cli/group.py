@@ -57,6 +57,15 @@ class Commands(Command, click.Group):
         ctx.meta[ARGUMENTS] = list(args)
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Name the command that was meant by one that does not exist."""
+        if args[0] not in self.modules and not ctx.resilient_parsing:
+            from gpucheck.engine.suggestion import did_you_mean
+
+            similar = did_you_mean(args[0], self.modules, otherwise="; gpucheck --help lists them")
+            raise click.UsageError(f"No such command {args[0]!r}{similar}", ctx)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Its own failures follow the exit style: wrong usage is no CRITICAL, and a bug of ours no fault."""
         try:

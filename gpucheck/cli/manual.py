@@ -2,7 +2,8 @@
 
 import functools
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -11,6 +12,8 @@ from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, reading_ends
 from gpucheck.cli.screen import look, show, standard_input
 from gpucheck.model import Report
+
+MOST_MENTIONED = 5  # diagnoses that are named for a word
 
 
 @click.command(cls=Command)
@@ -84,11 +87,26 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, u
         from gpucheck.engine.suggestion import did_you_mean
 
         similar = did_you_mean(what, codes, most=3, otherwise="")
+        if not similar and (mentioned := _mentioned(what, codes.values())):
+            similar = f" (did you mean one that speaks of it: {', '.join(mentioned)}?)"
         problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
         raise click.UsageError(
             problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
         ) from None
     show(text(report))
+
+
+def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
+    """The diagnoses whose title or symptom has these words; none for what looks like a file."""
+    from gpucheck.engine import manual
+
+    words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
+    if not words or any(sign in what for sign in "./\\"):
+        return []
+    pages = [manual.page(rule.code, rule.doc) for rule in rules if rule.doc]
+    texts = {page.code: f"{page.title}\n{page.sections['Symptom']}" for page in pages}
+    found = [code for code, text in texts.items() if all(word.search(text) for word in words)]
+    return sorted(found, key=lambda code: not all(word.search(code) for word in words))[:MOST_MENTIONED]
 
 
 @click.command(cls=Command)
