@@ -1,0 +1,7 @@
+import tensorflow as tf
+while waiting():
+    wait()
+while True:
+    if done():
+        break
+s = tf.Session()  # finding
