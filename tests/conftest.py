@@ -13,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
+pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions say what differs
+
 # What nohup or a shell's "&" ignores is inherited by every process that a test starts, and those test what signals do.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
