@@ -33,10 +33,10 @@ def test_example(code):
 
 def test_commands_are_shell_and_nothing_else(tmp_path):
     pages = {code: manual.page(code, rule.doc).fixes for code, rule in RULES.items()}
-    commands = [(code, fix.command) for code, fixes in pages.items() for fix in fixes if fix.command]
+    commands = {fix.command: code for code, fixes in pages.items() for fix in fixes if fix.command}
     script = tmp_path / "script"
     wrong = []
-    for code, command in commands:
+    for command, code in commands.items():
         script.write_text(command.replace("<UUID>", "UUID"))  # what a reader puts in
         done = subprocess.run(["sh", "-n", script], capture_output=True, text=True, timeout=60, check=False)
         first = shlex.split(command, comments=True)[0]
