@@ -1,4 +1,4 @@
-"""The child that measures: it imports TensorFlow, hears what to measure, and reports raw seconds.
+"""The child that measures: it imports TensorFlow, receives what to measure, and reports raw seconds.
 
 Every configuration trains the smoke job's network, in turn on the input pipeline and on one batch that stays on the devices
 (``smoke/throughput.py``), so that the difference is the pipeline's.
@@ -19,7 +19,7 @@ from gpucheck.child.smoke import memory, throughput
 from gpucheck.child.smoke.tensorflow import fresh
 
 TASK = BenchTask
-HEAR_SECONDS = 120.0
+RECEIVE_SECONDS = 120.0
 WARMUP_STEPS = 3  # per source of data; the first one traces, compiles and autotunes
 PROFILED_STEPS = 20  # more make a trace that no viewer opens
 
@@ -35,7 +35,7 @@ def run(reporter: Reporter, task: BenchTask) -> None:
     inspection.list_devices(reporter, tf)
     inspection.memory_growth(reporter, tf)
     keras, backend = inspection.import_keras(reporter, tf)
-    job = reporter.receive(BenchJob, HEAR_SECONDS)
+    job = reporter.receive(BenchJob, RECEIVE_SECONDS)
     if keras is None or backend != "tensorflow" or job is None:
         return
     cpus = tf.config.list_physical_devices("CPU")

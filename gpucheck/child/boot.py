@@ -1,4 +1,4 @@
-"""The first thing of gpucheck's in a child: it starts the rest, and tells which of the user's files is in its way, if one is.
+"""What runs first in a child: it starts the rest, and tells which of the user's files is in its way, if one is.
 
 The rest takes modules of the standard library, which a file named like one, in the current folder or on PYTHONPATH, may hide.
 """

@@ -49,8 +49,8 @@ def _train(
     """Plan, and train what was planned."""
     full, wanted = task.level >= plan.FULL, task.logical_devices
     reporter.begin(Planned)
-    heard = None if tpus else reporter.receive(FreeMemory, plan.HEAR_SECONDS)
-    free = {} if heard is None else heard.free_bytes
+    received = None if tpus else reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
+    free = {} if received is None else received.free_bytes
     usable, unusable = plan.usable(devices, free)
     if not tpus:
         _configure(tf, usable, wanted, wanted or plan.REPLICAS[full], free)

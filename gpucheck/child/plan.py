@@ -7,7 +7,7 @@ from gpucheck.strategies import load_all
 
 FULL = 2  # the level --full
 NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
-HEAR_SECONDS = 25.0  # the parent's word on free memory comes within a second; a hanging NVML delays it
+RECEIVE_SECONDS = 25.0  # the free memory comes from the parent within a second; a hanging NVML delays it
 REPLICAS = {False: 2, True: 8}  # logical CPU devices where the CPU is all there is, by whether everything is to be proven
 
 

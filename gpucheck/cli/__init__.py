@@ -27,7 +27,7 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> NoReturn:
-    """Entry point. Leaves without interpreter teardown: a probe stuck in a dead file system must not hold the exit code."""
+    """Entry point. Leaves without interpreter teardown: a probe that waits for a file system must not hold up the exit code."""
     gc.disable()  # a short run with little garbage
     try:
         signals.catch()

@@ -11,7 +11,7 @@ NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a supervisor, a terminal or a
 PAIR_SECONDS = 2.0  # they come in pairs: systemd sends SIGHUP after SIGTERM, people press Ctrl-C twice
 AGAIN_SECONDS = 0.01
 _left = [float("-inf")]  # when the last one was heeded
-_lost = [0]  # the one whose exception was swallowed
+_ignored = [0]  # the signal whose exception Python ignored
 
 
 class Ended(SystemExit):
@@ -24,7 +24,7 @@ def catch() -> None:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _leave)
     if hasattr(signal, "setitimer"):
-        sys.unraisablehook = _swallowed
+        sys.unraisablehook = _raise_again
 
 
 def release() -> None:
@@ -88,13 +88,13 @@ def _first() -> bool:
     return True
 
 
-def _swallowed(unraisable: Any) -> None:
+def _raise_again(unraisable: Any) -> None:
     """Python can't raise from a finalizer or a weak reference's callback, as imports have: what came there comes again."""
     problem = unraisable.exc_value
     if not isinstance(problem, (Ended, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)
         return
-    _lost[0] = problem.code - 128 if isinstance(problem, Ended) and isinstance(problem.code, int) else int(signal.SIGINT)
+    _ignored[0] = problem.code - 128 if isinstance(problem, Ended) and isinstance(problem.code, int) else int(signal.SIGINT)
     _left[0] = float("-inf")
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(_lost[0]))
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(_ignored[0]))
     signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)

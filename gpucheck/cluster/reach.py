@@ -9,8 +9,8 @@ from gpucheck.host import Host
 # The server's own preface is a SETTINGS frame, too (RFC 9113, sections 3.4, 4.1 and 6.5).
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
 HEADER_BYTES = 9
-OTHER = "another program answers on its address, not TensorFlow"
-MUTE = "its address takes connections and nothing answers: it hangs, or another program listens there"
+OTHER_PROGRAM = "another program answers on its address, not TensorFlow"
+NO_ANSWER = "its address takes connections and nothing answers: it hangs, or another program listens there"
 
 
 def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
@@ -25,15 +25,15 @@ def reach(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) ->
 
 
 def speak_grpc(host: Host, addresses: Mapping[str, tuple[str, int]], limit: float) -> dict[str, str | None]:
-    """The same, and None only where TensorFlow answers, or another that speaks gRPC; ``OTHER`` and ``MUTE`` are no TensorFlow."""
+    """The same, and None only where gRPC answers, as TensorFlow does; ``OTHER_PROGRAM`` and ``NO_ANSWER`` are no TensorFlow."""
 
     def ask(address: str, port: int) -> str | None:
         answer = host.exchange(address, port, PREFACE, HEADER_BYTES, limit)
         if answer == b"" and host.connect(address, port, limit) is not None:
-            return MUTE  # it was ended while it was asked, by its own limit maybe; who closes without a word is still there
+            return NO_ANSWER  # it was ended while it was asked, by its own limit maybe; who closes without a word is still there
         if isinstance(answer, str):
-            return MUTE if answer == "silent" else answer
-        return None if _settings(answer) else OTHER
+            return NO_ANSWER if answer == "silent" else answer
+        return None if _settings(answer) else OTHER_PROGRAM
 
     return _each(addresses, limit, ask)
 
@@ -52,8 +52,8 @@ def _each(addresses: Mapping[str, tuple[str, int]], limit: float, ask: Callable[
     threads = [threading.Thread(target=note, args=(task, *parts), daemon=True) for task, parts in addresses.items()]
     for thread in threads:
         thread.start()
-    patience = limit
+    seconds_left = limit
     for thread in threads:
-        thread.join(patience + 0.5)  # a name server that does not answer takes longer than any connection
-        patience = 0.0 if thread.is_alive() else patience
+        thread.join(seconds_left + 0.5)  # a name server that does not answer takes longer than any connection
+        seconds_left = 0.0 if thread.is_alive() else seconds_left
     return {task: answers.get(task, "timed out") for task in addresses}

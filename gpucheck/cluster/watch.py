@@ -1,4 +1,4 @@
-"""Workers that depend on each other: wait until all are done, one is gone or nobody goes on, and say whose doing it was."""
+"""Workers that depend on each other: wait until all are done, one is gone or nobody goes on, and say which of them failed."""
 
 import re
 import threading
@@ -12,7 +12,7 @@ from gpucheck.child.messages import Crashed, Stage
 from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
 from gpucheck.child.messages.training import JobResult
 from gpucheck.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
-from gpucheck.cluster.reach import MUTE, OTHER
+from gpucheck.cluster.reach import NO_ANSWER, OTHER_PROGRAM
 from gpucheck.host import Child, Ending
 from gpucheck.model import WorkerFault
 from gpucheck.processes.last_words import last_words
@@ -130,7 +130,7 @@ def watch(
             late
             or (ended is not None and now - ended > limits.grace)
             or all(worker.over is not None for worker in workers)
-            or (now - moved > _patience(workers, limits) and not (forming and limits.joined))
+            or (now - moved > _quiet_limit(workers, limits) and not (forming and limits.joined))
         )
         if forming and (over or (limits.joined and now - asked > ASK_SECONDS)):
             asked = now
@@ -147,12 +147,12 @@ def watch(
 
 def _most_telling(before: str | None, answer: str | None) -> str | None:
     """Of two answers of a task: that it once came, and above all that it was once silent, stays true when it is gone."""
-    if before == MUTE and answer is not None:
-        return MUTE
-    return None if before is None and answer != MUTE else answer
+    if before == NO_ANSWER and answer is not None:
+        return NO_ANSWER
+    return None if before is None and answer != NO_ANSWER else answer
 
 
-def _patience(workers: list[Worker], limits: Limits) -> float:
+def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
     if all(worker.trained for worker in workers):
         return FIT_SECONDS
     imported = all(worker.child.message(VersionsRead) for worker in workers)
@@ -205,10 +205,11 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
     """
     absent = {task: said for task, said in watched.listening.items() if said is not None}
     forming = all(worker.ending.stage == Stage(ClusterConnected.stage) for worker in still)
-    mute = [worker for worker in still if absent.get(worker.name) == MUTE]  # TensorFlow's server answers from threads of its own
-    if mute and forming:
+    # TensorFlow's server answers from threads of its own.
+    unanswered = [worker for worker in still if absent.get(worker.name) == NO_ANSWER]
+    if unanswered and forming:
         reason = "its process on this machine hangs: its port takes connections and does not answer"
-        return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in mute]
+        return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in unanswered]
     if absent and forming:
         return [_absent(task, said) for task, said in absent.items()]
     others = [task for task in watched.listening if task not in {worker.name for worker in workers}]
@@ -236,7 +237,7 @@ def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list
 
 def _absent(task: str, said: str) -> WorkerFault:
     """The fault of a task that does not answer as TensorFlow does."""
-    how = {OTHER: "other program", MUTE: "no answer"}.get(said, "missing")
+    how = {OTHER_PROGRAM: "other program", NO_ANSWER: "no answer"}.get(said, "missing")
     reason = f"did not come ({'nobody listens on its address' if said == 'refused' else said})" if how == "missing" else said
     return WorkerFault(worker=task, how=how, reason=reason, stage="connect")
 

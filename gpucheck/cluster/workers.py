@@ -9,7 +9,7 @@ from gpucheck.child.messages.workers import VersionsRead, WorkerRecord, WorkersM
 from gpucheck.cluster import watch
 from gpucheck.cluster.members import STRATEGY as STRATEGY
 from gpucheck.cluster.members import Members, members
-from gpucheck.cluster.reach import MUTE, speak_grpc
+from gpucheck.cluster.reach import NO_ANSWER, speak_grpc
 from gpucheck.cluster.result import joined_result
 from gpucheck.cluster.timing import limits, why_not
 from gpucheck.cluster.watch import Worker
@@ -46,7 +46,7 @@ def train(host: Host, framework: Child) -> TrainingRun:
 
 def _of_others(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:
     """Without a worker's own answer, unless it hangs: whether it listens yet says nothing of why the cluster does not form."""
-    return {task: answer for task, answer in answers.items() if task not in own or answer == MUTE}
+    return {task: answer for task, answer in answers.items() if task not in own or answer == NO_ANSWER}
 
 
 def _skipped(reason: str) -> TrainingRun:

@@ -48,6 +48,6 @@ def _here(request: Request, container: Container, pci: Pci, driver: Driver, cuda
         return True
     if not container.inside and any(gpu.kernel_driver != "vfio-pci" for gpu in pci.gpus):
         return True
-    silent = {"crashed", "hung"} & {driver.status, cuda.status}
+    unanswered = {"crashed", "hung"} & {driver.status, cuda.status}
     # A driver that hangs or refuses may well have a GPU, which WSL and containers show nowhere else.
-    return None if silent or refuses(cuda) else False
+    return None if unanswered or refuses(cuda) else False

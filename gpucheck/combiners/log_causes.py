@@ -29,7 +29,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
 
     def alarm(self, code: str) -> "Cause | None":
         """That cause; None where training, tried here, went well all the same."""
-        return None if self.outcomes.went_well else self.named.get(code)
+        return None if self.outcomes.all_passed else self.named.get(code)
 
     def evidence(self, cause: "Cause | None") -> tuple[Evidence, ...]:
         """The lines that it rests on."""

@@ -20,8 +20,8 @@ class NcclTrial(Fact, frozen=True, kw_only=True):
         """What it shows; ``usual`` is what exchanges gradients otherwise."""
         if self.stuck is None:
             return ""
-        stands_still = self.stuck.status == "timed_out"
-        what = "stands still" if stands_still else f"fails ({short(self.stuck.reason or 'no reason given')})"
+        hangs = self.stuck.status == "timed_out"
+        what = "stands still" if hangs else f"fails ({short(self.stuck.reason or 'no reason given')})"
         return f"{label(self.stuck)} {what} with {usual}, and trains without it ({self._class()})."
 
     @property

@@ -12,7 +12,7 @@ from gpucheck.probes.packages import Packages
 from gpucheck.probes.system import System
 from gpucheck.probes.tensorflow import TensorFlow
 
-NO_WORD_ON_CUDA = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
+CUDA_SUPPORT_UNKNOWN = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
 
 
 class Kernels(msgspec.Struct, frozen=True):

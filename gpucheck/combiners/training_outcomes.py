@@ -53,7 +53,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
         return [run for run in self.runs if run.status == "failed"]
 
     @property
-    def went_well(self) -> bool:
+    def all_passed(self) -> bool:
         """Whether training, tried here, passed and nothing failed: an alarming line is no failure then."""
         return self.training is not None and self.training.ending is None and bool(self.passed) and not self.failed
 
@@ -97,7 +97,7 @@ class TrainingOutcomes(Fact, frozen=True, kw_only=True):
 
     def alarms(self, *kinds: str) -> list[tuple[int, Event]]:
         """The unresolved events of these kinds; none where training, tried here, went well all the same."""
-        return [] if self.went_well else self.unresolved(*kinds)
+        return [] if self.all_passed else self.unresolved(*kinds)
 
     def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
         """Evidence from a job."""

@@ -50,7 +50,7 @@ def branches() -> tuple[int, int]:
 
 
 def cuda_of_driver(driver: str) -> str | None:
-    """The newest CUDA that a driver speaks: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
+    """The newest CUDA that a driver supports: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
 
     By branch, for when the driver itself can't be asked. A branch newer than the table gets the newest CUDA in it.
     """
@@ -59,8 +59,8 @@ def cuda_of_driver(driver: str) -> str | None:
 
 
 def branch_of_cuda(cuda: str) -> str | None:
-    """The first driver branch that speaks a CUDA: '12.5' -> '555'; None for one that no branch in the table speaks."""
-    return next((str(branch) for branch, spoken in reversed(_BRANCHES) if versions.at_least(spoken, cuda)), None)
+    """The first driver branch that supports a CUDA: '12.5' -> '555'; None for one that no branch in the table supports."""
+    return next((str(branch) for branch, newest in reversed(_BRANCHES) if versions.at_least(newest, cuda)), None)
 
 
 def first_branch(capability: tuple[int, int]) -> str | None:

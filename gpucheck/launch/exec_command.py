@@ -1,4 +1,4 @@
-"""Replacing this process by another program: the last thing a gate does, after which nothing of us is left in it."""
+"""Replacing this process by another program: after that, nothing of gpucheck is left in it."""
 
 import contextlib
 import os

@@ -193,7 +193,7 @@ def _notebook(data: bytes) -> Program:
             if error.message == OLD:  # then so are the others
                 raise Unreadable(f"{OLD} (cell {number}, line {error.line})") from None
             unread.append(Unread(number, error.line, error.column, error.message, code))
-            code = _stand_in(code)
+            code = _placeholder(code)
         starts.append((len(lines) + 1, number))
         lines += code.split("\n")
     written = "\n".join(str(cell.source) for cell in book.cells)
@@ -241,7 +241,7 @@ def _without_outputs(data: bytes) -> bytes:
     return msgspec.json.encode({**msgspec.structs.asdict(book), "cells": cells})
 
 
-def _stand_in(source: str) -> str:
+def _placeholder(source: str) -> str:
     """One line for a cell that can't be parsed: what it names is handed on, and what it may have bound is not known any more.
 
     Only a name that always has a dot or a bracket behind it is still what it was.

@@ -13,7 +13,7 @@ from gpucheck.host import Host
 from gpucheck.model import Fact, Level
 from gpucheck.processes.driver_query import cuda_version, query_driver, time_limit
 
-DOING = {
+ACTIVITIES = {
     "load": "while libcuda.so.1 was opened",
     "version": "in cuDriverGetVersion",
     "init": "in cuInit",
@@ -54,7 +54,7 @@ def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
     seconds = time_limit(host)
     child = host.child(CudaTask(), limit=seconds)
-    query = query_driver(child, DOING, (DriverStarted, CudaCount), seconds)
+    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), seconds)
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(

@@ -12,7 +12,7 @@ NVIDIA_SMI_CHARACTERS = 500
 RESERVE_SECONDS = 1.5  # what an nvidia-smi that can't be killed may cost on top of its limit
 WSL_NVIDIA_SMI = "/usr/lib/wsl/lib/nvidia-smi"
 
-DOING = {
+ACTIVITIES = {
     "load": "while libnvidia-ml.so.1 was opened",
     "init": "in nvmlInit",
     "system": "while NVML was asked for the driver's version and the number of GPUs",
@@ -63,7 +63,7 @@ def query_nvml(host: Host) -> DriverQuery:
     """What the NVML child came to: one child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
     seconds = time_limit(host)
     child = host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=seconds)
-    return query_driver(child, DOING, (DriverStarted, NvmlSystem), seconds)
+    return query_driver(child, ACTIVITIES, (DriverStarted, NvmlSystem), seconds)
 
 
 def _nvidia_smi(host: Host) -> str | None:

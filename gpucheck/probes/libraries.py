@@ -216,7 +216,7 @@ def _cudnn_parts_missing(host: Host, libraries: tuple[Library, ...]) -> tuple[st
 
 
 def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
-    """Open the winners in a child, again without the culprit when one of them kills it."""
+    """Open the winners in a child, again without the one that ended it."""
     wanted = {library.soname: library.path for library in libraries if library.path is not None}
     if host.request.level < Level.DEFAULT or not any(entry.required for entry in libraries if entry.soname in wanted):
         return libraries
@@ -228,14 +228,14 @@ def _opened(host: Host, libraries: tuple[Library, ...]) -> tuple[Library, ...]:
         ending = child.end()
         for soname, answer in child.messages(LibraryOpened).items():
             opened[soname], errors[soname] = answer.error is None, answer.error
-        culprit = ending.stage.job if ending.stage else ""
-        if ending.ok or culprit not in wanted:
+        at_fault = ending.stage.job if ending.stage else ""
+        if ending.ok or at_fault not in wanted:
             break
         crashed = ending.how.startswith("killed by")
-        opened[culprit], errors[culprit] = False if crashed else None, ending.how  # a late one may be sound
+        opened[at_fault], errors[at_fault] = False if crashed else None, ending.how  # a late one may be sound
         if not crashed:
             break
-        del wanted[culprit]
+        del wanted[at_fault]
     return tuple(
         msgspec.structs.replace(
             library,

@@ -1,6 +1,6 @@
 """What asking NVIDIA's driver in a child process came to: NVML or libcuda, whose probes share this.
 
-A child that could not be started, or that stumbled over a bug of ours, says nothing about the driver: then the probe fails.
+A child that could not be started, or that failed for a bug of ours, says nothing about the driver: then the probe fails.
 """
 
 import msgspec
@@ -10,7 +10,7 @@ from gpucheck.child.messages.drivers import Failure, LibraryLoaded
 from gpucheck.host import Child, Ending, Host
 
 LIMIT_SECONDS = 20.0
-PATIENCE_SECONDS = 4.0  # below which silence says nothing: without persistence mode, nvmlInit wakes every GPU first
+CONCLUSIVE_SECONDS = 4.0  # after less, no answer says nothing: without persistence mode, nvmlInit starts every GPU first
 LATE = ("timed out", "could not be killed")
 
 
@@ -31,12 +31,12 @@ def time_limit(host: Host) -> float:
     return min(LIMIT_SECONDS, host.remaining() * 0.8)
 
 
-def query_driver(child: Child, doing: dict[str, str], kinds: tuple[type[Message], ...], seconds: float) -> DriverQuery:
+def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Message], ...], seconds: float) -> DriverQuery:
     """Wait for the child's end.
 
     Args:
         child: that asks the driver.
-        doing: what it does in a stage, in words, by the stage's name: {"init": "in nvmlInit"}.
+        activities: what it does in a stage, in words, by the stage's name: {"init": "in nvmlInit"}.
         kinds: messages that hold the driver's failure, if it fails.
         seconds: the time it was given.
 
@@ -51,7 +51,7 @@ def query_driver(child: Child, doing: dict[str, str], kinds: tuple[type[Message]
             f"the driver could not be asked: {_end_in_words(child, ending.how, 'before it opened any library', seconds)}"
         )
     stage = ending.stage
-    where = "between stages" if stage is None else doing.get(stage.name, f"in the stage {stage}").format(job=stage.job)
+    where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
     if (why := too_early(ending, seconds)) is not None:
         raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")
     library = None if loaded is None else loaded.library
@@ -69,12 +69,12 @@ def query_driver(child: Child, doing: dict[str, str], kinds: tuple[type[Message]
 
 
 def too_early(ending: Ending, seconds: float) -> str | None:
-    """Why the silence of a child that was stopped after that time says nothing about the driver; None: it does."""
+    """Why it says nothing about the driver that a child, stopped after that time, gave no answer; None: it does."""
     if ending.how not in LATE:
         return None
     if ending.starved:
         return "this machine gave it no time to run"
-    return "too short a time to blame the driver" if ending.stage is None or seconds < PATIENCE_SECONDS else None
+    return "too short a time to blame the driver" if ending.stage is None or seconds < CONCLUSIVE_SECONDS else None
 
 
 def cuda_version(number: int | None) -> str | None:

@@ -8,7 +8,7 @@ from gpucheck.model import Report
 from gpucheck.probes.environment import KNOWN, Environment
 from gpucheck.probes.limits import Limits
 from gpucheck.redact import judges
-from gpucheck.redact.hosts import in_text, known, spoken
+from gpucheck.redact.hosts import host_in, in_text, known
 from gpucheck.redact.names import Names, listed
 from gpucheck.redact.pairs import FOLDER_VARIABLES, pairs
 from gpucheck.redact.shapes import ANNOUNCED, AT, FOLDER, HOMES, NAME, SHAPES, Shape
@@ -132,7 +132,7 @@ class Aliases:
                 self._learn_user(match["name"])
                 self._learn_host(match["place"])
         for name in in_text(text[start : end + _OVERLAP]):
-            if (host := spoken(name)) is not None:
+            if (host := host_in(name)) is not None:
                 self._names.add("host", host)
         self._uuids.learn(text, start, end)
 

@@ -73,7 +73,7 @@ def known(name: str) -> str | None:
     return name if dot and _topped(name) else None
 
 
-def spoken(name: str) -> str | None:
+def host_in(name: str) -> str | None:
     """The same of a name that nothing but its shape announces: without a number or a hyphen its first label may be any word."""
     first, dot, _ = name.lower().partition(".")
     found = known(name)

@@ -57,9 +57,9 @@ class Progress:
         elapsed = now - self._started
         if elapsed < SILENT_SECONDS:
             return
-        doing = activity or (f"waiting for {', '.join(pending)}" if pending else "judging")
+        state = activity or (f"waiting for {', '.join(pending)}" if pending else "judging")
         late = f" · unusually long: {duration(now - self._changed)}" if now - self._changed >= LONG_SECONDS else ""
-        self._show(clean(f"{elapsed:.0f} s{late} · {doing}", self._ascii))
+        self._show(clean(f"{elapsed:.0f} s{late} · {state}", self._ascii))
 
     def close(self) -> None:
         """Take the line away; later updates show nothing."""

@@ -126,10 +126,10 @@ def _probes(out: TerminalText, report: Report) -> None:
     for run in report.probes:
         if run.name == "request":
             continue
-        silent = why_no_answer(report, run)
-        status = "no answer" if silent else run.status.value.replace("_", " ")
+        no_answer = why_no_answer(report, run)
+        status = "no answer" if no_answer else run.status.value.replace("_", " ")
         label = f"{run.name:14} {status:9} {duration(run.seconds) if run.seconds else '–':>7}"
-        out.add(run.problem or silent or "", indent=4, label=label, hang=40 if out.width >= 70 else 8)
+        out.add(run.problem or no_answer or "", indent=4, label=label, hang=40 if out.width >= 70 else 8)
 
 
 def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:

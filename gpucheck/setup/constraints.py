@@ -71,9 +71,9 @@ def driver(release: Release, machine: Machine) -> Reason | None:
 
 
 def _newest_cuda(driver_version: str) -> str:
-    """What minor version compatibility lets a driver run: 470.57 speaks 11.4, and runs all of CUDA 11 up to 11.8."""
-    spoken = cuda_tables.cuda_of_driver(driver_version) or "9"
-    return {"11": "11.8", "12": "12.9"}.get(spoken.partition(".")[0], spoken)
+    """What minor version compatibility lets a driver run: 470.57 supports 11.4, and runs all of CUDA 11 up to 11.8."""
+    newest = cuda_tables.cuda_of_driver(driver_version) or "9"
+    return {"11": "11.8", "12": "12.9"}.get(newest.partition(".")[0], newest)
 
 
 def kernels(release: Release, machine: Machine) -> Reason | None:

@@ -49,7 +49,7 @@ class Machine:
 
     @property
     def cuda(self) -> str | None:
-        """The newest CUDA that the driver speaks."""
+        """The newest CUDA that the driver supports."""
         return cuda.cuda_of_driver(self.driver) if self.driver else None
 
     @property

@@ -68,12 +68,12 @@ def holds(connection):
     [
         (answers(SETTINGS), None),
         (answers(SETTINGS[:5], SETTINGS[5:]), None),
-        (answers(HTTP), _reach.OTHER),
-        (answers(b"SSH-2.0-"), _reach.OTHER),
-        (answers(SETTINGS[:3] + b"\x07" + SETTINGS[4:]), _reach.OTHER),
-        (closes, _reach.OTHER),
-        (holds, _reach.MUTE),
-        (None, _reach.MUTE),
+        (answers(HTTP), _reach.OTHER_PROGRAM),
+        (answers(b"SSH-2.0-"), _reach.OTHER_PROGRAM),
+        (answers(SETTINGS[:3] + b"\x07" + SETTINGS[4:]), _reach.OTHER_PROGRAM),
+        (closes, _reach.OTHER_PROGRAM),
+        (holds, _reach.NO_ANSWER),
+        (None, _reach.NO_ANSWER),
     ],
     ids=[
         "tensorflow",
@@ -107,7 +107,7 @@ def test_one_that_is_ended_while_it_is_asked(host):
             connection.close()
 
         threading.Thread(target=end, daemon=True).start()
-        assert _reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.MUTE}
+        assert _reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.NO_ANSWER}
 
 
 def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
@@ -118,5 +118,5 @@ def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
 
     with peer(drips) as address:
         began = time.monotonic()
-        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER}
+        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER_PROGRAM}
         assert time.monotonic() - began < 1.5

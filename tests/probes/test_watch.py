@@ -190,7 +190,7 @@ def test_out_of_time_is_no_hang():
 
 @table
 def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, reason):
-    said = [{"OTHER": reach.OTHER, "MUTE": reach.MUTE}.get(answer, answer) for answer in answers]
+    said = [{"OTHER_PROGRAM": reach.OTHER_PROGRAM, "NO_ANSWER": reach.NO_ANSWER}.get(answer, answer) for answer in answers]
     given = iter(said)
     named, seconds = outcome(CONNECTING, limits=JOINED, listening=lambda: {"worker 1": next(given, said[-1])})
     assert [(worker, told, stage) for worker, told, _, stage in named] == [("worker 1", how, "connect")]
@@ -200,7 +200,7 @@ def test_the_others_of_a_real_cluster_are_waited_for_to_the_limit(answers, how, 
 
 @pytest.mark.parametrize("other", [None, "refused"])
 def test_one_of_this_run_that_hangs_while_it_connects(other):
-    named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.MUTE})
+    named, _ = outcome(CONNECTING, CONNECTING, listening=lambda: {"worker 0": other, "worker 1": reach.NO_ANSWER})
     reason = "its process on this machine hangs: its port takes connections and does not answer"
     assert named == [("worker 1", "stood still", reason, "connect")]
 

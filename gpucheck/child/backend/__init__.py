@@ -33,8 +33,8 @@ def run(reporter: Reporter, task: BackendTask) -> None:
     if devices is None or not task.smoke or backend != task.backend:
         return
     reporter.begin(Planned)
-    heard = reporter.receive(FreeMemory, plan.HEAR_SECONDS)
-    usable, unusable = plan.usable(devices, {} if heard is None else heard.free_bytes)
+    received = reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
+    usable, unusable = plan.usable(devices, {} if received is None else received.free_bytes)
     jobs = _plan(framework, keras, usable, task)
     jobs += [Job("one_device", (device,), skip=reason, backend=task.backend) for device, reason in unusable.items()]
     jobs += _not_trained(framework, usable, task)

@@ -53,9 +53,9 @@ def devices() -> DevicesListed:
 
     problem = None
     listed: list[Any] = []
-    heard = _Heard()
+    logged = _Logged()
     try:
-        with heard:
+        with logged:
             listed += jax.devices()
     except Exception as error:  # JAX_PLATFORMS names one that does not come up
         problem = str(error)
@@ -71,11 +71,11 @@ def devices() -> DevicesListed:
         capability = (int(match[1]), int(match[2])) if match else None
         devices_of_jax.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
     if not problem and all(device.kind == "CPU" for device in devices_of_jax):
-        problem = heard.errors[-1] if heard.errors else _why_not()
+        problem = logged.errors[-1] if logged.errors else _why_not()
     return DevicesListed(tuple(devices_of_jax), " ".join(problem.split())[:500] if problem else None)
 
 
-class _Heard(logging.StreamHandler):  # type: ignore[type-arg]
+class _Logged(logging.StreamHandler):  # type: ignore[type-arg]
     """Listens to what JAX logs while it looks for platforms: a plugin that can't start raises nothing."""
 
     def __init__(self) -> None:
@@ -158,7 +158,7 @@ def replicas_equal(variables: Iterable[Any]) -> bool | None:
 
 
 def reset_peak(names: list[str]) -> None:
-    """JAX's own count can't be reset: remember it, so that a new peak is told from an old one."""
+    """JAX's own count can't be reset: keep it, so that a new peak is told from an old one."""
     _peaks.update({name: _stat(name) or 0 for name in names})
 
 

@@ -77,7 +77,7 @@ class Row:
 
     def __call__(self, events: Events) -> Cause | None:
         """The cause, if the log has such events."""
-        named = [event for event in events.standing(self._later) if any(match(event) for match in self._matches)]
+        named = [event for event in events.not_withdrawn(self._later) if any(match(event) for match in self._matches)]
         if not named:
             return None
         affected = dict.fromkeys(part for event in named if (part := sentence(self._affects, [event])))

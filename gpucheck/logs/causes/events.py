@@ -37,13 +37,13 @@ class Events:
 
     def unresolved(self, *kinds: Kind) -> list[Event]:
         """The events of these kinds after which training did not go on."""
-        return [event for event in self.standing(Later.TRAINING) if event.kind in kinds]
+        return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds]
 
     def without_later_gpu_use(self, *kinds: Kind) -> list[Event]:
         """The events of these kinds after which no GPU was used."""
-        return [event for event in self.standing(Later.GPU_USE) if event.kind in kinds]
+        return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds]
 
-    def standing(self, later: Later) -> list[Event]:
+    def not_withdrawn(self, later: Later) -> list[Event]:
         """The events that nothing of that sort follows."""
         if later not in self._standing:
             lasting = [event for _, event in unresolved(self.log)]

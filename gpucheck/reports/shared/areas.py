@@ -62,12 +62,12 @@ def _area(name: str, part: _Part, report: Report) -> Area:
     fact = report.fact(part.fact)
     sound, words = Look(None, _absent(part.probes[0], report)) if fact is None else part.look(fact, report)
     own = [finding for finding in report.findings if _first_probe(finding) in part.probes]
-    blamed = [finding for finding in own if finding.muted is not None or finding in roots(report)]
-    if blamed and sound is not False:
-        words += f"; see {', '.join(dict.fromkeys(finding.code for finding in blamed))}"
-    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in blamed):
+    named = [finding for finding in own if finding.muted is not None or finding in roots(report)]
+    if named and sound is not False:
+        words += f"; see {', '.join(dict.fromkeys(finding.code for finding in named))}"
+    if any(finding.severity is Severity.ERROR and finding.muted is None for finding in named):
         return Area(name, "FAIL", words)
-    if blamed:
+    if named:
         return Area(name, "WARN", words)
     if sound is False and (own or _cited(part, report)):
         return Area(name, "follows", words)

@@ -136,8 +136,8 @@ def _multi(report: Report, alone: list[TrainingRun], wrong: dict[str, str]) -> t
         return None, f"works: {names} train together"
     count, share = len(run.devices), run.scaling_efficiency
     figure = f"runs[{report.training.index(run)}].scaling_efficiency"
-    blamed = any(item.field == figure for finding in report.findings for item in finding.evidence)
-    verdict = "does not pay" if blamed else "fits"
+    in_finding = any(item.field == figure for finding in report.findings for item in finding.evidence)
+    verdict = "does not pay" if in_finding else "fits"
     return (
         f"{100 * share:.0f} % on {devices(run.devices)} (experiment scaling)",
         f"{verdict}: {count} GPUs do the work of {share * count:.1f}",

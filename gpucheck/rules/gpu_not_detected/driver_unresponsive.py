@@ -48,14 +48,16 @@ def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Fin
     """A child that was stopped at its limit or died. Training that passed on a GPU proves more."""
     if outcomes.trained_on_gpu():
         return None
-    silent = [(name, fact) for name, fact in (("NVML", stack.driver), ("CUDA", stack.cuda)) if fact.status in ("hung", "crashed")]
-    hung = not silent or any(fact.status == "hung" for _, fact in silent)
-    if silent:
-        names = " and ".join(name for name, _ in silent)
-        problem = next((fact.problem for _, fact in silent if fact.problem), None)
+    unanswered = [
+        (name, fact) for name, fact in (("NVML", stack.driver), ("CUDA", stack.cuda)) if fact.status in ("hung", "crashed")
+    ]
+    hung = not unanswered or any(fact.status == "hung" for _, fact in unanswered)
+    if unanswered:
+        names = " and ".join(name for name, _ in unanswered)
+        problem = next((fact.problem for _, fact in unanswered if fact.problem), None)
         state = f"does not answer {names}" if hung else f"cannot be asked through {names}"
         summary = f"The NVIDIA driver {state}{f': {problem}' if problem else ''}."
-        evidence = tuple(item for _, fact in silent for item in saw(fact, "status", "problem"))
+        evidence = tuple(item for _, fact in unanswered for item in saw(fact, "status", "problem"))
     elif stack.device_nodes.ending in _LATE:
         node = stack.device_nodes.hung_on or "its device files"
         summary = f"The NVIDIA driver does not answer: opening {node} did not come to an end."

@@ -34,7 +34,7 @@ References:
 
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.combiners.gpu_presence import GpuPresence
-from gpucheck.combiners.tensorflow_build import NO_WORD_ON_CUDA, TensorFlowBuild
+from gpucheck.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
 from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
@@ -86,7 +86,7 @@ def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, bui
     if not presence.here:
         return presence.skip
     if build.built_with_cuda is None:
-        return NO_WORD_ON_CUDA
+        return CUDA_SUPPORT_UNKNOWN
     if build.built_with_cuda:
         return None
     return Finding(

@@ -41,7 +41,7 @@ References:
 from gpucheck.combiners.gpu_presence import GpuPresence
 from gpucheck.combiners.installation import Installation
 from gpucheck.combiners.keras_backend import KerasBackend
-from gpucheck.combiners.tensorflow_build import NO_WORD_ON_CUDA, TensorFlowBuild
+from gpucheck.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.probes.backend import Backend
@@ -87,7 +87,7 @@ def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip
     if build.lists_gpu or packages.tensorflow is None:
         return None
     if build.built_with_cuda is None:
-        return NO_WORD_ON_CUDA
+        return CUDA_SUPPORT_UNKNOWN
     if build.built_with_cuda or (tensorflow is not None and tensorflow.built_with_rocm):
         return None
     return Finding(

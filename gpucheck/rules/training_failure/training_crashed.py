@@ -91,11 +91,11 @@ def _of_training(training: Training | None) -> Crash | None:
 def _of_worker(outcomes: TrainingOutcomes) -> Crash | None:
     """A worker of a job of several; the others only lost it."""
     for place, run in enumerate(outcomes.runs):
-        died = [fault for fault in run.worker_faults if fault.how == "ended" and _is_crash(fault.reason)]
-        if died:
-            names = tuple(fault.worker for fault in died)
+        ended = [fault for fault in run.worker_faults if fault.how == "ended" and _is_crash(fault.reason)]
+        if ended:
+            names = tuple(fault.worker for fault in ended)
             subject, evidence = f"{listing(list(names))} of {run.strategy}", outcomes.saw_run(place, "worker_faults")
-            return Crash(subject, _at(died[0].stage), died[0].reason, evidence, died[0].last_words, names)
+            return Crash(subject, _at(ended[0].stage), ended[0].reason, evidence, ended[0].last_words, names)
     return None
 
 
