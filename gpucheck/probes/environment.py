@@ -1,5 +1,7 @@
 """The environment variables that change what CUDA, TensorFlow, Keras, NCCL or a TPU do."""
 
+import msgspec
+
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Host
 from gpucheck.model import Fact, Level
@@ -66,6 +68,8 @@ class Environment(Fact, frozen=True, kw_only=True):
     """Variables by name. A value is recorded only for a name whose meaning is known; the rest are named only."""
 
     variables: dict[str, str]  # known names only, with their values
+    keras_json: str | None = None  # the settings of Keras, where they name another backend than TensorFlow
+    keras_json_backend: str | None = None  # that one; KERAS_BACKEND outweighs it
     unrecorded: tuple[str, ...] = ()  # names under a watched prefix (CUDA_, TF_, ...) that are not known: no values
 
 
@@ -78,4 +82,22 @@ def read(host: Host) -> Environment:
             variables[name] = value
         elif name.startswith(PREFIXES):
             unrecorded.append(name)
-    return Environment(variables=variables, unrecorded=tuple(unrecorded))
+    path, backend = _keras_json(host)
+    return Environment(
+        variables=variables,
+        keras_json=path if backend else None,
+        keras_json_backend=backend,
+        unrecorded=tuple(unrecorded),
+    )
+
+
+def _keras_json(host: Host) -> tuple[str, str | None]:
+    """Where Keras reads its settings, and the backend they name. It writes the file itself, with TensorFlow in it."""
+    home = host.env.get("HOME") or host.env.get("USERPROFILE", "")
+    path = f"{host.env.get('KERAS_HOME') or f'{home}/.keras'}/keras.json"
+    try:
+        settings = msgspec.json.decode(host.read(path, limit_bytes=1 << 16) or "{}")
+    except (msgspec.DecodeError, UnicodeError):
+        return path, None
+    backend = settings.get("backend") if isinstance(settings, dict) else None
+    return path, backend if isinstance(backend, str) and backend not in ("", "tensorflow") else None

@@ -99,7 +99,10 @@ def _named(keras_backend: KerasBackend) -> NamedBackend | None:
         return NamedBackend(keras.backend, keras.backend_source, (*own, *evidence))
     if backend is not None and backend.name != keras_tables.BACKENDS[0]:
         return NamedBackend(backend.name, backend.source, (*saw(backend, "name", "source"), *evidence))
-    return NamedBackend(variable, "KERAS_BACKEND", evidence) if variable else None
+    if variable or environment.keras_json_backend is None:
+        return NamedBackend(variable, "KERAS_BACKEND", evidence) if variable else None
+    settings = saw(environment, "keras_json", "keras_json_backend")
+    return NamedBackend(environment.keras_json_backend, environment.keras_json, settings)
 
 
 def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -> str:
