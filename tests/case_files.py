@@ -1,5 +1,5 @@
 """Files of cases: what is given, and below it the lines that must come out. `rule_cases` and `probe_cases` say what the lines mean.
-`table` reads tables of plain values.
+`table` reads tables of plain values, `program` a program.
 
 [A title says what the cases have in common]
 # Why this is so, in a sentence.
@@ -79,3 +79,8 @@ def values(row):
     """The values of a row, as Python writes them: 'cpu', (1, 2) -> None"""
     given, arrow, wanted = row.rpartition(" -> ")
     return ast.literal_eval(f"({given}{arrow and ', '}{wanted},)")
+
+
+def program(name):
+    """A program of cases/programs, which tests give to another Python."""
+    return (CASES / "programs" / name).read_text(encoding="utf-8")

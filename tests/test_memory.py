@@ -4,20 +4,12 @@ import subprocess
 import sys
 
 import pytest
+from case_files import program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the peak is read as Linux counts it")
 MOST_MB = 100
 # What it ends by says how much it held at most.
-MEASURED = """
-import os, re, runpy, sys
-leave = os._exit
-def end(code):
-    os.write(2, b"peak " + re.search(rb"VmHWM:\\s+(\\d+)", open("/proc/self/status", "rb").read())[1])
-    leave(code)
-os._exit = end
-sys.argv[0] = "gpucheck"
-runpy.run_module("gpucheck", run_name="__main__")
-"""
+MEASURED = program("memory_measured.py")
 ASIDE = '"metadata":{},"nbformat":4,"nbformat_minor":5}'
 OUTPUT = '{"output_type":"stream","name":"stdout","text":"' + "a" * 20_000_000 + '"}'
 FILES = {

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import program
 
 TESTS = pathlib.Path(__file__).parents[1]
 ENV = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent), str(TESTS)])}
@@ -17,37 +18,7 @@ needs_full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev
 needs_matplotlib = pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed")
 
 # One configuration is measured, Ctrl-C comes while the next is, and another signal at a chosen moment after it.
-PRESSED_TWICE = """
-import signal, sys, time
-moment, number, pair_seconds = sys.argv.pop(1), int(sys.argv.pop(1)), float(sys.argv.pop(1))
-import gpucheck.cli
-from bench.cases import raw
-from gpucheck.bench import figures, plan, report
-from gpucheck.bench.measure import Session
-from gpucheck.child.messages.benchmark import BenchTask
-from gpucheck.cli import signals
-from gpucheck.host.scratch import Scratch
-signals.PAIR_SECONDS = pair_seconds
-
-def measuring(self):
-    self.host.child(BenchTask(1))
-    self.configurations, self.notes = plan.plan(self.ask, ["CPU:0"])
-    first = self.configurations[0]
-    self.results[first.id] = figures.measurement(first, raw())
-    signal.raise_signal(signal.SIGINT)
-    time.sleep(20)
-
-def signalled(function):
-    def first_signalled(*args, **named):
-        signal.raise_signal(number)
-        return function(*args, **named)
-    return first_signalled
-
-Session.run = measuring
-owner, name = {"sweeping": (Scratch, "remove"), "rendering": (report, "render")}[moment]
-setattr(owner, name, signalled(getattr(owner, name)))
-gpucheck.cli.main()
-"""
+PRESSED_TWICE = program("delivery_pressed_twice.py")
 ASKED = ["bench", "--allow-cpu", "--strategy", "one_device", "--batch-size", "4", "--batch-size", "5", "--format", "json"]
 
 
@@ -80,19 +51,7 @@ def test_a_signal_after_the_pair_ends_the_rendering(tmp_path, number, code):
     assert list(tmp_path.iterdir()) == []
 
 
-MEASURED = """
-import shutil
-import gpucheck.cli
-import gpucheck.cli.bench as command
-from bench.cases import result
-
-def measured(*_):
-    shutil.rmtree("gone", ignore_errors=True)
-    return result()
-
-command._measured = measured
-gpucheck.cli.main()
-"""
+MEASURED = program("delivery_measured.py")
 FULL = "No space left on device"
 
 

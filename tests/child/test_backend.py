@@ -4,7 +4,7 @@ import importlib.util
 import os
 
 import pytest
-from case_files import CASES, table
+from case_files import CASES, program, table
 
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Level, Request
@@ -160,23 +160,7 @@ def test_the_real_jax():
     assert lines >= 0
 
 
-REFERENCE = """
-import sys, json
-from gpucheck.child.backend import jax
-from gpucheck.child.backend.keras_job import KerasJob
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import network
-jax.prepare(2); jax.load(); jax.devices()
-import keras
-job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))
-job.fresh()
-there = job.cpu_first_loss()
-job.fresh()
-with jax.scope(["CPU:1"]):
-    images, labels = network.steps(16)
-    fitted = network.model(keras, True).fit(images[:16], labels[:16], batch_size=16, shuffle=False, verbose=0)
-print(json.dumps([fitted.history["loss"][0], there]))
-"""
+REFERENCE = program("backend_reference.py")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="JAX is not installed")

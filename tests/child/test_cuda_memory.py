@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import table
 from lab import fake_driver
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
@@ -16,19 +17,9 @@ driver = ctypes.CDLL("libcuda.so.1")
 driver.cuInit(0)
 print(json.dumps(cuda.memory(driver, int(sys.argv[1]))))
 """
-USED = {"gpu.0.memory_total_bytes": 1000, "gpu.0.memory_reserved_bytes": 100, "gpu.0.memory_used_bytes": 300}
 
 
-@pytest.mark.parametrize(
-    ("lines", "ordinal", "expected"),
-    [
-        (USED, 0, [600, 900]),
-        ({}, 1, None),
-        ({"cuDevicePrimaryCtxRetain": 2}, 0, None),
-        ({"cuCtxPushCurrent_v2": 2}, 0, None),
-        ({"cuMemGetInfo_v2": 2}, 0, None),
-    ],
-)
+@table
 def test_memory(driver_folder, tmp_path, lines, ordinal, expected):
     scenario = fake_driver.write_scenario(tmp_path / "scenario.txt", lines)
     argv = [sys.executable, "-c", MEMORY, str(ordinal)]

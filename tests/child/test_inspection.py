@@ -4,26 +4,11 @@ import subprocess
 import sys
 
 import pytest
-from case_files import table
+from case_files import program, table
 
 from gpucheck.child import inspection
 
-IMPORTS = """
-import gc
-from gpucheck.child import inspection
-
-try:
-    with inspection.unsearched():
-        assert not gc.isenabled()
-        kept = [[] for _ in range(1000)]
-        if {fails}:
-            raise ImportError("libcudart.so.12")
-except ImportError as error:
-    print(error)
-assert gc.isenabled()
-assert gc.get_freeze_count() > 1000
-assert not any(one is kept for one in gc.get_objects())
-"""
+IMPORTS = program("inspection_imports.py")
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -4,34 +4,13 @@ import pathlib
 import sys
 
 import pytest
+from case_files import program
 from in_tensorflow import MARKS, printed_by
 
 LEGACY = pathlib.Path(sys.prefix) / "legacy"  # the Makefile puts tf_keras there
 pytestmark = [*MARKS, pytest.mark.skipif(not (LEGACY / "tf_keras").is_dir(), reason=f"no tf_keras in {LEGACY}: make test")]
 
-SCRIPT = """
-import json, os, sys
-os.environ["TF_USE_LEGACY_KERAS"] = "1"
-sys.path.insert(0, sys.argv[1])
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from dataclasses import asdict
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import fit, together
-from gpucheck.child.smoke.tensorflow import TensorFlowJob
-
-class Reporter:
-    def begin(self, kind, job="", step=""): pass
-    def end(self, message, job): pass
-
-names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
-jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
-alone = fit.train(Reporter(), tf.keras, jobs[0], TensorFlowJob(tf, tf.keras, jobs[0], names))
-beside = together.train(Reporter(), tf, tf.keras, jobs, names)
-runs = [asdict(result) for result in (alone, *beside)]
-print(json.dumps({"module": tf.keras.__name__, "runs": runs}))
-"""
+SCRIPT = program("keras_2_script.py")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import sys
 
 import jsonschema
 import pytest
-from case_files import table
+from case_files import program, table
 from command import gpucheck, in_a_process
 
 from gpucheck.child.smoke import network
@@ -105,19 +105,7 @@ def test_a_tensorflow_that_hangs_is_unknown_not_broken(tmp_path):
         assert training.read(host).stage == "import"
 
 
-WORKING = """
-import types
-__version__ = "2.99.0"
-class Device:
-    name, device_type = "/physical_device:CPU:0", "CPU"
-config = types.SimpleNamespace(
-    list_physical_devices=lambda kind=None: [Device] if kind in (None, "CPU") else [],
-    list_logical_devices=lambda kind=None: [Device], set_visible_devices=lambda *_: None,
-    set_logical_device_configuration=lambda *_: None, LogicalDeviceConfiguration=object,
-    get_visible_devices=lambda kind: [])
-sysconfig = types.SimpleNamespace(get_build_info=lambda: {"is_cuda_build": True, "is_rocm_build": False})
-keras = types.SimpleNamespace(__version__="3.0.0")
-"""
+WORKING = program("smoke_working.py")
 
 
 def fake_keras(tmp_path, training_code):
@@ -166,21 +154,7 @@ def test_the_accuracy_is_above_chance(trained):
     assert all(run.accuracy > 0.5 for run in trained["training"].runs)
 
 
-REFERENCE = """
-import sys, json
-import tensorflow as tf, keras
-from gpucheck.child.smoke import network, tensorflow
-network.PER_REPLICA_BATCH["GPU"] = 16
-losses = {}
-for precision in sys.argv[1:]:
-    reference = tensorflow.cpu_first_loss(tf, keras, precision, 16)
-    keras.backend.clear_session()
-    keras.mixed_precision.set_global_policy(precision)
-    keras.utils.set_random_seed(network.SEED)
-    model = network.model(keras, False)
-    losses[precision] = reference, model.fit(network.dataset(tf, 16), steps_per_epoch=1, verbose=0).history["loss"][0]
-print(json.dumps(losses))
-"""
+REFERENCE = program("smoke_reference.py")
 
 
 @pytest.mark.slow
@@ -194,23 +168,7 @@ def test_the_reference_loss_is_that_of_the_first_step():
         assert reference == pytest.approx(first, rel=1e-4)
 
 
-SEVERAL_STEPS = """
-import json
-from dataclasses import asdict
-import tensorflow as tf, keras
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import fit
-from gpucheck.child.smoke.tensorflow import TensorFlowJob
-from gpucheck.strategies import one_device
-
-class Reporter:
-    def begin(self, kind, job="", step=""): pass
-    def end(self, message, job): print(json.dumps(asdict(message)))
-
-one_device.STRATEGY = one_device.STRATEGY._replace(steps_per_execution=4)
-job = Job("one_device", ("CPU:0",), "mixed_bfloat16")
-fit.train(Reporter(), keras, job, TensorFlowJob(tf, keras, job, {"CPU:0": "CPU:0"}))
-"""
+SEVERAL_STEPS = program("smoke_several_steps.py")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from case_files import program
 
 from gpucheck.child.messages.training import JobResult
 from gpucheck.child.smoke import placement
@@ -54,20 +55,7 @@ def test_the_traced_step_computes_what_fit_computes(runs):
         assert run.loss.last < 0.7 * run.loss.first  # one batch over again: its loss falls fast
 
 
-CRASH = """
-import sys, threading
-def trace(frame, event, argument):
-    if event == "call" and frame.f_code.co_name == "_train" and frame.f_code.co_filename.endswith("together.py"):
-        if frame.f_locals["self"].variables.device == "CPU:2":
-            import os, signal
-            os.kill(os.getpid(), signal.SIGSEGV)
-    elif event == "call" and frame.f_code.co_name == "recorder" and frame.f_code.co_filename.endswith("recorder.py"):
-        if "CPU:2" in frame.f_locals["job"]:
-            import os, signal
-            os.kill(os.getpid(), signal.SIGSEGV)
-threading.settrace(trace)
-sys.settrace(trace)
-"""
+CRASH = program("together_crash.py")
 
 
 @needs_tensorflow
@@ -98,24 +86,7 @@ def test_a_misplaced_op_belongs_to_the_device_that_lacks_it():
     assert placement.ops_of_device(None, "GPU:0", []) is None
 
 
-COMPILED = """
-import json
-import tensorflow as tf, keras
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import fit, together
-from gpucheck.child.smoke.tensorflow import TensorFlowJob
-
-class Reporter:
-    def begin(self, kind, job="", step=""): pass
-    def end(self, result, job): print(json.dumps([job, result.status, result.reason, result.loss.first]))
-
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
-names = {f"CPU:{number}": f"CPU:{number}" for number in range(3)}
-jobs = [Job("one_device", (f"CPU:{number}",), "float32", True) for number in (1, 2)]
-fit.train(Reporter(), keras, jobs[0], TensorFlowJob(tf, keras, jobs[0], names))
-together.train(Reporter(), tf, keras, jobs, names)
-"""
+COMPILED = program("together_compiled.py")
 
 
 @needs_tensorflow
@@ -157,24 +128,7 @@ def test_the_placement_log_of_every_worker_is_let_through():
         assert any(line.startswith(start) and device in line for line in done.stderr.splitlines()), start
 
 
-HALF = """
-import json
-from dataclasses import asdict
-import tensorflow as tf, keras
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import together
-
-class Reporter:
-    def begin(self, kind, job="", step=""): pass
-    def end(self, message, job): pass
-
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
-jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
-print(json.dumps([asdict(result) for result in together.train(Reporter(), tf, keras, jobs, names)]))
-assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later jobs are the user's again
-"""
+HALF = program("together_half.py")
 
 
 @needs_tensorflow

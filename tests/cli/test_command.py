@@ -12,6 +12,7 @@ import time
 
 import jsonschema
 import pytest
+from case_files import table
 from command import gpucheck, in_a_process
 from leftovers import VARIABLE, leftovers, leftovers_after
 
@@ -143,18 +144,7 @@ def fake_tensorflow(folder, text):
     return {"PYTHONPATH": str(folder)}
 
 
-IGNORES = "[signal.signal(number, signal.SIG_IGN) for number in (2, 15)]"
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "codes"),
-    [
-        ("segfault", "import os; os.kill(os.getpid(), 11)", {1, 3}),
-        ("garbage", "import os; os.write(1, b'\\xff{\\x00' * 999); os._exit(0)", {1, 3}),
-        ("orphan", "import subprocess, os; subprocess.Popen(['sleep', '600']); os.abort()", {1, 3}),
-        ("hang", f"import signal, subprocess, time; subprocess.Popen(['sleep', '600']); {IGNORES}; time.sleep(600)", {3}),
-    ],
-)
+@table
 def test_a_broken_child_is_told_and_nothing_is_left(tmp_path, schema, name, text, codes):
     env = {**fake_tensorflow(tmp_path, text), VARIABLE: str(tmp_path)}
     got = report("--allow-cpu", "--timeout", "5", env=env)

@@ -8,7 +8,7 @@ import sys
 import time
 
 import pytest
-from case_files import table
+from case_files import program, table
 from leftovers import VARIABLE, leftovers, leftovers_after
 
 ROOT = str(pathlib.Path(__file__).parents[2])
@@ -53,19 +53,7 @@ def test_a_signal_during_the_run_sweeps_its_children_and_leaves_no_file(tmp_path
 
 # Every import is a moment at which a signal may come; these stand for the first tenths of a second.
 MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.host.local", "gpucheck.engine.pipeline"]
-INTERRUPT_AT = """
-import builtins, os, signal, sys
-moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
-real = builtins.__import__
-def importing(name, *rest, **named):
-    if name == moment and sys._getframe(1).f_globals.get("__name__", "").startswith("gpucheck"):
-        builtins.__import__ = real
-        os.kill(os.getpid(), number)
-    return real(name, *rest, **named)
-builtins.__import__ = importing
-from gpucheck.cli import main
-main()
-"""
+INTERRUPT_AT = program("endings_interrupt_at.py")
 
 
 @posix
@@ -80,22 +68,7 @@ def test_a_signal_in_the_first_moments_ends_as_later(tmp_path, moment, number):
 
 
 # Python swallows what is raised in a weak reference's callback; those of the import machinery run at every import.
-INTERRUPT_CALLBACK = """
-import os, signal, sys, weakref
-number = int(sys.argv.pop(1))
-import gpucheck.cli, gpucheck.cli.group
-def begin():
-    class Thing:
-        pass
-    thing = Thing()
-    kept = weakref.ref(thing, lambda _: os.kill(os.getpid(), number))
-    del thing
-    import time
-    time.sleep(20)
-    return 0
-gpucheck.cli.group.start = begin
-gpucheck.cli.main()
-"""
+INTERRUPT_CALLBACK = program("endings_interrupt_callback.py")
 
 
 @posix

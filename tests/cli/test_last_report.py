@@ -7,26 +7,13 @@ import subprocess
 import sys
 
 import pytest
+from case_files import program
 
 from gpucheck.cli.formats import FORMATS
 
 ROOT = pathlib.Path(__file__).parents[2]
 # Where the run stands for ever, once; the thread that ends the command comes by a second time.
-STANDS = """
-import importlib, sys, threading
-place, name = sys.argv.pop(1).rsplit(".", 1)
-module, once = importlib.import_module(place), []
-real = getattr(module, name)
-def standing(*args, **named):
-    if not once or always:
-        once.append(1)
-        threading.Event().wait()
-    return real(*args, **named)
-always = sys.argv.pop(1) == "always"
-setattr(module, name, standing)
-from gpucheck.cli import main
-main()
-"""
+STANDS = program("last_report_stands.py")
 ENDED = "gpucheck: ended at its time limit: something that it waits for does not answer\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
 JUDGING = "gpucheck.engine.pipeline.decide"

@@ -3,21 +3,13 @@
 import re
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 pytestmark = MARKS
 
-SCRIPT = """
-from gpucheck.experiments import batch_normalization
-
-found["sound"] = batch_normalization.run(setting)
-real = network.model
-network.model = lambda keras, compiled, synchronized=False, dropout=0.3: real(keras, compiled, False, dropout)
-found["never"] = batch_normalization.run(setting)
-network.model = lambda keras, compiled, synchronized=False, dropout=0.3: real(keras, compiled, True, dropout)
-found["always"] = batch_normalization.run(setting)
-"""
+SCRIPT = program("batch_normalization_script.py")
 
 
 @pytest.fixture(scope="module")

@@ -1,26 +1,13 @@
 """The same global batch on two replicas and on one device, trained with the real TensorFlow on two logical CPU devices."""
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 pytestmark = MARKS
 
-SCRIPT = """
-from keras.src.losses import loss as losses
-from gpucheck.experiments import global_batch
-
-tf.config.experimental.enable_tensor_float_32_execution(True)
-found["sound"] = global_batch.run(setting)
-found["tf32"] = tf.config.experimental.tensor_float_32_execution_enabled()
-
-losses.unscale_loss_for_distribution = lambda value: value
-found["unscaled"] = global_batch.run(setting)["problem"]
-try:
-    global_batch.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, []))
-except NotHere as reason:
-    found["alone"] = str(reason)
-"""
+SCRIPT = program("global_batch_script.py")
 
 
 @pytest.fixture(scope="module")

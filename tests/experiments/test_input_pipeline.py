@@ -1,6 +1,7 @@
 """What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from fakes import readings
 from in_tensorflow import MARKS, printed_by
@@ -14,39 +15,7 @@ from gpucheck.probes.training import Training, training_run
 
 pytestmark = MARKS
 
-SCRIPT = """
-import json
-from dataclasses import asdict
-import keras
-import tensorflow as tf
-from gpucheck.child.messages.training import JobResult
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import network
-from gpucheck.experiments import input_pipeline
-
-run = JobResult("one_device", ("CPU:0",), "float32", status="passed")
-whole = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
-
-plain = input_pipeline.ladder(tf, 2, network.arrays(8))
-rewrites = {name: vars(data.options().experimental_optimization)["_options"] for name, data in plain.items()}
-
-fast = network.dataset
-def slow(tf, global_batch, drop_remainder=True):
-    def sleep(images, labels):
-        with tf.control_dependencies([tf.py_function(lambda: __import__("time").sleep(0.4), [], [])]):
-            return tf.identity(images), labels
-    return fast(tf, global_batch, drop_remainder).map(sleep)
-network.dataset = slow
-input_pipeline.ladder = lambda *_: {}
-starved = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
-
-try:
-    input_pipeline.run(Setting(tf, keras, {"GPU:0": "GPU:0", "CPU:0": "CPU:0"}, [run]))
-except NotHere as reason:
-    refused = str(reason)
-policy = keras.mixed_precision.dtype_policy().name
-print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=asdict))
-"""
+SCRIPT = program("input_pipeline_script.py")
 
 
 @pytest.fixture(scope="module")

@@ -3,25 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 from gpucheck.child.experiments import NotHere
 from gpucheck.experiments import memory_after_clear
 
-SCRIPT = """
-from types import SimpleNamespace
-from gpucheck.experiments import memory_after_clear
-
-found["sound"] = memory_after_clear.run(setting)
-kept = []
-class Leaking:
-    backend = SimpleNamespace(clear_session=lambda: (kept.append(b"x" * (100 << 20)), keras.backend.clear_session()))
-    def __getattr__(self, name):
-        return getattr(keras, name)
-setting.keras = Leaking()
-found["leaking"] = memory_after_clear.run(setting)
-"""
+SCRIPT = program("memory_after_clear_script.py")
 MIB = 1 << 20
 
 

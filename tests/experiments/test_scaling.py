@@ -1,57 +1,13 @@
 """Scaling over two logical CPU devices, measured with the real TensorFlow: the definition, and what is told apart."""
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, printed_by
 
 pytestmark = MARKS
 
-SCRIPT = """
-import json
-from dataclasses import asdict
-import keras
-import tensorflow as tf
-cpu = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import network, throughput
-from gpucheck.experiments import scaling
-from gpucheck import strategies
-from gpucheck.child.messages.training import JobResult
-
-def account(count, **changes):
-    devices = [f"CPU:{place}" for place in range(count)]
-    return JobResult(**{"strategy": "mirrored", "devices": devices, "precision": "float32", "status": "passed", **changes})
-
-names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
-traces = []
-made = throughput.Trainer
-class Counted(made):
-    def __init__(self, *given):
-        super().__init__(*given)
-        traces.append(self)
-throughput.Trainer = Counted
-whole = scaling.run(Setting(tf, keras, names, [account(1), account(2), account(8, status="failed"), account(2, compiled=True)]))
-counts = [one._from_iterator.experimental_get_tracing_count() for one in traces]
-refused = []
-for runs in ([], [account(1)], [account(2, status="failed")]):
-    try:
-        scaling.run(Setting(tf, keras, names, runs))
-    except NotHere as reason:
-        refused.append(str(reason))
-
-two = [f"GPU:{place}" for place in range(2)]
-accelerated = scaling.run(
-    Setting(tf, keras, {"GPU:0": "CPU:0", "GPU:1": "CPU:1"}, [account(2, devices=two)])
-)
-
-strategy = strategies.build("mirrored", tf, ("CPU:0", "CPU:1"))
-summed = scaling.exchange(tf, strategy)(strategy.run(lambda: [tf.ones((2, 3)), tf.ones((4,))]))
-sums = [[one.numpy().tolist() for one in strategy.experimental_local_results(value)] for value in summed]
-variables = sum(int(tf.size(one.value)) for one in network.model(keras, False).trainable_variables)
-print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables,
-                  "accelerated": accelerated}, default=asdict))
-"""
+SCRIPT = program("scaling_script.py")
 
 
 @pytest.fixture(scope="module")

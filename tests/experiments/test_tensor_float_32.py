@@ -3,26 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
+from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.experiments import tensor_float_32
 
-SCRIPT = """
-from gpucheck.experiments import tensor_float_32
-
-enabled = tf.config.experimental.tensor_float_32_execution_enabled
-seen = []
-real = tensor_float_32.step_seconds
-def spied(timed):
-    seen.append(enabled())
-    return real(timed)
-tensor_float_32.step_seconds = spied
-tf.config.experimental.enable_tensor_float_32_execution(False)
-losses, seconds = tensor_float_32._measured(setting, "CPU:0", 8)
-found.update(losses=[losses[True], losses[False]], seconds=[seconds[True], seconds[False]], seen=seen, after=enabled())
-"""
+SCRIPT = program("tensor_float_32_script.py")
 
 
 @pytest.fixture(scope="module")

@@ -8,20 +8,12 @@ import textwrap
 
 import psutil
 import pytest
+from case_files import program
 from leftovers import VARIABLE, leftovers, leftovers_after
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
 
-LEAVES = """
-import os, time
-for _ in range(2):  # twice forked, in a session of its own: nobody's child, and in nobody's group
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.setsid()
-            time.sleep(100)
-        os._exit(0)
-"""
+LEAVES = program("orphans_leaves.py")
 
 
 @pytest.fixture

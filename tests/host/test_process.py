@@ -10,6 +10,7 @@ import time
 
 import psutil
 import pytest
+from case_files import program
 
 from gpucheck.host.process import Process
 
@@ -94,20 +95,7 @@ def test_what_is_within_the_bounds_is_whole(process, written):
     assert text == whole if written <= 400 else "left out" in text
 
 
-FLOOD = """
-import os, re, sys, time
-sys.path.insert(0, sys.argv[1])
-from gpucheck.host.process import Process
-writer = "import os\\nfor _ in range(4096): os.write(%d, b'x' * 65535 + b'\\\\n')\\nos.write(1, b'done')"
-for number, report_bytes in ((2, 1 << 20), (2, None), (1, None)):
-    process = Process([sys.executable, "-c", writer % number], dict(os.environ), report_bytes=report_bytes)
-    ended = process.wait(time.monotonic() + 120)
-    print(ended, process.returncode, (process.err if number == 2 else process.out).size >> 20)
-    process.kill()
-    process.close()
-# ru_maxrss would count the memory of the process that forked this one
-print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) >> 10)
-"""
+FLOOD = program("process_flood.py")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -160,21 +148,7 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     gone(pid)
 
 
-INIT = """
-import ctypes, os, sys, time
-sys.path.insert(0, sys.argv[1])
-from gpucheck.host.process import Process
-assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: orphans become ours, as they do in a container
-process = Process(["sh", "-c", "sh -c 'sleep 600 & sleep 600' & exit 0"], dict(os.environ))
-process.wait(time.monotonic() + 10)
-process.kill()
-process.reap()
-process.close()
-try:
-    print("left:", os.waitpid(-1, os.WNOHANG))
-except ChildProcessError:
-    print("none left")
-"""
+INIT = program("process_init.py")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="subreapers are Linux's")

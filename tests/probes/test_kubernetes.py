@@ -9,7 +9,7 @@ import time
 
 import fake_kubernetes
 import pytest
-from case_files import table
+from case_files import program, table
 from fake_kubernetes import INDEX, JOBS, STATEFUL_SETS, job_pods, pod
 
 JOB = {"metadata": {"name": "train"}, "spec": {"parallelism": 3, "completions": 3, "completionMode": "Indexed"}}
@@ -164,20 +164,7 @@ class TestNoCluster:
         assert ask_pods("train-0-x7f2k").startswith("Unusable: the API server could not be asked")
 
 
-RESOLVE = """
-import json, sys, types
-import tensorflow as tf
-def known(plain):
-    status = plain["status"]
-    return types.SimpleNamespace(
-        metadata=types.SimpleNamespace(name=plain["metadata"]["name"]),
-        status=types.SimpleNamespace(phase=status["phase"], host_ip=status["hostIP"]),
-    )
-pods = [known(plain) for plain in json.load(sys.stdin)]
-client = types.SimpleNamespace(list_pod_for_all_namespaces=lambda label_selector: types.SimpleNamespace(items=pods))
-resolver = tf.distribute.cluster_resolver.KubernetesClusterResolver({"worker": ["job-name=train"]}, override_client=client)
-print(json.dumps(resolver.cluster_spec().as_dict()["worker"]))
-"""
+RESOLVE = program("kubernetes_resolve.py")
 
 
 @pytest.mark.tensorflow

@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+from case_files import program
 
 from gpucheck.cluster import slurm as _slurm
 
@@ -54,16 +55,7 @@ STEPS = [
     env("n[008-010]", "2(x2),1", 5, 0),
     env("alone", "4", 4, 2),
 ]
-RESOLVE = """
-import json, os, sys
-import tensorflow as tf
-answers = []
-for env in json.load(sys.stdin):
-    os.environ.update(env)
-    resolver = tf.distribute.cluster_resolver.SlurmClusterResolver(gpus_per_node=8, auto_set_gpu=False)
-    answers.append([resolver.cluster_spec().as_dict(), *resolver.get_task_info()])
-print(json.dumps(answers))
-"""
+RESOLVE = program("slurm_resolve.py")
 
 
 @pytest.mark.tensorflow

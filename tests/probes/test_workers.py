@@ -9,6 +9,7 @@ import socket
 import threading
 
 import pytest
+from case_files import program
 from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
@@ -25,17 +26,7 @@ tensorflow = [
     pytest.mark.tensorflow,
     pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed"),
 ]
-DIES = """
-import json, os, signal, sys
-if json.loads(os.environ.get("TF_CONFIG", "{}"))["task"]["type"] == "worker" and "worker" in sys.orig_argv:
-    import threading, time
-    def die():
-        while "tensorflow.python.distribute.input_lib" not in sys.modules:
-            time.sleep(0.05)
-        from tensorflow.python.distribute import input_lib
-        input_lib.DistributedIterator.__next__ = lambda self: os.kill(os.getpid(), signal.SIGKILL)
-    threading.Thread(target=die, daemon=True).start()
-"""
+DIES = program("workers_dies.py")
 
 
 @pytest.fixture

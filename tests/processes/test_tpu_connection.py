@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from case_files import program
 from fakes import FakeChild, FakeHost
 from in_tensorflow import MARKS, printed_by
 
@@ -125,20 +126,4 @@ class TestTensorFlow:
 
 
 # What connecting does to TensorFlow, without a TPU: afterwards its devices can't be set up any more.
-CONNECTED_TO_A_TPU = """
-import json, sys
-from gpucheck.child import framework
-from gpucheck.child.messages import fields_of
-from gpucheck.child.messages.frameworks import FrameworkTask
-from gpucheck.child.messages.training import JobResult
-from gpucheck.strategies import tpu
-tpu.connect = lambda tf: len(tf.config.list_logical_devices()) and 2
-runs = []
-class Reporter:
-    def begin(self, kind, job="", step=""): pass
-    def receive(self, kind, timeout): return None
-    def end(self, message, job=""):
-        if isinstance(message, JobResult): runs.append(fields_of(message))
-framework.run(Reporter(), FrameworkTask(True, 1, (), True, int(sys.argv[1]), False))
-print(json.dumps(runs))
-"""
+CONNECTED_TO_A_TPU = program("tpu_connection_connected_to_a_tpu.py")

@@ -1,0 +1,15 @@
+import sys, json
+from gpucheck.child.backend import jax
+from gpucheck.child.backend.keras_job import KerasJob
+from gpucheck.child.messages.training import Job
+from gpucheck.child.smoke import network
+jax.prepare(2); jax.load(); jax.devices()
+import keras
+job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))
+job.fresh()
+there = job.cpu_first_loss()
+job.fresh()
+with jax.scope(["CPU:1"]):
+    images, labels = network.steps(16)
+    fitted = network.model(keras, True).fit(images[:16], labels[:16], batch_size=16, shuffle=False, verbose=0)
+print(json.dumps([fitted.history["loss"][0], there]))

@@ -1,0 +1,15 @@
+import json
+from dataclasses import asdict
+import tensorflow as tf, keras
+from gpucheck.child.messages.training import Job
+from gpucheck.child.smoke import fit
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.strategies import one_device
+
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, message, job): print(json.dumps(asdict(message)))
+
+one_device.STRATEGY = one_device.STRATEGY._replace(steps_per_execution=4)
+job = Job("one_device", ("CPU:0",), "mixed_bfloat16")
+fit.train(Reporter(), keras, job, TensorFlowJob(tf, keras, job, {"CPU:0": "CPU:0"}))

@@ -1,0 +1,16 @@
+import json
+import tensorflow as tf, keras
+from gpucheck.child.messages.training import Job
+from gpucheck.child.smoke import fit, together
+from gpucheck.child.smoke.tensorflow import TensorFlowJob
+
+class Reporter:
+    def begin(self, kind, job="", step=""): pass
+    def end(self, result, job): print(json.dumps([job, result.status, result.reason, result.loss.first]))
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)
+names = {f"CPU:{number}": f"CPU:{number}" for number in range(3)}
+jobs = [Job("one_device", (f"CPU:{number}",), "float32", True) for number in (1, 2)]
+fit.train(Reporter(), keras, jobs[0], TensorFlowJob(tf, keras, jobs[0], names))
+together.train(Reporter(), tf, keras, jobs, names)
