@@ -15,6 +15,7 @@ from gpucheck.bench import report
 from gpucheck.bench.figures import measurement
 from gpucheck.bench.model import Ask, Sample
 from gpucheck.child.messages.benchmark import Configuration, Measured
+from gpucheck.cli.bench import _exit_code
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LOOK = {"width": 100, "color": False, "ascii": False}
@@ -45,6 +46,12 @@ def test_reports_are_as_recorded(request):
         for name, text in printed.items():
             (GOLDEN / name).write_text(text, encoding="utf-8", newline="")
     assert difference({path.name: path.read_bytes().decode() for path in GOLDEN.iterdir()}, printed) == ""
+
+
+def test_exit_codes():
+    failed = measurement(Configuration("one_device", names(1), "float32", False, 64), Measured("out of memory"))
+    made = (result([one()]), result([one(), failed]), result([one()], ended="timed out"), result([one()], ended="interrupted"))
+    assert [_exit_code(each) for each in made] == [0, 1, 3, 130]
 
 
 @pytest.mark.parametrize("made", RESULTS.values(), ids=RESULTS)
