@@ -15,6 +15,7 @@ VERSION_FIELDS = re.compile(r"(?:version|specifier|installed)$")
 HOST_VARIABLES = re.compile(r"HOSTNAME|HOSTS?$|NODELIST$|NODENAME$|_ADDR(?:ESS(?:ES)?)?$|ENDPOINTS?$|^TPU_NAME$")
 PCI_ADDRESS = re.compile(r"[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:.*")
 PATH = re.compile(r"/[^\s:;,\"'=<>|]{2,4096}")
+_LETTERS = re.compile(r"[A-Za-z]{30}")  # one after the other: no name
 _PLACEHOLDER = re.compile(
     r"[\W_]*|\d{1,4}|[*xX.]{3,}|\$\{?\w+\}?|<[^>]*>|\[[^\]]*\]|%\w+%?|(?:none|null|true|false|yes|no|on|off|not|set|unset|required"
     r"|missing|empty|invalid|expired|wrong|incorrect|denied|authentication|prompt|string|str|bytes|int)[.,:;!)]*",
@@ -37,7 +38,7 @@ def secret(kind: str, value: str) -> tuple[str, str, int] | None:
         return kind, bare, offset
     if _PLACEHOLDER.fullmatch(bare):
         return None
-    if kind == "token" and not has_digit(bare):
+    if kind == "token" and not has_digit(bare) and not _LETTERS.search(bare):
         return None
     if kind == "random" and not (looks_random(bare, 16) and _is_mixed(bare)):
         return None
