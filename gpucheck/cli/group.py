@@ -1,14 +1,16 @@
 """The command ``gpucheck`` itself: which commands there are, which one is meant, and how their failures become exit codes."""
 
+import contextlib
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import click
 
 from gpucheck import __version__, ulimits
-from gpucheck.cli import STARTED
+from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
 from gpucheck.shadowing import report_shadowing_file
@@ -115,6 +117,8 @@ def cli(context: click.Context) -> None:
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
     context.obj = context.obj or STARTED
+    with contextlib.suppress(StopIteration, ValueError):  # before settings are searched for; the option itself says what is wrong
+        watchdog.end_at(context.obj + float(next(_typed(context, "--timeout"))))
     context.default_map = defaults(context)
 
 
@@ -135,8 +139,6 @@ def start(began: float = STARTED) -> int:
 
 
 def _show_error(error: click.ClickException) -> None:
-    import contextlib
-
     if sys.stderr is not None:  # None: it was closed
         with contextlib.suppress(OSError):
             error.show()
@@ -156,15 +158,22 @@ def _style(context: click.Context) -> str:
 
     if context.invoked_subcommand not in (None, "check"):
         return "default"
+    for value in _typed(context, "--exit-style"):
+        if value in EXIT_STYLES:
+            return value
+    configured = exit_style(os.environ, here())
+    return configured if configured in EXIT_STYLES else "default"
+
+
+def _typed(context: click.Context, option: str) -> Iterator[str]:
+    """The values of an option on the command line, which may be wrong as a whole."""
     arguments: list[str] = context.meta.get(ARGUMENTS, [])
     for number, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
-        if name == "--exit-style":
-            value = value if equals else next(iter(arguments[number + 1 :]), "")
-            if value in EXIT_STYLES:
-                return value
-    configured = exit_style(os.environ, here())
-    return configured if configured in EXIT_STYLES else "default"
+        if name == "--":
+            return
+        if name == option:
+            yield value if equals else next(iter(arguments[number + 1 :]), "")
 
 
 def defaults(context: click.Context) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.files.ownership import why_untrusted
 from gpucheck.files.read import Refused, read
 
@@ -32,6 +32,7 @@ KEYS = {
 }
 WORDS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 PYPROJECT_BYTES_MAX = 1 << 22
+SEARCH_SECONDS = 2.0  # for what nobody named
 _TABLE = rb"""(?m)tool["']?\s*\.\s*["']?gpucheck|^\s*\[?\s*["']?tool["']?\s*[]=]"""  # may hold settings of ours
 
 
@@ -73,7 +74,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
     """
     names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
     try:
-        document, ignored = within(FILE_SECONDS, pyproject, folder)
+        document, ignored = within(SEARCH_SECONDS, pyproject, folder)
     except NoAnswer as error:
         document, ignored = None, (f"{os.path.join(folder, 'pyproject.toml')}: {error.strerror}",)
     values = {} if document is None else _of_pyproject(document.path, document.data)
@@ -94,7 +95,7 @@ def exit_style(env: Mapping[str, str], folder: str) -> str | None:
     if env.get(f"{PREFIX}EXIT_STYLE"):
         return env[f"{PREFIX}EXIT_STYLE"]
     try:
-        document, _ = within(FILE_SECONDS, pyproject, folder)
+        document, _ = within(SEARCH_SECONDS, pyproject, folder)
         table: Any = {} if document is None else toml.load(document.data.decode(), document.path)
         for name in ("tool", "gpucheck"):
             table = table[name]

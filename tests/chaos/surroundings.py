@@ -2,6 +2,7 @@
 
 import pathlib
 import shutil
+import sys
 from collections.abc import Callable
 
 from chaos.run import Cell, Unavailable, root_only
@@ -79,6 +80,12 @@ def nobody(cell: Cell) -> None:
     cell.reports = False
 
 
+def all_folders_hung(cell: Cell) -> None:
+    """The current folder, the home and the one for temporary files. The command, because `python -m` looks into the current one."""
+    cell.shell += f"mount --bind {{hung}} {cell.folder}; "
+    cell.program = [str(pathlib.Path(sys.executable).with_name("gpucheck"))]
+
+
 def wrong_clock(cell: Cell) -> None:
     """Years before the files were made."""
     if shutil.which("faketime") is None:
@@ -149,6 +156,8 @@ HUNG: dict[str, Prepare] = {
     "CUDA_HOME": env(CUDA_HOME="{hung}/x"),
     "XLA_FLAGS": env(XLA_FLAGS="--xla_gpu_cuda_data_dir={hung}/x"),
     "GITHUB_STEP_SUMMARY": env(GITHUB_STEP_SUMMARY="{hung}/x"),
+    "folders of environments": env(**dict.fromkeys(("CONDA_PREFIX", "VIRTUAL_ENV", "CUDA_PATH", "XDG_CONFIG_HOME"), "{hung}/x")),
+    "the current folder, HOME, TMPDIR": all_folders_hung,
     "KERAS_HOME": env(KERAS_HOME="{hung}/x"),
     "--expect": option("--expect", "{hung}/x"),
     "--output": option("--output", "{hung}/x"),
