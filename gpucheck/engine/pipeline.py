@@ -70,8 +70,8 @@ class Known:
 
     def report(self, why: str) -> Report:
         """A whole report: what was not judged is skipped, and the verdict is unknown, because of ``why``."""
-        judged = list(self.judgements)
-        rest = [_judgement(rule, Status.SKIPPED, why) for rule in self.rules[len(judged) :]]
+        rules, judged = self.rules or load_rules(), list(self.judgements)  # a busy machine may not have come to them
+        rest = [_judgement(rule, Status.SKIPPED, why) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
         because = (why, *report.unknown_because)
         return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)

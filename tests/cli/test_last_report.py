@@ -17,7 +17,12 @@ STANDS = program("last_report_stands.py")
 ENDED = "gpucheck: ended at its time limit: something that it waits for does not answer\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
 JUDGING = "gpucheck.engine.pipeline.decide"
-PLACES = {"judging": JUDGING, "rendering": "gpucheck.reports.json.render", "redaction": "gpucheck.redact.redact"}
+PLACES = {
+    "loading": "gpucheck.engine.pipeline.load_rules",
+    "judging": JUDGING,
+    "rendering": "gpucheck.reports.json.render",
+    "redaction": "gpucheck.redact.redact",
+}
 LOG = "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n"
 
 
@@ -36,7 +41,7 @@ def is_whole(text):
     assert (report["verdict"], report["exit_code"]) == ("unknown", 3)
     assert "ended at its time limit" in report["unknown_because"][0]
     assert next(probe["status"] for probe in report["probes"] if probe["name"] == "limits") == "ok"
-    assert {outcome["status"] for outcome in report["outcomes"]} >= {"clear", "skipped"}
+    assert "skipped" in {outcome["status"] for outcome in report["outcomes"]}
     return True
 
 
