@@ -15,6 +15,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "run": ("run", "--allow-cpu", "--timeout", "6", "--cache", "60", "--", "true"),
 }
 HOSTILE = ("json", "random", "logging", "tensorflow", "sitecustomize", "types", "grp")
+CHECKOUT = pathlib.Path(__file__).parents[2]
 Prepare = Callable[[Cell], None]
 
 
@@ -80,6 +81,15 @@ def nobody(cell: Cell) -> None:
     cell.reports = False
 
 
+def no_tmp(cell: Cell) -> None:
+    """A /tmp that holds nothing but the checkout, where it lies there, and takes nothing."""
+    keep = str(CHECKOUT) if str(CHECKOUT).startswith("/tmp/") else "/tmp/checkout"
+    cell.shell += (
+        f"mount --bind {CHECKOUT} /mnt; mount -t tmpfs -o size=64k chaos /tmp; mkdir -p {keep}; mount --bind /mnt {keep}; "
+    )
+    cell.shell += "mount -o remount,ro chaos /tmp; unset TMPDIR; "
+
+
 def all_folders_hung(cell: Cell) -> None:
     """The current folder, the home and the one for temporary files. The command, because `python -m` looks into the current one."""
     cell.shell += f"mount --bind {{hung}} {cell.folder}; "
@@ -110,7 +120,7 @@ READ_ONLY = "for path in / /tmp /work /var /root /home; do mount --bind $path $p
 FAULTS: dict[str, Prepare] = {
     "nothing": lambda cell: None,
     "a read-only root": shell(READ_ONLY),
-    "no /tmp": shell("mount -t tmpfs -o ro,size=4k chaos /tmp; unset TMPDIR"),
+    "no /tmp": no_tmp,
     "no HOME": env(HOME=None),
     "HOME that is a file": env(HOME="/etc/passwd"),
     "no /proc": shell("mount -t tmpfs chaos /proc"),
