@@ -21,6 +21,7 @@ from typing import NamedTuple
 AREAS = {
     "rules": ["gpucheck/rules/**/*.py", "gpucheck/combiners/**/*.py"],
     "engine": ["gpucheck/engine/verdict.py", "gpucheck/engine/pipeline.py", "gpucheck/verdict.py", "gpucheck/pipeline.py"],
+    "ownership": ["gpucheck/files/ownership.py"],
     "logs": ["gpucheck/logs/**/*.py"],
     "lint": ["gpucheck/lint/**/*.py"],
     "launch": ["gpucheck/launch/**/*.py", "gpucheck/passes.py", "gpucheck/handover.py"],

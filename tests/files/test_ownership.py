@@ -38,6 +38,15 @@ def test_ones_own_and_roots_files_count(file):
     assert why_untrusted(str(file)) is None
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
+def test_roots_files_count_for_every_other_user():
+    os.seteuid(OTHER)
+    try:
+        assert why_untrusted("/etc/passwd") is None
+    finally:
+        os.seteuid(0)
+
+
 CASES = {
     "owner": ("file", {"owner": True}, "it belongs to user 12345"),
     "every user": ("file", {"mode": 0o646}, "it can be written by every user"),
