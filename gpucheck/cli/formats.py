@@ -106,7 +106,7 @@ class Delivery:
     def at_last(self, report: Report, color: str, verbose: bool) -> Iterator[watchdog.Write]:
         """What writes every report that was asked for: made by a thread beside the one that stands."""
         # What the other thread has begun to redact is not waited for.
-        self._until, self._redacted = time.monotonic() - REDACTION_SECONDS / 2, None
+        self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
             with contextlib.suppress(Exception):  # each format fails alone
                 text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
