@@ -54,7 +54,8 @@ def typed(bench: Bench, fault: Fault, trial: Trial) -> Cure | None:
     """What came of the first repair; None if it would install into the environment that all faults share."""
     shutil.copytree(commands(bench), trial.folder / "commands")
     root = ask(bench, fault, trial)["findings"][0]
-    fix = root["fix"][0] if root["fix"] else {"kind": "advice", "command": None, "needs": []}
+    nothing = {"kind": "advice", "command": None, "needs": []}
+    fix = next((fix for fix in root["fix"] if fix["kind"] == "repair"), (*root["fix"], nothing)[0])
     code, command = root["code"], fix["command"] or ""
     if not_typed := why_not_typed(root["scope"], fix):
         return Cure(code, not_typed, command)

@@ -14,7 +14,7 @@ Fix:
     3. See which Python that is
        ? python -c 'import sys; print(sys.executable)'; python -m pip --version
     4. Check the one that has it
-       $ gpucheck --python /path/to/python
+       ? gpucheck --python /path/to/python
 Verify:
     python -c 'import sys, tensorflow; print(sys.executable)' prints the interpreter that you meant.
 Unless:
@@ -75,13 +75,8 @@ def check(installation: Installation, build: TensorFlowBuild, backend: KerasBack
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
         fix=(
-            Fix(
-                text=f"Run your program with {other.executable}; to check that one",
-                command=f"gpucheck --python {word(other.executable)}",
-            ),
-            Fix(
-                text="Or install it here too, with what a GPU needs if one is to be used",
-                command=installation.pip("tensorflow"),
-            ),
+            Fix(text=f"Run your program with {other.executable}"),
+            Fix(text="Or install it here too, with what a GPU needs if one is to be used", command=installation.pip("tensorflow")),
+            Fix(text="Check that one", command=f"gpucheck --python {word(other.executable)}", kind="look"),
         ),
     )
