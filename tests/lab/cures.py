@@ -88,25 +88,19 @@ def ask(bench: Bench, fault: Fault, trial: Trial, typed: str = ":") -> dict[str,
     command = shlex.join(bench.command(trial, *LEVEL_ARGS[fault.level], *fault.args))
     if "activate" in typed:  # the shell's Python is another one then
         command = command.replace(shlex.quote(str(trial.environment.python)), '"$(command -v python)"')
-    script = trial.folder / "typed.sh"
-    script.write_text(
-        f"PATH=$PATH:{shlex.quote(str(trial.folder))}/commands\n{{\n{typed}\n}} >output.txt 2>&1\n{command} >report.json\n"
-    )
-    folder = trial.folder / "project" if (trial.folder / "project").is_dir() and not trial.wrapper else trial.folder
-    again = trial.folder / "machine"
-    shutil.rmtree(again, ignore_errors=True)
+    here, script = shlex.quote(str(trial.folder)), trial.folder / "typed.sh"
+    script.write_text(f"PATH=$PATH:{here}/commands\n{{\n{typed}\n}} >{here}/output.txt 2>&1\n{command} >{here}/report.json\n")
+    shutil.rmtree(trial.folder / "machine", ignore_errors=True)  # of the time before
     done = subprocess.run(
         bench.on_machine(fault, trial, ["/bin/bash", "--norc", str(script)]),
         env=bench.surroundings(trial, fault.scenario),
-        cwd=folder,
+        cwd=trial.folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=LIMIT_SECONDS,
     )
-    (report,) = trial.folder.glob("**/report.json")
-    text = report.read_text()
-    report.unlink()
+    text = (trial.folder / "report.json").read_text()
     assert text, done.stderr
     return json.loads(text)
 

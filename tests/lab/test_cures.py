@@ -9,9 +9,18 @@ from gpucheck.engine.plugin import load_rules
 
 # What comes of the others, and why.
 ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and the requirements of the one that is installed"
+NO_NETWORK = "its package is not among the wheels that the lab has"
 NO_PYTHON = "another Python is fetched from the network, for an environment of its own"
 NO_WHEEL = "no wheel has kernels for it; NVIDIA's image has"
 EXPLAINED = {
+    "import-ends-by-sigill": ("words", "the processor lacks what TensorFlow was compiled for: another machine, or another build"),
+    "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
+    "process-killed-in-the-first-step": ("look", "nobody knows why the process ended"),
+    "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
+    "visible-devices-left-by-slurm": ("words", "Slurm gives GPUs to a job when it is started"),
+    "backend-jax-asked-for-and-absent": ("left", NO_NETWORK),
+    "backend-torch-asked-for-and-absent": ("left", NO_NETWORK),
+    "legacy-keras-asked-for-and-absent": ("left", NO_NETWORK),
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
     "compute-capability-3.7": ("words", "no release of TensorFlow that can be installed supports it"),
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),

@@ -51,7 +51,7 @@ def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: Log
     seconds: float | None = None
     others = None
     evidence = log_causes.evidence(cause) if cause is not None or kernels is None else kernels.evidence
-    if outcomes.training is not None:
+    if any(_was_measured(run) for run in outcomes.runs):
         slow = [(run.first_step_seconds or 0.0, place) for place, run in enumerate(outcomes.runs) if _slow(outcomes, run)]
         if not slow:
             return None
@@ -83,6 +83,11 @@ def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
     """The GPUs that the build has no native code for."""
     gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
     return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
+
+
+def _was_measured(run: TrainingRun) -> bool:
+    """Whether its first step on a GPU ended, or time ran out in it."""
+    return on_gpu(run) and (run.first_step_seconds is not None or (run.status == "timed_out" and run.stage == "first step"))
 
 
 def _slow(outcomes: TrainingOutcomes, run: TrainingRun) -> bool:
