@@ -76,7 +76,9 @@ def check(installation: Installation, build: TensorFlowBuild, backend: KerasBack
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
         fix=(
             Fix(text=f"Run your program with {other.executable}"),
-            Fix(text="Or install it here too, with what a GPU needs if one is to be used", command=installation.pip("tensorflow")),
+            Fix(
+                text="Or install it here too, with what a GPU needs if one is to be used", command=installation.pip("tensorflow")
+            ),
             Fix(text="Check that one", command=f"gpucheck --python {word(other.executable)}", kind="look"),
         ),
     )
