@@ -59,7 +59,7 @@ def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: Log
         others = _other_jobs(outcomes, outcomes.runs[place])
         evidence = (*evidence, *outcomes.saw_run(place, "first_step_seconds", "status"))
     elif cause is None:
-        return Skip("how long the first training step takes was not measured")
+        return Skip("how long the first training step takes was not measured") if outcomes.training is None else None
     capability = cause.events[0].fields.get("capability", "") if cause is not None else ""
     return Finding(
         summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
