@@ -17,13 +17,13 @@ EXPLAINED = {
     "import-killed-by-somebody": ("look", "nobody knows who sent the signal"),
     "process-killed-in-the-first-step": ("look", "nobody knows why the process ended"),
     "container-with-visible-devices-none": ("words", "a container's variables are set where it is started"),
-    "visible-devices-left-by-slurm": ("words", "Slurm gives GPUs to a job when it is started"),
     "backend-jax-asked-for-and-absent": ("left", NO_NETWORK),
     "backend-torch-asked-for-and-absent": ("left", NO_NETWORK),
     "legacy-keras-asked-for-and-absent": ("left", NO_NETWORK),
     "cuinit-34-stub-library": ("changed", "the fake driver is itself the stub here, and there is no other"),
     "compute-capability-3.7": ("words", "no release of TensorFlow that can be installed supports it"),
     "compute-capability-5.2": ("changed", ONLY_ITS_NAME),
+    "old-card-beside-a-new-one": ("changed", ONLY_ITS_NAME),
     "tensorflow-ignores-an-old-gpu": ("left", ONLY_ITS_NAME),
     "python-3.9-under-tensorflow-2.21": ("another Python", NO_PYTHON),
     "python-3.9-without-tensorflow": ("left", "pip does not run under a Python that only claims to be 3.9"),
@@ -38,7 +38,8 @@ def cases():
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
         if fault.expected and all(scopes[code] in TYPED_BY_A_USER for code in fault.expected):
-            slow = [pytest.mark.slow, pytest.mark.tensorflow] if fault.build or fault.level != QUICK else []
+            installs = fault.build or fault.scenario or fault.level != QUICK
+            slow = [pytest.mark.slow, pytest.mark.tensorflow] if installs else []
             yield pytest.param(fault, id=fault.name, marks=slow)
 
 
