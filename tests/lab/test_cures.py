@@ -34,12 +34,14 @@ EXPLAINED = {
 
 
 def cases():
-    """Every fault of an environment or of code; `make test` types what a few variables broke, which no installation cures."""
+    """Every fault of an environment or of code; `make test` types one of each diagnosis that variables led to: no installation cures it."""
+    typed = set()
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
         if fault.expected and all(scopes[code] in TYPED_BY_A_USER for code in fault.expected):
             installs = fault.build or fault.scenario or fault.level != QUICK
-            slow = [pytest.mark.slow, pytest.mark.tensorflow] if installs else []
+            slow = [pytest.mark.slow, pytest.mark.tensorflow] if installs or fault.expected in typed else []
+            typed |= set() if slow else {fault.expected}
             yield pytest.param(fault, id=fault.name, marks=slow)
 
 
