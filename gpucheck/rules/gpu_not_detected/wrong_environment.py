@@ -37,7 +37,7 @@ References:
 """
 
 from gpucheck.advice.shells import word
-from gpucheck.combiners.installation import Installation
+from gpucheck.combiners.gpu_presence import GpuPresence
 from gpucheck.combiners.keras_backend import KerasBackend
 from gpucheck.combiners.tensorflow_build import TensorFlowBuild
 from gpucheck.engine.plugin import rule
@@ -57,9 +57,9 @@ from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
     ),
     tensorflow=True,
 )
-def check(installation: Installation, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
+def check(presence: GpuPresence, build: TensorFlowBuild, backend: KerasBackend | None) -> Finding | Skip | None:
     """None here, and at least one in another environment on PATH; the shell's active environment comes first."""
-    interpreter = installation.interpreter
+    installation, interpreter = build.installation, build.installation.interpreter
     if not interpreter.others or not build.absent or build.packages.tensorflow_folder:
         return None
     if backend is not None and backend.ready:
@@ -71,14 +71,13 @@ def check(installation: Installation, build: TensorFlowBuild, backend: KerasBack
     )
     other = interpreter.others[others[0]]
     more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+    here = Fix(text="Or install it here too", command=installation.pip("tensorflow"))
     return Finding(
         summary=f"{interpreter.executable} has no TensorFlow; {other.tensorflow} is installed for {other.executable}{more}.",
         evidence=saw(interpreter, "executable", *(f"others[{place}]" for place in others)),
         fix=(
             Fix(text=f"Run your program with {other.executable}"),
-            Fix(
-                text="Or install it here too, with what a GPU needs if one is to be used", command=installation.pip("tensorflow")
-            ),
+            installation.with_cuda() if presence.here and build.cuda_wheels else here,
             Fix(text="Check that one", command=f"gpucheck --python {word(other.executable)}", kind="look"),
         ),
     )
