@@ -1,7 +1,7 @@
 """`make cures`: each first repair that a user can type is typed as printed, and cures."""
 
 import pytest
-from lab.bench import DEFAULT, QUICK, Unavailable
+from lab.bench import QUICK, Unavailable
 from lab.cures import TYPED_BY_A_USER, cure
 from lab.faults import faults
 
@@ -12,7 +12,25 @@ ONLY_ITS_NAME = "the wheel that stands for an older TensorFlow has the code and 
 NO_NETWORK = "its package is not among the wheels that the lab has"
 NO_PYTHON = "another Python is fetched from the network, for an environment of its own"
 NO_WHEEL = "no wheel has kernels for it; NVIDIA's image has"
+IN_A_PROGRAM = (
+    "loss-becomes-nan",
+    "loss-does-not-fall",
+    "convolutions-fall-back-to-another-device",
+    "gradients-become-nan-in-the-last-step",
+    "input-pipeline-that-is-slow",
+    "all-reduce-fails",
+    "all-reduce-never-ends",
+    "workers-fed-the-same-data",
+    "worker-with-another-tensorflow",
+    "worker-killed-in-step-5",
+    "worker-0-killed-in-step-5",
+    "worker-raises-in-step-5",
+    "worker-exits-in-step-5",
+    "worker-ends-without-a-word-in-step-5",
+    "worker-killed-before-connecting",
+)
 EXPLAINED = {
+    **dict.fromkeys(IN_A_PROGRAM, ("words", "what a program, or a job of several workers, does wrong, no command cures")),
     "nvjitlink-missing-for-cusolver": (
         "changed",
         "the lab's stub of cuSOLVER lacks the RUNPATH by which the real one finds nvJitLink",
@@ -44,7 +62,7 @@ def cases():
     scopes = {rule.code: rule.scope for rule in load_rules()}
     for fault in faults():
         if fault.expected and all(scopes[code] in TYPED_BY_A_USER for code in fault.expected):
-            installs = fault.build or fault.scenario or fault.level != QUICK
+            installs = fault.build or fault.scenario or fault.level != QUICK or fault.name in EXPLAINED
             slow = [pytest.mark.slow, pytest.mark.tensorflow] if installs or fault.expected in typed else []
             typed |= set() if slow else {fault.expected}
             yield pytest.param(fault, id=fault.name, marks=slow)
@@ -58,8 +76,6 @@ def test_the_first_repair_cures(fault, bench, record_property):
         pytest.skip(str(error))
     record_property("cure", (fault.name, result.code, result.outcome, result.after, result.typed))
     wanted, _ = EXPLAINED.get(fault.name, ("cured", ""))
-    if result.outcome == "words" and fault.level == DEFAULT:
-        return  # what a program or a job of several workers does wrong, no command cures
     if result.outcome != wanted:
         told = f"{result.outcome}, not {wanted}: {result.after} by {result.typed!r}:\n{result.output[-2000:]}"
         pytest.fail(told, pytrace=False)
