@@ -4,7 +4,7 @@ import fnmatch
 import json
 import pathlib
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpucheck.child.messages import AnyMessage, Message, Stage, Task
@@ -116,6 +116,7 @@ class FakeHost:
         self.child_of = dict(children or {})
         self._interpreter = interpreter if isinstance(interpreter, str) else Interpreter(**{**NOWHERE, **(interpreter or {})})
         self.asked: list[Task] = []
+        self.first_values: dict[str, int | None] = {}
         self._memory, self._disks, self._ulimits = memory, dict(disks or {}), dict(ulimits or {})
         self._processors, self._user, self._remaining = processors, user, remaining
         self._libc = libc
@@ -228,6 +229,9 @@ class FakeHost:
 
     def library_folder(self, module: str) -> str | None:
         return "/opt/gpucheck/site-packages"
+
+    def once(self, key: str, value: Callable[[], int | None]) -> int | None:
+        return self.first_values.setdefault(key, value())
 
     def child(self, task: Task, limit: float = 30.0) -> FakeChild:
         self.asked.append(task)

@@ -3,7 +3,7 @@
 ``LocalHost`` (``local.py``) is this machine; ``process.py`` starts and ends the child processes behind it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 import msgspec
@@ -186,6 +186,9 @@ class Host(Protocol):
                 gpucheck's own, isolated from site-packages (``Task.examined``).
             limit: seconds after which it is killed, never more than ``remaining()``.
         """
+
+    def once(self, key: str, value: Callable[[], int | None]) -> int | None:
+        """A value as it was when it was first asked for in this run."""
 
     def children(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
         """The children with a task of that kind that were started, in order."""

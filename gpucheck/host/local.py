@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from gpucheck import ulimits
 from gpucheck.child.interpreter import describe
@@ -39,6 +39,7 @@ class LocalHost:
         self.deadline = (time.monotonic() if started is None else started) + request.timeout_seconds - reserve
         self.started = Children(request, self.env)
         self._interpreter: Interpreter | str | None = None
+        self._once: dict[str, int | None] = {}
 
     def __enter__(self) -> "LocalHost":
         return self
@@ -243,6 +244,10 @@ class LocalHost:
 
         spec = importlib.machinery.PathFinder.find_spec(module)
         return None if spec is None or spec.origin is None else os.path.dirname(os.path.abspath(spec.origin))
+
+    def once(self, key: str, value: Callable[[], int | None]) -> int | None:
+        """A value as it was when it was first asked for; of two threads that ask at once, one wins."""
+        return self._once[key] if key in self._once else self._once.setdefault(key, value())
 
     def child(self, task: Task, limit: float = 30.0) -> Child:
         """A child process, started on the first call and shared by later ones."""

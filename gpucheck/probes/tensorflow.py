@@ -15,7 +15,6 @@ from gpucheck.child.messages.training import Planned
 from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Host
 from gpucheck.model import Fact, Level
-from gpucheck.probes.limits import oom_kills
 from gpucheck.processes import frameworks
 from gpucheck.processes.last_words import last_words
 
@@ -76,13 +75,12 @@ def devices_of(listed: DevicesListed) -> tuple[Device, ...]:
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
-    before = oom_kills(host)
     framework = frameworks.tensorflow_child(host)
     imported = framework.wait_for(FrameworkImported)
     if imported is None:
         how, hidden = framework.end().how, framework.message(Shadowed)  # in the way of the child itself, as of any program
         outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
-        return _with_ending(host, outcome, framework, before)
+        return _with_ending(host, outcome, framework)
     outcome = msgspec.convert(imported, TensorFlow, from_attributes=True)
     if not imported.imported:
         return outcome
@@ -104,16 +102,16 @@ def read(host: Host) -> TensorFlow:
         ),
         mapped_libraries={} if mapped is None else mapped.paths,
     )
-    return outcome if listed is not None else _with_ending(host, outcome, framework, before)
+    return outcome if listed is not None else _with_ending(host, outcome, framework)
 
 
-def _with_ending(host: Host, outcome: TensorFlow, framework: Child, before: int | None) -> TensorFlow:
+def _with_ending(host: Host, outcome: TensorFlow, framework: Child) -> TensorFlow:
     """The same with how the child ended before it was done here."""
     ending = framework.end()
     return replace(
         outcome,
         ending=ending.how,
         stage=str(ending.stage) if ending.stage else None,
-        oom_kills=frameworks.oom_killed(host, ending.how, before),
+        oom_kills=frameworks.oom_killed(host, ending.how),
         last_words=last_words(framework),
     )

@@ -9,7 +9,6 @@ from gpucheck.engine.plugin import probe
 from gpucheck.host import Child, Ending, Host
 from gpucheck.model import Experiment, Fact, Level, TrainingRun
 from gpucheck.probes import cuda, gpus
-from gpucheck.probes.limits import oom_kills
 from gpucheck.processes import frameworks
 from gpucheck.processes.last_words import last_words
 from gpucheck.strategies import load
@@ -37,7 +36,6 @@ class Training(Fact, frozen=True, kw_only=True):
 @probe(level=Level.DEFAULT, smoke=True)
 def read(host: Host) -> Training:
     """Send the child that trains how much memory is free, and collect what it planned and measured."""
-    before = oom_kills(host)
     child = frameworks.training_child(host)
     free = FreeMemory(_free_bytes(host))
     child.send(free)
@@ -68,7 +66,7 @@ def read(host: Host) -> Training:
         experiments=tuple(experiments),
         ending=how,
         stage=str(ending.stage) if ending.stage else None,
-        oom_kills=frameworks.oom_killed(host, how, before),
+        oom_kills=frameworks.oom_killed(host, how),
         last_words=last_words(child),
     )
 

@@ -62,6 +62,7 @@ def tpu_connection(host: Host) -> TpuConnected | None:
 def backend_child(host: Host) -> Child:
     """The child that imports JAX or PyTorch, started by whichever probe asks first. Its limit is the run's own."""
     request = host.request
+    _oom_kills_before(host)
     task = BackendTask(backend(host).name, request.smoke, int(request.level), tuple(request.strategies), request.logical_devices)
     return host.child(task, limit=request.timeout_seconds)
 
@@ -86,6 +87,7 @@ def train_again(host: Host, only: tuple[str, ...], cross_device: str | None = No
 
 
 def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str | None = None) -> Child:
+    _oom_kills_before(host)
     request = host.request
     task = FrameworkTask(
         smoke=request.smoke,
@@ -108,7 +110,13 @@ def tensorflow_children(host: Host) -> list[tuple[str, Child]]:
     return [*alone, *((task.name, child) for task, child in host.children(WorkerTask))]
 
 
-def oom_killed(host: Host, how: str | None, before: int | None) -> int | None:
-    """Processes that the kernel has killed for want of memory since ``before``; None unless the child ended by SIGKILL."""
+def oom_killed(host: Host, how: str | None) -> int | None:
+    """Processes that the kernel has killed for want of memory since the first child; None unless one ended by SIGKILL."""
+    before = _oom_kills_before(host)
     after = limits.oom_kills(host) if how == "killed by SIGKILL" and before is not None else None
     return None if after is None or before is None else after - before
+
+
+def _oom_kills_before(host: Host) -> int | None:
+    """The kernel's count before any child was started: probes share a child, which may die before the second one looks."""
+    return host.once("oom_kills", lambda: limits.oom_kills(host))

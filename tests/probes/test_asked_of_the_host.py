@@ -4,10 +4,10 @@ import re
 
 import pytest
 from case_files import table
-from fakes import FakeHost
+from fakes import FakeChild, FakeHost
 
 from gpucheck.model import Level, Request
-from gpucheck.probes import cluster, environment, interpreter, kernel_log, pci
+from gpucheck.probes import cluster, environment, interpreter, kernel_log, pci, tensorflow, training
 from gpucheck.probes.limits import oom_kills
 
 QUICK = Request(level=Level.QUICK)
@@ -22,6 +22,16 @@ def test_kills_for_want_of_memory(group, mount, files, kills):
     own = {f"{ROOT}/{path}": text for path, text in files.items()}
     assert oom_kills(FakeHost({**tables, **own, "/proc/vmstat": "pgfault 5\noom_kill 3\n"})) == kills
     assert oom_kills(FakeHost(tables)) is None
+
+
+def test_a_kill_counts_even_if_the_child_died_before_the_second_probe_looked():
+    class Machine(FakeHost):
+        def child(self, task, limit=30.0):
+            self._files["/proc/vmstat"] = b"oom_kill 4\n"  # killed as soon as it is started
+            return FakeChild(how="killed by SIGKILL")
+
+    machine = Machine({"/proc/vmstat": "oom_kill 3\n"})
+    assert [probe.read(machine).oom_kills for probe in (training, tensorflow)] == [1, 1]
 
 
 @pytest.mark.parametrize("value", ["", "  \n"])
