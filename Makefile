@@ -12,6 +12,7 @@
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
 # make releases     compare the tables of releases with the package index; needs the network
 # make audit        bandit on the package, and what pip-audit knows of everything in .venv; needs the network
+# make dist         build the wheel, the source distribution and gpucheck.pyz, check them and run them; needs the network
 # make lint, make docs, make bench
 SHELL := /bin/sh
 VENV ?= .venv
@@ -31,7 +32,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos audit lint goldens docs bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos audit lint goldens docs dist bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -84,6 +85,9 @@ goldens: $(VENV)/.test
 
 docs: $(VENV)/.test
 	$(BIN)/python docs/build.py
+
+dist: $(VENV)/.dist
+	$(BIN)/python tools/dist.py
 
 bench: compiled
 	$(BIN)/python benchmarks/run.py $(ARGS)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpucheck.api import NotReady, Result, check, require
 
 __version__ = "0.1.0"
+DISTRIBUTION = "keras-gpucheck"  # another package of the package index is named gpucheck, and has this file too
 __all__ = ["NotReady", "Result", "__version__", "check", "require"]
 
 

@@ -11,7 +11,7 @@ import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
 
 from gpucheck import ulimits  # noqa: E402
-from gpucheck.cli import signals, watchdog  # noqa: E402
+from gpucheck.cli import namesake, signals, watchdog  # noqa: E402
 from gpucheck.shadowing import report_shadowing_file  # noqa: E402
 
 UNKNOWN = 3  # the exit code where no verdict could be reached
@@ -33,6 +33,8 @@ def main() -> NoReturn:
         signals.catch()
         watchdog.start()
         ulimits.widen()
+        if namesake.tell():
+            raise SystemExit(UNKNOWN)
         from gpucheck.cli.group import start
 
         code: Any = start()

@@ -13,8 +13,8 @@ from gpucheck.bench.figures import LEAST_REPEATS
 from gpucheck.bench.model import Ask, Result
 from gpucheck.bench.plan import PRECISIONS
 from gpucheck.cli import signals, watchdog
-from gpucheck.cli.parameters import SECONDS, Command, FilePath, Interpreter, PositiveNumber
-from gpucheck.cli.request import STRATEGIES, this_machine
+from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
+from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
 from gpucheck.files.bounded import FILE_SECONDS, within
 from gpucheck.files.write import OutputFile
@@ -103,7 +103,7 @@ Examples:
 @click.option(
     "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
 )
-@click.option("--python", type=Interpreter(), metavar="PATH", help="Measure this interpreter's environment.")
+@PYTHON
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
 @click.option(
     "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from gpucheck.cli import watchdog
-from gpucheck.cli.parameters import SECONDS, Command, Interpreter
-from gpucheck.cli.request import diagnose_here
+from gpucheck.cli.parameters import SECONDS, Command
+from gpucheck.cli.request import PYTHON, diagnose_here
 from gpucheck.cli.screen import say, show
 from gpucheck.model import ExitCode, Level, Report, Request
 
@@ -38,7 +38,7 @@ Examples:
 @click.option("--apply-growth", is_flag=True, help="Also let TensorFlow take GPU memory as it needs it.")
 @click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
 @click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
-@click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment.")
+@PYTHON
 @click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
 @click.pass_obj
 def env(started: float, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:

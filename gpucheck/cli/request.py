@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli import STARTED, watchdog
+from gpucheck.cli import STARTED, examined, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
@@ -25,6 +25,13 @@ ASKED = (
     *("backend", "logical_devices", "log_device_placement"),
 )
 Command = Callable[..., Any]
+PYTHON = click.option(
+    "--python",
+    type=Interpreter(),
+    default=examined.interpreter,
+    metavar="PATH",
+    help="Examine this interpreter's environment.  [default: gpucheck's own; with pipx, uv tool and uvx the active one's]",
+)
 
 
 def _limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
@@ -54,7 +61,7 @@ _OPTIONS = (
         callback=_limit,
         help="Limit of the whole run, report included.  [default: 120, with --full 300]",
     ),
-    click.option("--python", type=Interpreter(), metavar="PATH", help="Examine this interpreter's environment."),
+    PYTHON,
     click.option(
         "--strategy",
         "strategies",
@@ -188,6 +195,8 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
         orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:
+            if click.get_current_context().get_parameter_source("python") is ParameterSource.DEFAULT:
+                examined.tell(request.python)
             problem = _problem(host)
             if problem is not None:
                 raise click.UsageError(f"{request.python} did not answer as a Python interpreter: {problem}")

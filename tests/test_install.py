@@ -1,0 +1,59 @@
+"""Ways to install that a unit can show; `make dist` builds and tries them for real."""
+
+import pathlib
+import re
+import runpy
+import site
+import subprocess
+import sys
+import venv
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+@pytest.fixture
+def alone(tmp_path):
+    """An environment as pipx or uv makes it for one tool, and what runs gpucheck in it: a list of its variables, or None."""
+    venv.create(tmp_path / "alone", symlinks=True)
+    (library,) = tmp_path.glob("alone/lib/python*/site-packages")
+    library.joinpath("all.pth").write_text("\n".join([str(ROOT), *site.getsitepackages()]))
+
+    def run(**env):
+        argv = [tmp_path / "alone/bin/python", "-m", "gpucheck", "--quick", "--allow-cpu"]
+        return subprocess.run(argv, env={"PATH": f"{sys.prefix}/bin", **env}, capture_output=True, text=True, cwd=tmp_path)
+
+    run.folder, run.library = tmp_path / "alone", library
+    return run
+
+
+@pytest.mark.parametrize("mark", ["pipx_metadata.json", "uv-receipt.toml"])
+def test_a_tools_own_environment_is_not_what_is_examined(alone, mark):
+    assert "examining" not in alone(VIRTUAL_ENV=sys.prefix).stderr
+    (alone.folder / mark).touch()
+    done = alone(VIRTUAL_ENV=sys.prefix, PATH="")
+    assert f"examining {sys.prefix}/bin/python3, of the active environment (VIRTUAL_ENV)" in done.stderr
+    assert f"({pathlib.Path(sys.prefix).name})" in done.stdout
+    assert f"examining {sys.prefix}/bin/python3, the first on PATH" in alone().stderr
+    assert "examining" not in alone(PATH="").stderr
+
+
+def test_the_other_package_of_that_name_is_told(alone):
+    copy = alone.library / "gpucheck"
+    subprocess.run(["cp", "-r", ROOT / "gpucheck", copy], check=True)
+    (alone.library / "all.pth").write_text("\n".join(site.getsitepackages()))
+    (alone.library / "gpucheck-0.1.0.dist-info").mkdir()
+    beside = alone()
+    assert "another package named gpucheck lies in the same folder: removing it breaks this one" in beside.stderr
+    assert "causes ruled out" in beside.stdout
+    (copy / "__init__.py").unlink()
+    removed = alone()
+    assert (removed.returncode, removed.stdout, removed.stderr.count("\n")) == (3, "", 1)
+    assert "another package named gpucheck has overwritten or removed files of this one" in removed.stderr
+
+
+def test_the_package_index_is_shown_whole_links():
+    links = re.findall(r"\]\(([^)]+)", runpy.run_path(str(ROOT / "setup.py"))["readme"]())
+    assert links
+    assert [link for link in links if not link.startswith(("https://", "#"))] == []
