@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
-from gpucheck.cli.formats import FORMATS, STYLES, ReportFile, delivery, format_of
-from gpucheck.cli.parameters import EXAMPLES, Command, FilePath
+from gpucheck.cli.delivery import delivery
+from gpucheck.cli.formats import STYLES, format_of, report_options
+from gpucheck.cli.parameters import EXAMPLES, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.model import Report, Request
 
@@ -29,39 +30,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 
 @click.command(cls=Command, epilog=EXAMPLES)
 @request_options()
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(list(FORMATS)),
-    default="terminal",
-    show_default="as --output's name ends (.json, .html, .md, .xml, .prom), else terminal",
-    metavar="FORMAT",
-    help=f"One of: {', '.join(FORMATS)}.",
-)
-@click.option(
-    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the report here, whole or not at all."
-)
-@click.option(
-    "--report",
-    "reports",
-    type=ReportFile(),
-    multiple=True,
-    metavar="FORMAT=FILE",
-    help="Write another report here, whole or not at all; may be repeated.",
-)
-@click.option(
-    "--redact/--no-redact",
-    "redacting",
-    default=None,
-    help="Aliases for hosts, users, homes, UUIDs, serials, addresses, secrets. [default: in markdown and html]",
-)
-@click.option(
-    "--exit-style",
-    type=click.Choice(STYLES),
-    default="default",
-    show_default=True,
-    help="Whose exit codes: gpucheck's, Nagios', node-problem-detector's, Docker's health check's.",
-)
+@report_options(STYLES)
 @click.option(
     "--replay",
     "recorded",
@@ -69,8 +38,6 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="REPORT",
     help="Judge the facts of a JSON report again, instead of looking at this machine.",
 )
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
-@click.option("-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not looked at and why, and timings.")
 @click.pass_obj
 def check(
     started: float,

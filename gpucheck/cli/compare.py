@@ -27,6 +27,7 @@ LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 @click.argument("baseline", type=FilePath(allow_dash=True))
 @click.argument("current", type=FilePath(allow_dash=True), required=False)
 @request_options(level=Level.QUICK, expect=False)
+@click.option("--node", is_flag=True, help="Look at this machine itself alone, as `gpucheck node` does.")
 @click.option("--default", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
 @click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")

@@ -1,28 +1,17 @@
-"""Which formats there are, and a report's way into each: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
+"""Which formats there are, and the options that choose among them: ``--format``, ``--report``, ``--redact``, ``--exit-style``."""
 
-import contextlib
-import functools
-import importlib
 import os
-import shutil
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import click
 import msgspec
 
-from gpucheck.cli import watchdog
-from gpucheck.cli.group import exit_code_of
-from gpucheck.cli.screen import look, output, say, show
-from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
-from gpucheck.files.write import OutputFile
-from gpucheck.model import Report, Verdict
+from gpucheck.cli.parameters import FilePath
 
 STYLES = ("default", "nagios", "npd", "docker")
-REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left out
-STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+NODE_STYLES = (*STYLES, "slurm")
+Command = Callable[..., Any]
 
 
 class Format(msgspec.Struct, frozen=True):
@@ -72,176 +61,56 @@ class ReportFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         return style, path
 
 
-class Delivery:
-    """Every file of one run, opened before it; ``deliver`` fills them after it."""
+def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
+    """Give a command the options that say what becomes of its report; ``styles`` are the exit styles it offers."""
+    options = (
+        click.option(
+            "--format",
+            "style",
+            type=click.Choice(list(FORMATS)),
+            default="terminal",
+            show_default="as --output's name ends (.json, .html, .md, .xml, .prom), else terminal",
+            metavar="FORMAT",
+            help=f"One of: {', '.join(FORMATS)}.",
+        ),
+        click.option(
+            "--output",
+            "target",
+            type=FilePath(dir_okay=False),
+            metavar="FILE",
+            help="Write the report here, whole or not at all.",
+        ),
+        click.option(
+            "--report",
+            "reports",
+            type=ReportFile(),
+            multiple=True,
+            metavar="FORMAT=FILE",
+            help="Write another report here, whole or not at all; may be repeated.",
+        ),
+        click.option(
+            "--redact/--no-redact",
+            "redacting",
+            default=None,
+            help="Aliases for hosts, users, homes, UUIDs, serials, addresses, secrets. [default: in markdown and html]",
+        ),
+        click.option(
+            "--exit-style",
+            type=click.Choice(styles),
+            default="default",
+            show_default=True,
+            help="Whose exit codes: gpucheck's, Nagios', node-problem-detector's, Docker's health check's"
+            f"{', a Prolog of Slurm.' if 'slurm' in styles else '.'}",
+        ),
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
+        click.option(
+            "-v", "--verbose", is_flag=True, help="Also what was ruled out, what was not looked at and why, and timings."
+        ),
+    )
 
-    def __init__(
-        self, targets: list[tuple[str, OutputFile | None]], redacting: bool | None, unwritable: int, until: float
-    ) -> None:
-        self._targets = targets
-        self._redacting = redacting
-        self._unwritable = unwritable
-        self._until = until
-        self._redacted: Report | None = None
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
 
-    def deliver(self, report: Report, color: str, verbose: bool, exit_code: int) -> None:
-        """Render into every file, then to standard output; a full disk does not keep the other reports from being written."""
-        problem: OSError | None = None
-        if any(style == "github" for style, _ in self._targets):
-            _append_summary(self._prepared(report, "markdown"))
-        for style, file in sorted(self._targets, key=lambda target: target[1] is None):
-            plain = self._prepared(report, style)
-            text = _render(style, plain, color, verbose, to_file=file is not None)
-            try:
-                if file is not None:
-                    watchdog.claim(file)
-                    file.commit(text)
-                else:
-                    show(text, exit_code if problem is None else self._unwritable, self._unwritable)
-            except OSError as error:
-                problem = error
-        if problem is not None:
-            raise problem
-
-    def at_last(self, report: Report, color: str, verbose: bool) -> Iterator[watchdog.Write]:
-        """What writes every report that was asked for: made by a thread beside the one that stands."""
-        # What the other thread has begun to redact is not waited for.
-        self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
-        for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
-            with contextlib.suppress(Exception):  # each format fails alone
-                text = _render(style, self._prepared(report, style), color, verbose, to_file=file is not None)
-                yield functools.partial(_write, text, file)
-
-    def _prepared(self, report: Report, style: str) -> Report:
-        wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
-        if wanted and self._redacted is None:
-            from gpucheck.redact import redact
-
-            end = self._until + REDACTION_SECONDS
-            self._redacted = redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
-        return self._redacted if wanted and self._redacted is not None else report
-
-
-@contextlib.contextmanager
-def delivery(
-    style: str,
-    target: str | None,
-    reports: tuple[tuple[str, str], ...],
-    redacting: bool | None,
-    exit_style: str,
-    until: float,
-) -> Iterator[Delivery]:
-    """Everything that the run will write, checked and opened before it; ``until`` is the end of the run.
-
-    Raises:
-        click.UsageError: a format's extra is missing, two reports go into one file, or a file can't be written.
-    """
-    files = [*([(style, target)] if target not in (None, "-") else []), *reports]
-    for name in (style, *(name for name, _ in reports)):
-        if FORMATS[name].extra:  # the others are sure to be there, and are loaded while nothing waits for it
-            _load(name)
-    places: list[str] = []
-    for _, path in files:
-        try:
-            place, several = within(FILE_SECONDS, _place, path)
-        except NoAnswer as error:
-            raise click.UsageError(f"cannot write {path}: {error.strerror}") from None
-        if place in places and not several:
-            raise click.UsageError(f"two reports would go into {path}")
-        places.append(place)
-    with contextlib.ExitStack() as stack:
-        unknown = exit_code_of("unknown", exit_style)
-        watchdog.exit_with(unknown)
-        targets: list[tuple[str, OutputFile | None]] = [
-            (name, stack.enter_context(output(path, until, in_place=FORMATS[name].in_place, exit_code=unknown)))
-            for name, path in files
-        ]
-        if target in (None, "-"):
-            targets.append((style, None))
-        yield Delivery(targets, redacting, unknown, until)
-
-
-def _write(text: str, file: OutputFile | None) -> None:
-    if file is None:
-        show(text)
-    else:
-        watchdog.claim(file)
-        file.commit(text)
-
-
-def _place(path: str) -> tuple[str, bool]:
-    """Where a path leads, and whether several reports can go there, as into a pipe."""
-    try:
-        place = os.path.realpath(path)
-        return place, os.path.exists(place) and not os.path.isfile(place)
-    except (OSError, ValueError):  # the current folder was removed; opening the file says so
-        return path, False
-
-
-def _load(style: str) -> Any:
-    try:
-        return importlib.import_module(f"gpucheck.reports.{style}")
-    except ImportError as error:
-        extra = FORMATS[style].extra
-        if extra is None or (error.name or "").startswith("gpucheck"):
-            raise
-        raise click.UsageError(
-            f'the format {style} needs {error.name or "a package"}: pip install "keras-gpucheck[{extra}]"'
-        ) from None
-
-
-def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool) -> str:
-    module = _load(style)
-    if style != "terminal":
-        return str(module.render(report))
-    screen = look("never" if to_file and color == "auto" else color)
-    again = _as_typed() if report.verdict is Verdict.FAIL else None
-    return str(module.render(report, verbose=verbose, again=again, **screen))
-
-
-def _as_typed() -> str | None:
-    """What was typed to get this report of this machine; None where it is a recorded one's, or nothing was typed."""
-    program, *arguments = sys.argv
-    if not watchdog.is_started() or any(argument.startswith("--replay") for argument in arguments):
-        return None
-    from gpucheck.advice.shells import word
-
-    if os.path.basename(program) == "__main__.py":
-        return " ".join(map(word, sys.orig_argv))
-    name = "gpucheck" if shutil.which("gpucheck") == program else word(program)
-    return " ".join([name, *map(word, arguments)])
-
-
-def _append_summary(report: Report) -> None:
-    """The step's page on GitHub, which other commands of the step may have begun."""
-    path = os.environ.get(STEP_SUMMARY)
-    if not path:
-        return
-    from gpucheck.reports import github
-
-    def append() -> None:
-        room = github.SUMMARY_BYTES - (os.path.getsize(path) if os.path.exists(path) else 0)
-        with open(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(github.summary(report, room))
-
-    try:
-        within(FILE_SECONDS, append)
-    except OSError as error:
-        say(f"gpucheck: cannot append to {STEP_SUMMARY}: {error.strerror or error}")
-
-
-def _hosts() -> list[str]:
-    """Names of this machine. The system's name service is not asked: it may hang."""
-    import platform
-
-    return [name for name in (platform.node(), os.environ.get("HOSTNAME"), os.environ.get("COMPUTERNAME")) if name]
-
-
-def _users() -> list[str]:
-    names = [os.environ.get(variable) for variable in ("USER", "LOGNAME", "USERNAME", "SUDO_USER")]
-    if sys.platform != "win32":
-        import pwd
-
-        with contextlib.suppress(KeyError, OSError):  # a user id without a name, as containers have
-            names.append(pwd.getpwuid(os.getuid()).pw_name)
-    return [name for name in names if name]
+    return decorate

@@ -24,6 +24,7 @@ class Commands(Command, click.Group):
 
     modules: ClassVar[dict[str, str]] = {
         "check": "check",
+        "node": "node",
         "run": "run",
         "env": "env",
         "setup": "setup",
@@ -156,13 +157,13 @@ def _style(context: click.Context) -> str:
     from gpucheck.cli.settings import exit_style
     from gpucheck.model.exit_styles import EXIT_STYLES
 
-    if context.invoked_subcommand not in (None, "check"):
+    if context.invoked_subcommand not in (None, "check", "node"):
         return "default"
-    for value in _typed(context, "--exit-style"):
-        if value in EXIT_STYLES:
-            return value
-    configured = exit_style(os.environ, here())
-    return configured if configured in EXIT_STYLES else "default"
+    of_node = context.invoked_subcommand == "node"  # which reads no settings, and alone offers Slurm's
+    styles = [style for style in EXIT_STYLES if of_node or style != "slurm"]
+    typed = next((value for value in _typed(context, "--exit-style") if value in styles), None)
+    configured = None if of_node or typed else exit_style(os.environ, here())
+    return typed or (configured if configured in styles else None) or "default"
 
 
 def _typed(context: click.Context, option: str) -> Iterator[str]:
@@ -197,7 +198,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
         say(f"gpucheck: ignored {file}")
     values: dict[str, Any] = {}
     for key, (value, source) in settings.values.items():
-        if key == "level" and value not in DEPTHS:
+        if key == "level" and value not in DEPTHS[1:]:
             raise click.UsageError(f"{source}: {key}: {value!r} is not one of 'quick', 'default', 'full'.")
         option = options.get({"level": f"--{value}", "expectations": "--expect"}.get(key, f"--{key}"))
         if option is None or option.name is None or (key == "format" and name != "check"):
@@ -213,6 +214,7 @@ def defaults(context: click.Context) -> dict[str, Any] | None:
 
 
 def _converted(value: Any, option: click.Parameter, context: click.Context) -> Any:
-    if option.multiple:
+    if option.multiple and isinstance(value, list):
         return [option.type.convert(item, option, context) for item in value]
-    return option.type.convert(value, option, context)
+    converted = option.type.convert(value, option, context)
+    return [converted] if option.multiple else converted

@@ -23,7 +23,7 @@ Examples:
 """
 READ_SECONDS = 120.0  # of a command that only reads
 RESERVE_SECONDS = 1.5  # kept back from it for judging and writing what was read
-DEPTHS = ("quick", "default", "full")
+DEPTHS = ("node", "quick", "default", "full")
 
 
 class Command(click.Command):

@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -14,7 +14,7 @@ from gpucheck.cli.screen import progress_line, say
 from gpucheck.engine.plugin import modules
 from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import PLACEMENT_LOG_BYTES, Host
-from gpucheck.model import TIMEOUT_SECONDS, Level, Report, Request
+from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
 
 KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
 STRATEGIES = [name for module in modules("gpucheck.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES]
@@ -34,7 +34,7 @@ PYTHON = click.option(
 )
 
 
-def _limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
+def limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
     """Set the end of the command before the other options are read, which may name files that do not answer."""
     watchdog.end_at(STARTED + (TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds))
     return seconds
@@ -44,8 +44,9 @@ _EXPECT = click.option(
     "--expect",
     "expectations",
     type=ExpectationsFile(),
+    multiple=True,
     metavar="FILE.toml",
-    help="Judge what this machine is against what is expected of it; `gpucheck snapshot` writes such a file.",
+    help="Judge what this machine is against what is expected of it; `gpucheck snapshot` writes such a file. May be repeated.",
 )
 _OPTIONS = (
     click.option("--quick", is_flag=True, help="Everything that needs no TensorFlow import: a fraction of a second."),
@@ -58,7 +59,7 @@ _OPTIONS = (
         type=SECONDS,
         default=None,
         is_eager=True,
-        callback=_limit,
+        callback=limit,
         help="Limit of the whole run, report included.  [default: 120, with --full 300]",
     ),
     PYTHON,
@@ -102,7 +103,7 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
         def asked(**options: Any) -> Any:
             given = {name: options.pop(name, None) for name in ASKED}
             depth = _depth({name: bool(options.pop(name, False)) for name in DEPTHS})
-            request = _request(level, depth=depth, **given)
+            request = _request(level, depth=depth, **{**given, "expectations": merged(given["expectations"] or ())})
             watchdog.end_at(STARTED + request.timeout_seconds)
             return command(request=request, **options)
 
@@ -138,6 +139,22 @@ def _request(
         strategies=strategies,
         **asked,
     )
+
+
+def merged(expectations: Sequence[Expectations]) -> Expectations | None:
+    """Everything that several files expect together.
+
+    Raises:
+        click.UsageError: two of them contradict each other.
+    """
+    if not expectations:
+        return None
+    from gpucheck.expectations.merge import Contradiction, merge
+
+    try:
+        return functools.reduce(merge, expectations)
+    except Contradiction as error:
+        raise click.UsageError(f"two files of --expect contradict each other: {error}") from None
 
 
 def _depth(flags: dict[str, bool]) -> str | None:

@@ -18,6 +18,7 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("file", type=FilePath(dir_okay=False, allow_dash=True))
 @request_options(expect=False)
+@click.option("--node", is_flag=True, help="Of the machine itself alone, as `gpucheck node` sees it.")
 @click.option("--force", is_flag=True, help="Write it although this machine has a fault, or could not be looked at.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj

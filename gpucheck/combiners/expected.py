@@ -38,7 +38,7 @@ def combine(
     training: Training | None,
 ) -> Expected:
     """What was not observed makes its expectations unknown, not unmet."""
-    if request.expectations is None:
+    if request.expectations is None and request.promised is None:
         return Expected(given=False)
     from gpucheck.expectations import gpus as expected_gpus
     from gpucheck.expectations import training as expected_training

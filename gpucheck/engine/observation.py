@@ -15,6 +15,8 @@ from gpucheck.model import Level, ProbeStatus, Reading, Request
 TICK_SECONDS = 0.1
 GRACE_SECONDS = 0.5  # children end with the host's time; what they had said by then is still to be put together
 
+NOT_ASKED = {Level.NODE: "where only the node is asked about", Level.QUICK: "with --quick"}
+
 Tick = Callable[[list[str]], None]
 
 
@@ -94,7 +96,7 @@ class Observation:
 def unwanted(probe: Probe, request: Request) -> str | None:
     """Why a probe is not asked for; None if it is."""
     if probe.level > request.level:
-        return f"not looked at with --{request.level.name.lower()}" if request.level < Level.DEFAULT else "only with --full"
+        return f"not looked at {NOT_ASKED[request.level]}" if request.level in NOT_ASKED else "only with --full"
     if probe.smoke and not request.smoke:
         return "not looked at with --no-smoke"
     if probe.tensorflow and request.other_backend:

@@ -11,13 +11,14 @@ from gpucheck import __version__, ulimits
 from gpucheck.engine.derivation import Missing, arguments, derive
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.observation import Observation, Tick, unwanted
-from gpucheck.engine.plugin import Combiner, Probe, Row, Rule, load_combiners, load_probes, load_rows, load_rules
+from gpucheck.engine.plugin import NOT_OF_NODE, Combiner, Probe, Row, Rule, load_combiners, load_probes, load_rows, load_rules
 from gpucheck.engine.verdict import decide
 from gpucheck.host import Host
 from gpucheck.model import (
     Diagnosis,
     ExitCode,
     Finding,
+    Level,
     Outcome,
     ProbeRun,
     ProbeStatus,
@@ -167,6 +168,7 @@ def assemble(
         from gpucheck.expectations.mute import mute
 
         findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
+    if request.expectations is not None or request.promised is not None:
         unseen = [f"expected, and not seen: {reason}" for reason in _unseen(judgements)]
     decision = decide(request, facts, findings, outcomes, unseen)
     seconds = time.monotonic() - started
@@ -206,8 +208,8 @@ def gather(request: Request, readings: Iterable[Reading]) -> Facts:
 
 def _apply(rule: Rule, facts: Facts) -> Judgement:
     request = facts.get(Request)
-    if rule.tensorflow and request is not None and request.other_backend:
-        return _judgement(rule, Status.SKIPPED, f"about TensorFlow, which --backend {request.other_backend} leaves out")
+    if request is not None and (why := _left_out(rule, request)) is not None:
+        return _judgement(rule, Status.SKIPPED, why)
     given = arguments(rule.needs, facts)
     if isinstance(given, Missing):
         return _judgement(rule, Status.CRASHED if given.crashed else Status.SKIPPED, given.reason)
@@ -220,6 +222,15 @@ def _apply(rule: Rule, facts: Facts) -> Judgement:
     if isinstance(result, Skip):
         return _judgement(rule, Status.SKIPPED, result.reason)
     return _judgement(rule, Status.FOUND, finding=result)
+
+
+def _left_out(rule: Rule, request: Request) -> str | None:
+    """Why a rule is not asked; None if it is."""
+    if rule.tensorflow and request.other_backend:
+        return f"about TensorFlow, which --backend {request.other_backend} leaves out"
+    if request.level is Level.NODE and not (rule.of_node or rule.row == EXPECTATION):
+        return NOT_OF_NODE
+    return None
 
 
 def _judgement(rule: Rule, status: Status, reason: str | None = None, finding: Finding | None = None) -> Judgement:

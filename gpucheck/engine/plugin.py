@@ -15,6 +15,7 @@ import msgspec
 
 from gpucheck.model import Fact, Finding, Level, Scope, Severity, Skip
 
+NOT_OF_NODE = "about what runs on a node, which was not asked"  # why rules are left out of a check of the node
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -64,6 +65,12 @@ class Rule(msgspec.Struct, frozen=True):
     check: Callable[..., Finding | Skip | None]
     doc: str
     tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
+    jobs: bool = False  # True: a job on the machine may bring it about, which is no fault of the node
+
+    @property
+    def of_node(self) -> bool:
+        """Whether it judges the machine itself, whatever runs on it and is installed for it."""
+        return self.scope in (Scope.HARDWARE, Scope.HOST) and not self.jobs
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -96,7 +103,7 @@ def probe(
 
 
 def rule(
-    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False
+    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False, jobs: bool = False
 ) -> Callable[[Function], Function]:
     """Declare ``check(fact, ...)`` as the rule named by its file.
 
@@ -105,6 +112,7 @@ def rule(
         scope: who has to act.
         explains: the findings that follow from it.
         tensorflow: whether it judges TensorFlow's own installation or behaviour, which says nothing of Keras on JAX or PyTorch.
+        jobs: whether a job that runs on the machine may bring it about.
     """
 
     def declare(check: Function) -> Function:
@@ -119,6 +127,7 @@ def rule(
             check=check,
             doc="",
             tensorflow=tensorflow,
+            jobs=jobs,
         )
         return check
 

@@ -82,8 +82,17 @@ def _gaps(request: Request, facts: Facts, outcomes: Iterable[Outcome]) -> Iterab
         code = next(outcome.code for outcome in crashed if outcome.reason == reason)
         rules = f"rule {code}" if count == 1 else f"rule {code} and {count - 1} more"
         yield f"the {rules} crashed ({reason}); please report it"
+    if request.level is Level.NODE:
+        yield from _node_gaps(facts)
     if request.level >= Level.DEFAULT:
         yield from _framework_gaps(request, facts)
+
+
+def _node_gaps(facts: Facts) -> Iterable[str]:
+    """CUDA that refuses: where an environment is looked at, the environment may be why."""
+    gpus, cuda = facts.get(Gpus), facts.get(Cuda)
+    if gpus is not None and gpus.gpus and cuda is not None and cuda.status != "ok":
+        yield f"CUDA: {cuda.problem or cuda.result_name or cuda.status}, and no rule can say why"
 
 
 def _accelerator(facts: Facts) -> bool:

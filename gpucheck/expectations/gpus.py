@@ -7,8 +7,9 @@ from typing import Any
 from gpucheck.compat import versions
 from gpucheck.compat.cuda import CUDA_ERROR_NO_DEVICE
 from gpucheck.expectations.items import Item, Machine
-from gpucheck.model import Evidence, Expectations, saw
+from gpucheck.model import Evidence, Expectations, PromisedGpus, saw
 from gpucheck.probes.cuda import Cuda
+from gpucheck.probes.driver import Driver
 from gpucheck.probes.gpus import Gpus
 
 GIB = 1 << 30
@@ -16,12 +17,27 @@ GIB = 1 << 30
 
 def gpu_count(machine: Machine) -> Iterator[Item]:
     """How many GPUs this process can use."""
-    wanted = machine.expected.gpu.count
+    wanted, promised = machine.expected.gpu.count, machine.request.promised
+    if promised is not None:
+        yield _kept(machine, promised)
     if wanted is None:
         return
     count, evidence = usable_gpus(machine)
     words = machine.why_not(Cuda) if count is None else str(count)
     yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
+
+
+def _kept(machine: Machine, promised: PromisedGpus) -> Item:
+    """Whether the node has as many GPUs as its scheduler hands out. More is no fault: a site may keep one back."""
+    if promised.count is None:
+        return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
+    gpus, driver = machine.get(Gpus), machine.get(Driver)
+    wanted = f"at least {promised.count} ({promised.source})"
+    if gpus is None or driver is None or driver.status in ("hung", "crashed"):
+        return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
+    # NVML's count: CUDA shows one process at most one part of a GPU that MIG divides.
+    count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
+    return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))
 
 
 def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:

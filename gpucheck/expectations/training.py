@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from gpucheck.expectations.items import Item, Machine
-from gpucheck.model import Evidence, TrainingRun, saw
+from gpucheck.model import Evidence, Level, TrainingRun, saw
 from gpucheck.probes.training import Training
 
 
 def training(machine: Machine) -> Iterator[Item]:
     """Strategies that must pass, speeds and first steps."""
+    if machine.request.level is Level.NODE:
+        return
     wanted, fact = machine.expected.training, machine.get(Training)
     absent = machine.why_not(Training)
     for strategy in wanted.strategies:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from gpucheck.compat import versions
 from gpucheck.expectations.items import Item, Machine
-from gpucheck.model import Evidence, saw
+from gpucheck.model import Evidence, Level, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.interpreter import Interpreter
@@ -13,6 +13,7 @@ from gpucheck.probes.libraries import Libraries
 from gpucheck.probes.packages import Packages
 from gpucheck.probes.tensorflow import TensorFlow
 
+OF_NODE = ("driver", "cuda")  # the others belong to an environment, and a node may have many
 ABSENT = "absent"  # looked for, and not there: what was expected is not met
 
 
@@ -21,7 +22,7 @@ def version(machine: Machine) -> Iterator[Item]:
     wanted = machine.expected.versions
     for name, (what, look) in _VERSIONS.items():
         specifier = getattr(wanted, name)
-        if specifier is None:
+        if specifier is None or (machine.request.level is Level.NODE and name not in OF_NODE):
             continue
         installed, evidence = look(machine)
         if installed is None or installed == ABSENT:

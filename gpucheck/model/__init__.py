@@ -9,7 +9,7 @@ from gpucheck.model.fact import Fact, Reading, probe_of
 from gpucheck.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
 from gpucheck.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
-from gpucheck.model.request import TIMEOUT_SECONDS, Request
+from gpucheck.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
 from gpucheck.model.training import Experiment, Loss, TrainingRun, WorkerFault
 
 __all__ = (
@@ -32,6 +32,7 @@ __all__ = (
     "Outcome",
     "ProbeRun",
     "ProbeStatus",
+    "PromisedGpus",
     "Reading",
     "Report",
     "Request",

@@ -1,7 +1,8 @@
 """Exit codes in the words of the systems that ask for them: ``--exit-style``.
 
 Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. node-problem-detector: 0 the condition is false, 1 it is true, 2 unknown. Docker:
-0 healthy, 1 unhealthy, 2 reserved: what was not looked at is not healthy.
+0 healthy, 1 unhealthy, 2 reserved: what was not looked at is not healthy. Slurm drains a node whose Prolog fails, so only a
+fault may: a wrong option would drain a whole cluster.
 """
 
 from gpucheck.model.kinds import Verdict
@@ -12,6 +13,7 @@ EXIT_STYLES = {  # style -> state -> exit code
     "nagios": {"pass": 0, "warn": 1, "fail": 2, "usage": 3, "unknown": 3},
     "npd": {"pass": 0, "warn": 0, "fail": 1, "usage": 2, "unknown": 2},
     "docker": {"pass": 0, "warn": 0, "fail": 1, "usage": 1, "unknown": 1},
+    "slurm": {"pass": 0, "warn": 0, "fail": 1, "usage": 0, "unknown": 0},
 }
 
 

@@ -6,6 +6,7 @@ import enum
 class Level(enum.IntEnum):
     """How deep a run looks; each level contains those below it."""
 
+    NODE = -1  # the hardware and the host alone, of no Python environment
     QUICK = 0
     DEFAULT = 1
     FULL = 2

@@ -4,7 +4,19 @@ from gpucheck.model.expectations import Expectations
 from gpucheck.model.fact import Fact
 from gpucheck.model.kinds import Level
 
-TIMEOUT_SECONDS = {Level.QUICK: 120.0, Level.DEFAULT: 120.0, Level.FULL: 300.0}  # limit of a whole run, unless told otherwise
+TIMEOUT_SECONDS = {
+    Level.NODE: 10.0,
+    Level.QUICK: 120.0,
+    Level.DEFAULT: 120.0,
+    Level.FULL: 300.0,
+}  # limit of a whole run, unless told otherwise
+
+
+class PromisedGpus(Fact, frozen=True, kw_only=True):
+    """How many GPUs a scheduler hands out on this machine."""
+
+    count: int | None  # None: it could not be seen, and ``source`` says why
+    source: str  # "Gres of n1 in /etc/slurm/slurm.conf"
 
 
 class Request(Fact, frozen=True, kw_only=True):
@@ -21,6 +33,7 @@ class Request(Fact, frozen=True, kw_only=True):
     logical_devices: int = 0  # each GPU, or else the CPU, is split into so many; 0: as the level says
     log_device_placement: bool = False  # let TensorFlow's own account of every operation's device through
     expectations: Expectations | None = None  # None: nothing was said
+    promised: PromisedGpus | None = None  # None: no scheduler was named
 
     @property
     def other_backend(self) -> str | None:

@@ -64,7 +64,7 @@ class _Mount:
         self.options = after
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Container:
     """Read the marker files, cgroup and mount tables that container runtimes leave."""
     if host.platform != "linux":

@@ -49,7 +49,7 @@ class Cuda(Fact, frozen=True, kw_only=True):
     peers_missing: tuple[tuple[int, int], ...] | None = None
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Cuda:
     """Run the CUDA child: it calls cuInit and counts, and creates no context."""
     seconds = time_limit(host)

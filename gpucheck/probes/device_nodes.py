@@ -36,7 +36,7 @@ class DeviceNodes(Fact, frozen=True, kw_only=True):
     hung_on: str | None = None  # the node it was opening then
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> DeviceNodes:
     """List the nodes; open each in a child, because opening can block on a wedged driver.
 

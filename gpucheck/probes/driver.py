@@ -40,7 +40,7 @@ class Driver(Fact, frozen=True, kw_only=True):
     nvidia_smi: str | None = None  # nvidia-smi's own words, asked only where NVML failed; its exit code judges nothing
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Driver:
     """Run the NVML child, and nvidia-smi where NVML failed."""
     query = query_nvml(host)

@@ -73,7 +73,7 @@ class Environment(Fact, frozen=True, kw_only=True):
     unrecorded: tuple[str, ...] = ()  # names under a watched prefix (CUDA_, TF_, ...) that are not known: no values
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Environment:
     """Pick the known names out of the environment."""
     variables, unrecorded = {}, []

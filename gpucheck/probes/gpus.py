@@ -86,7 +86,7 @@ class Gpus(Fact, frozen=True, kw_only=True):
     gpus: tuple[Gpu, ...]
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Gpus:
     """Read the same NVML child as the driver probe.
 

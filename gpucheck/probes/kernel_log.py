@@ -64,20 +64,20 @@ class _Source(msgspec.Struct, frozen=True):
     problem: str | None = None
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> KernelLog:
-    """Read the files that syslog keeps; above --quick ask dmesg and the journal where there are none."""
+    """Read the files that syslog keeps; where there are none ask dmesg and the journal, except with --quick."""
     if host.platform != "linux":
         return KernelLog(readable=False, problem="not a Linux kernel")
     boot = _boot(host)
     problems: list[str] = []
     source = _files(host, boot, problems)
-    if source is None and host.request.level >= Level.DEFAULT:
+    if source is None and host.request.level is not Level.QUICK:
         source = _programs(host, problems)
     if source is None:
         source = _start_only(host)
     if source is None:
-        if host.request.level < Level.DEFAULT:
+        if host.request.level is Level.QUICK:
             problems.append("dmesg and the journal are not asked with --quick")
         return KernelLog(readable=False, problem="; ".join(problems) or "no kernel log was found")
     return _understand(source, boot)

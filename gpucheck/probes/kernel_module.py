@@ -40,7 +40,7 @@ class KernelModule(Fact, frozen=True, kw_only=True):
     gpu_minors: tuple[int, ...] = ()  # device minors of those GPUs: /dev/nvidia<minor>
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> KernelModule:
     """Read /proc/driver/nvidia, /sys/module/nvidia*, /proc/modules and /lib/modules."""
     if host.platform != "linux":

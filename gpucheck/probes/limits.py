@@ -40,7 +40,7 @@ class Limits(Fact, frozen=True, kw_only=True):
     temporary_folder: str | None = None  # the first of them that can be written
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Limits:
     """Read psutil, the cgroup files, the resource limits and who may write where."""
     processors, allowed = host.processors()

@@ -30,7 +30,7 @@ class Pci(Fact, frozen=True, kw_only=True):
     google: tuple[PciFunction, ...] = ()  # vendor 0x1ae0 (TPU chips, but also network cards)
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Pci:
     """Read /sys/bus/pci/devices."""
     addresses = host.names(DEVICES)

@@ -18,7 +18,7 @@ class System(Fact, frozen=True, kw_only=True):
     is_root: bool | None = None
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> System:
     """Read /etc/os-release, uname and the C library's version."""
     name, release, machine = host.uname()

@@ -27,7 +27,7 @@ class Tpu(Fact, frozen=True, kw_only=True):
     holder_pid: int | None = None  # a process that has a chip's node open, if this process may see it
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Tpu:
     """Read the PCI bus, /dev, the environment and the package metadata."""
     google = functions(host, host.names(DEVICES), (VENDOR,))  # network cards too: the device id decides

@@ -30,7 +30,7 @@ class Wsl(Fact, frozen=True, kw_only=True):
     gpu_enabled: bool | None = None  # [gpu] enabled= of /etc/wsl.conf; None: not set (the default is true)
 
 
-@probe(level=Level.QUICK)
+@probe(level=Level.NODE)
 def read(host: Host) -> Wsl:
     """Read the kernel's release string, /dev/dxg, /usr/lib/wsl/lib and /etc/wsl.conf."""
     if host.platform != "linux":

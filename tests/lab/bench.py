@@ -18,9 +18,9 @@ from lab.machines import Machine
 from leftovers import VARIABLE, leftovers_after
 
 CHECKOUT = pathlib.Path(__file__).parents[2]
-LEVELS = QUICK, NO_SMOKE, DEFAULT = "quick", "no-smoke", "default"
-LEVEL_ARGS = {QUICK: ("--quick",), NO_SMOKE: ("--no-smoke",), DEFAULT: ()}
-LIMIT_SECONDS = {QUICK: 60.0, NO_SMOKE: 60.0, DEFAULT: 120.0}
+LEVELS = QUICK, NODE, NO_SMOKE, DEFAULT = "quick", "node", "no-smoke", "default"
+LEVEL_ARGS = {NODE: ("node",), QUICK: ("--quick",), NO_SMOKE: ("--no-smoke",), DEFAULT: ()}
+LIMIT_SECONDS = {NODE: 11.0, QUICK: 60.0, NO_SMOKE: 60.0, DEFAULT: 120.0}
 NOTHING = ()  # expected of a healthy control: no finding of level error
 SYSTEM_PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 GONE_SECONDS = 2.0
@@ -155,7 +155,7 @@ class Bench:
     def command(self, trial: Trial, *args: str) -> list[str]:
         """gpucheck's command line."""
         python = str(trial.environment.python) if trial.python is None else trial.python
-        examined = ["--python", python] if python else []
+        examined = ["--python", python] if python and args[:1] != LEVEL_ARGS[NODE] else []
         return [sys.executable, "-m", "gpucheck", *args, *examined, "--format", "json"]
 
     def on_machine(self, fault: Fault, trial: Trial, command: list[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The faults of tests/cases/lab/NAME.txt, files as `case_files` reads them: what is wrong with a machine, and what must be named.
 
 [name-of-the-fault]                    or what its faults have in common, and "-- name-of-the-fault" above each of them
-level no-smoke                         how much is checked: quick (default), no-smoke, default
+level no-smoke                         how much is checked: node, quick (default), no-smoke, default
 args --timeout 8
 limit_seconds 10                       of the whole run
 driver gpu.0.lost = 1                  the fake driver's scenario: `fake_driver` lists its keys

@@ -1,7 +1,7 @@
 """Every fault of tests/cases/lab, injected: its root cause is named first, with the right exit code, and nothing is left."""
 
 import pytest
-from lab.bench import LEVELS, QUICK
+from lab.bench import LEVELS, NODE, QUICK
 from lab.faults import faults
 
 FAULTS = list(faults())
@@ -14,9 +14,9 @@ def cases():
     """
     chosen = {}
     for fault in sorted(FAULTS, key=lambda fault: LEVELS.index(fault.level)):
-        chosen.setdefault(fault.expected, fault.name)
+        chosen.setdefault((fault.expected, fault.level == NODE), fault.name)
     for fault in FAULTS:
-        marks = [] if fault.level == QUICK else [pytest.mark.tensorflow, pytest.mark.lab_chosen]
+        marks = [] if fault.level in (QUICK, NODE) else [pytest.mark.tensorflow, pytest.mark.lab_chosen]
         if fault.name not in chosen.values():
             marks.append(pytest.mark.slow)
         yield pytest.param(fault, id=fault.name, marks=marks)

@@ -23,7 +23,7 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.tpu_resolver import TpuResolver
 from gpucheck.probes.training import Training
 from gpucheck.reports.shared.findings import roots
-from gpucheck.reports.shared.machine import counted, gpu_count, gpu_kind, system_name
+from gpucheck.reports.shared.machine import counted, gpu_count, gpu_kind, of_node, system_name
 
 
 class Area(msgspec.Struct, frozen=True):
@@ -55,6 +55,8 @@ def areas(report: Report) -> list[Area]:
     """Every area of the report, from the operating system up to training; a TPU's and another backend's where there is one."""
     tpu, backend = report.fact(Tpu), report.fact(Backend)
     needless = {"tpu": not (tpu and tpu.expected), "backend": not (backend and backend.other)}
+    if of_node(report):
+        needless |= dict.fromkeys(_ENVIRONMENTS, True)
     return [_area(name, part, report) for name, part in _PARTS.items() if not needless.get(name)]
 
 
@@ -204,6 +206,7 @@ def _tpu(tpu: Tpu, report: Report) -> Look:
     return Look(None, f"{words}; not connected: {(resolver and resolver.reason) or 'not tried'}")
 
 
+_ENVIRONMENTS = ("libraries", "tensorflow", "keras", "training")  # of which a node may have many
 _PARTS = {
     "system": _Part(System, ("wsl", "container", "limits", "interpreter", "environment", "cluster"), _system),
     "driver": _Part(Driver, ("kernel_module", "device_nodes"), _driver),

@@ -1,5 +1,6 @@
 """What counts in a report: root causes and what follows from each, rules that could not look."""
 
+from gpucheck.engine.plugin import NOT_OF_NODE
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Diagnosis, Outcome, Report, Request, Severity, Status, Verdict
 from gpucheck.reports.shared.words import plural
@@ -43,13 +44,13 @@ def warnings_fail(report: Report) -> bool:
 
 
 def outcomes(report: Report, *statuses: Status) -> list[Outcome]:
-    """What became of the rules that this run had a question for: those of expectations only where some were given.
+    """What became of the rules that this run had a question for: of expectations only where some were given, of a node its own.
 
     Args:
         report: of the run.
         statuses: only the rules that ended so; none: all of them.
     """
-    asked = (outcome for outcome in report.outcomes if outcome.reason != NONE_GIVEN)
+    asked = (outcome for outcome in report.outcomes if outcome.reason not in (NONE_GIVEN, NOT_OF_NODE))
     return [outcome for outcome in asked if not statuses or outcome.status in statuses]
 
 

@@ -5,7 +5,7 @@ from gpucheck.model import Level, Report, Request, TrainingRun, Verdict
 from gpucheck.model.naming import devices
 from gpucheck.probes.tpu import Tpu
 from gpucheck.reports.shared.findings import roots
-from gpucheck.reports.shared.machine import gpu_count, gpu_names
+from gpucheck.reports.shared.machine import gpu_count, gpu_names, of_node
 
 CPU_ONLY = "the CPU only (--allow-cpu): no accelerator was found"
 
@@ -36,6 +36,8 @@ def proved(report: Report) -> str:
 
 def _proved_without_training(report: Report, accelerator: bool) -> str:
     request = report.fact(Request) or Request()
+    if of_node(report):
+        return f"No fault found on this node: {gpu_names(report) or 'it has no GPU, and none is expected of it'}."
     scope = "" if accelerator else f", for {CPU_ONLY}"
     if request.level == Level.QUICK:
         framework = TITLES[request.backend or "tensorflow"]

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from gpucheck.model import Report
+from gpucheck.model import Level, Report, Request
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda, CudaDevice
 from gpucheck.probes.gpus import Gpu, Gpus
@@ -20,6 +20,12 @@ def system_name(report: Report) -> str:
     if wsl and wsl.inside:
         name += f" on WSL{wsl.version or ''}"
     return f"{name} in {container.kind or 'a container'}" if container and container.inside else name
+
+
+def of_node(report: Report) -> bool:
+    """Whether the run asked about the machine alone, and about no environment."""
+    request = report.fact(Request)
+    return request is not None and request.level is Level.NODE
 
 
 def listed_gpus(report: Report) -> tuple[Gpu, ...]:

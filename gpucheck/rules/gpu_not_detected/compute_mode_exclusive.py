@@ -33,7 +33,7 @@ from gpucheck.combiners.cuda_gpus import CudaGpus
 from gpucheck.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Kind
-from gpucheck.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Evidence, Finding, Fix, Level, Request, Scope, Severity, Skip, saw
 from gpucheck.probes.cuda import Cuda
 from gpucheck.probes.environment import Environment
 from gpucheck.probes.gpus import Gpu
@@ -48,10 +48,15 @@ _MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with
     scope=Scope.HOST,
     explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
 )
-def check(environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Exclusive mode alone is a site's choice; it is a fault where somebody else is in, or CUDA was refused."""
     refused = _refused(gpus.cuda, outcomes)
-    closed = [(place, gpu, why) for place, gpu in _candidates(environment, gpus) if (why := _closed(gpu, outcomes, refused))]
+    candidates = [
+        (place, gpu)
+        for place, gpu in _candidates(environment, gpus)
+        if request.level is not Level.NODE or gpu.compute_mode == "prohibited"  # a job that has a GPU is no fault of the node
+    ]
+    closed = [(place, gpu, why) for place, gpu in candidates if (why := _closed(gpu, outcomes, refused))]
     if not closed:
         if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
             return Skip("CUDA calls a GPU unavailable, and its compute mode could not be read")

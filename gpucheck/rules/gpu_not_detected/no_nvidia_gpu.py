@@ -36,10 +36,10 @@ References:
     https://www.tensorflow.org/install/pip
 """
 
-from gpucheck.advice.fixes import CPU_IS_ENOUGH
+from gpucheck.advice.fixes import CPU_IS_ENOUGH, NONE_PROMISED
 from gpucheck.combiners.cuda_stack import CudaStack
 from gpucheck.engine.plugin import rule
-from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.model import Finding, Fix, Level, Scope, Severity, Skip, saw
 from gpucheck.probes.tpu import Tpu
 from gpucheck.rules.gpu_not_detected import WITHOUT_CUDA
 
@@ -69,7 +69,7 @@ def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
         evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
         fix=(
             Fix(text="Use a machine or instance type with an NVIDIA GPU"),
-            CPU_IS_ENOUGH,
+            NONE_PROMISED if stack.request.level is Level.NODE else CPU_IS_ENOUGH,
             Fix(text="Look at the bus yourself", command="lspci -d 10de:", kind="look"),
         ),
     )

@@ -76,6 +76,7 @@ class Held(msgspec.Struct, frozen=True):
     severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
+    jobs=True,
 )
 def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
     """Too little is free to start, or others hold more than half. What gpucheck itself holds does not count."""

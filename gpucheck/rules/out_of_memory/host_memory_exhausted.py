@@ -46,6 +46,7 @@ UNCOUNTED_BYTES = 4 << 30  # less room than this, and a kill without the kernel'
     severity=Severity.ERROR,
     scope=Scope.HOST,
     explains=("training-failed", "training-crashed", "tensorflow-import-failed"),
+    jobs=True,
 )
 def check(resources: Resources, tensorflow: TensorFlow | None, log_causes: LogCauses) -> Finding | Skip | None:
     """The kernel killed a child, an allocation in main memory failed, or there is no room to import TensorFlow."""

@@ -1,7 +1,7 @@
 import importlib, sys, threading
-from gpucheck.cli import formats, watchdog
+from gpucheck.cli import delivery, watchdog
 
-formats.REDACTION_SECONDS = 2.0  # so that a busy machine has time for it, too
+delivery.REDACTION_SECONDS = 2.0  # so that a busy machine has time for it, too
 watchdog.GRACE_SECONDS = watchdog.PREPARE_SECONDS = 4.0
 watchdog.SWEEP_SECONDS, watchdog.WRITE_SECONDS = 3.0, 2.5
 place, name = sys.argv.pop(1).rsplit(".", 1)
