@@ -53,6 +53,13 @@ def test_a_wrapped_line_at_the_seam_of_two_batches() -> None:
         assert (event.kind, event.line) == ("cudnn-version-mismatch", len(filler) - shift + 1)
 
 
+@pytest.mark.parametrize("filler", ["\n", "a\n", "\r\n", ""], ids=repr)
+@pytest.mark.parametrize("end", ["\n", ""], ids=["with its end", "without"])
+def test_among_lines_that_say_nothing_a_message_keeps_its_number(filler: str, end: str) -> None:
+    log = parse([filler] * 300_000 + [f"failed call to cuInit: CUDA_ERROR_NO_DEVICE{end}"] + [filler] * 300_000, "log")
+    assert ([event.line for event in log.events], log.lines) == ([300_001], 600_001)
+
+
 def test_progress_bars_overwritten_in_place_keep_their_line_number() -> None:
     log = parse(["start", "1/9 - 1s 10ms/step - loss: 0.9\r2/9 - 1s 10ms/step - loss: nan\r", "end"], "test")
     assert [(event.kind, event.line) for event in log.events] == [("training-progress", 2), ("loss-not-finite", 2)]

@@ -166,10 +166,7 @@ def _inside(text: str) -> str:
 def split(line: str, limit: int) -> list[str]:
     """The parts of a line that was overwritten in place, as progress bars do, none of them longer than ``limit``."""
     parts = line.replace("\b", "\r").replace("\0", "").split("\r") if "\r" in line or "\b" in line or "\0" in line else [line]
-    short = []
-    for part in parts:
-        if len(part) <= limit:
-            short.append(part)
-        else:  # pieces overlap, so that a message on a seam is whole in one of them
-            short += [part[start : start + limit] for start in range(0, len(part), limit - limit // 8)]
-    return [part for part in short if part] or [""]
+    if max(map(len, parts)) > limit:  # pieces overlap, so that a message on a seam is whole in one of them
+        step = limit - limit // 8
+        parts = [part[start : start + limit] for part in parts for start in range(0, len(part) if len(part) > limit else 1, step)]
+    return list(filter(None, parts)) or [""]

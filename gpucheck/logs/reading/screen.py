@@ -8,7 +8,7 @@ _FAMILIAR = 1 << 16  # lines, but for their digits, of which is remembered wheth
 Shape = tuple[int, str]  # what lines have in common that differ in numbers and identifiers only; their first literal
 _NOTHING: Shape = (0, "")  # the shape of lines without a literal
 
-SEARCH_SECONDS_PER_CHARACTER = 80e-9  # finding lines by their literals is free up to this
+SEARCH_SECONDS_PER_CHARACTER = 35e-9  # finding lines by their literals is free up to this
 # While the allowance is used up, lines are looked at whose first literal came first in few lines so far:
 RARE = 30
 RARE_SECONDS = 1.0  # what may be spent on them
@@ -61,8 +61,10 @@ class Screen:
         if len(self._familiar) >= _FAMILIAR:
             self._familiar.clear()
         familiar, keys = self._familiar, list(map(hash, masked))
-        new = [index for index, key in enumerate(keys) if key not in familiar]
-        familiar.update(dict.fromkeys([keys[index] for index in new], _NOTHING))
+        new, distinct = [], set(keys)
+        if strange := distinct.difference(familiar):
+            new = [index for index, key in enumerate(keys) if key in strange]
+            familiar.update(dict.fromkeys(strange, _NOTHING))
         single: dict[int, Shape] = {}  # lines of which the digits count
         for number, literal in self._literals.first([masked[index] for index in new]):
             index = new[number]
@@ -74,7 +76,8 @@ class Screen:
                 familiar[keys[index]] = shape
             else:
                 single[index] = shape if self._literals.in_line(lines[index]) else _NOTHING
-        looked = [(index, familiar[key]) for index, key in enumerate(keys) if familiar[key] is not _NOTHING]
+        known = {key: shape for key in distinct if (shape := familiar[key]) is not _NOTHING}
+        looked = [(index, known[key]) for index, key in enumerate(keys) if key in known] if known else []
         for index in single:
             familiar.pop(keys[index], None)
         return sorted(looked + [(index, shape) for index, shape in single.items() if shape is not _NOTHING])

@@ -1,7 +1,7 @@
 """Which lines hold a word that a pattern asks for: one pattern for all of them, over many lines at once."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -51,10 +51,14 @@ class Literals:
             masked: the lines.
             often: literals that are not searched for, nor those that begin with them.
         """
-        ascii_ones = [number for number, line in enumerate(masked) if line.isascii()]
-        other = [number for number, line in enumerate(masked) if not line.isascii()] if len(ascii_ones) < len(masked) else []
-        for numbers in (ascii_ones, other):
-            text = "\n".join([masked[number] for number in numbers])
+        whole = "\n".join(masked)
+        groups: list[tuple[Sequence[int], str]] = [(range(len(masked)), whole)]
+        if not whole.isascii():
+            kinds = [
+                [number for number, line in enumerate(masked) if line.isascii() is ascii_only] for ascii_only in (True, False)
+            ]
+            groups = [(some, "\n".join([masked[number] for number in some])) for some in kinds]
+        for numbers, text in groups:
             regex = self._masked(text.isascii() or not _OTHER_LETTER.search(text), often)
             if regex is not None:
                 yield from _first(regex, text, numbers)
@@ -81,7 +85,7 @@ class Literals:
         return [named[order] for order in sorted(named)]
 
 
-def _first(regex: "re.Pattern[str]", text: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
+def _first(regex: "re.Pattern[str]", text: str, numbers: Sequence[int]) -> Iterator[tuple[int, str]]:
     """The first match in each line of a text, with the line's number: searched at once, because most lines hold none."""
     row = start = 0
     while match := regex.search(text, start):
