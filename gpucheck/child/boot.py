@@ -5,19 +5,27 @@ The rest takes modules of the standard library, which a file named like one, in 
 
 from __future__ import annotations
 
+import faulthandler
 import os
 
 from gpucheck.shadowing import shadowing_files
 
 
-def main(files: tuple[int, int] | None = None) -> None:
+def main(seconds: float, files: tuple[int, int] | None = None) -> None:
     """Run ``runtime.main``; what it raises goes on, after the message ``Shadowed``.
 
     Args:
+        seconds: after which this process ends in any case. That is for a parent that was killed while this process hangs in
+            code that holds Python's lock: no thread of Python's can end it then, but faulthandler's is none.
         files: the soft and hard limit on open files to take back first, where the parent had raised them for itself.
     """
     report = os.dup(1)
     try:
+        import contextlib
+
+        # Too long a time, no room for another thread, no standard error: then there is only the parent.
+        with contextlib.suppress(OverflowError, RuntimeError, ValueError, AttributeError, OSError):
+            faulthandler.dump_traceback_later(seconds, exit=True)
         if files is not None:
             import resource
 

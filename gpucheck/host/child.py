@@ -23,8 +23,10 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # has none of our dependencies, and must not see ours.
 BOOTSTRAP = (
     "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
-    "from gpucheck.child.boot import main; main()"
+    "from gpucheck.child.boot import main; main({})"
 )
+
+GRACE_SECONDS = 1.0  # behind the run's own limit, after which a child whose parent was killed ends in any case
 
 # Where others can put files into the current folder, which `python -c` takes modules from first.
 _LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
@@ -37,7 +39,7 @@ def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
     """The command line of a child that does a task: the user's interpreter for what examines it, ours, bare, for the rest."""
     python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
     files = ulimits.given() if kind.examined else None
-    code = BOOTSTRAP if files is None else f"{BOOTSTRAP.removesuffix('main()')}main({files})"
+    code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
     if kind.examined and not is_ours(os.curdir):
         code = _LEAVE_OUT_FOLDER + code
     return [*python, "-c", code, PACKAGE, kind.child, text]

@@ -114,15 +114,16 @@ def test_a_missing_program_raises_and_leaks_nothing():
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
-    """The parent is killed outright, so no handler of ours can run: the child must notice by itself."""
+@pytest.mark.parametrize("sleep", ["time.sleep", "ctypes.PyDLL(None).sleep"], ids=["waits", "holds Python's lock"])
+def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
+    """The parent is killed outright, so no handler of ours can run: the child must notice by itself, or end at its limit."""
     script = tmp_path / "parent.py"
     script.write_text(
         "import os, sys, time\n"
         "from gpucheck.host.child import BOOTSTRAP, PACKAGE\n"
         "from gpucheck.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
-        f"child = Process([sys.executable, '-c', BOOTSTRAP, {str(tmp_path / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
+        f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
         "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )
@@ -136,8 +137,8 @@ def test_a_child_with_a_lifeline_dies_with_its_parent(tmp_path):
     for name in ("boot.py", "runtime.py", "../shadowing.py"):
         (package / name).write_text((real / name).read_text())
     (package / "sleeper.py").write_text(
-        "import time\nfrom gpucheck.child.messages import Done\nTASK = dict\n"
-        "def run(reporter, task):\n    reporter.begin(Done)\n    time.sleep(600)\n"
+        "import ctypes, time\nfrom gpucheck.child.messages import Done\nTASK = dict\n"
+        f"def run(reporter, task):\n    reporter.begin(Done)\n    {sleep}(600)\n"
     )
     parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
     pid = int(parent.stdout.readline())

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 CLOSE_SECONDS = 1.5  # in all, for lines that are looked at closely,
-SECONDS_PER_CHARACTER = 15e-9  # and for each character of the log
+SECONDS_PER_CHARACTER = 12e-9  # and for each character of the log
 AGAIN_SECONDS = 0.1  # what must have come together before lines are read on, once it was used up
 LAST_SECONDS = 1.0  # for the end of a log, where what ended a program stands
 

@@ -165,7 +165,9 @@ def _inside(text: str) -> str:
 
 def split(line: str, limit: int) -> list[str]:
     """The parts of a line that was overwritten in place, as progress bars do, none of them longer than ``limit``."""
-    parts = line.replace("\b", "\r").replace("\0", "").split("\r") if "\r" in line or "\b" in line or "\0" in line else [line]
+    if "\b" in line or "\0" in line:
+        line = line.replace("\b", "\r").replace("\0", "")
+    parts = line.split("\r")
     if max(map(len, parts)) > limit:  # pieces overlap, so that a message on a seam is whole in one of them
         step = limit - limit // 8
         parts = [part[start : start + limit] for part in parts for start in range(0, len(part) if len(part) > limit else 1, step)]

@@ -8,7 +8,7 @@ _FAMILIAR = 1 << 16  # lines, but for their digits, of which is remembered wheth
 Shape = tuple[int, str]  # what lines have in common that differ in numbers and identifiers only; their first literal
 _NOTHING: Shape = (0, "")  # the shape of lines without a literal
 
-SEARCH_SECONDS_PER_CHARACTER = 35e-9  # finding lines by their literals is free up to this
+SEARCH_SECONDS_PER_CHARACTER = 30e-9  # finding lines by their literals is free up to this
 # While the allowance is used up, lines are looked at whose first literal came first in few lines so far:
 RARE = 30
 RARE_SECONDS = 1.0  # what may be spent on them
