@@ -9,7 +9,7 @@ from gpucheck.files.limited import Limited
 from gpucheck.files.read import MARKS, STDIN, Refused
 
 LIMIT = 1 << 30  # bytes of a compressed log when unpacked: a small file can hold any number of them
-_LONGEST = 1 << 18  # characters of a line that are held at once
+_LONGEST = 1 << 16  # characters of a line that are held at once
 _HEAD = 1 << 16  # bytes by which a file is judged
 _MOST_CONTROLS, _MOST_INVALID = 0.01, 0.1  # of the bytes of a text; invalid in UTF-8: an older encoding's letters
 # How files begin (RFC 1952, RFC 8878, the formats' own specifications), what they are, and what prints their content.
