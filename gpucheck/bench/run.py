@@ -46,7 +46,7 @@ def bench(
         thread.start()
         while thread.is_alive():
             thread.join(TICK_SECONDS)
-            tick([])
+            tick([one.id for one in session.configurations if one.id not in session.results and not one.reason])
     except KeyboardInterrupt:
         ended = "interrupted"
     if session.timed_out and ended == "finished":

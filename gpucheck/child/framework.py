@@ -62,12 +62,13 @@ def _train(
         reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
         jobs = [job if job.skip else replace(job, skip=reason) for job in jobs]
     jobs += [Job("one_device", (device,), skip=reason) for device, reason in unusable.items()]
-    reporter.end(Planned(tuple(jobs)))
+    tried = full and not task.only
+    reporter.end(Planned(tuple(jobs), len(experiments.names()) if tried else 0))
     chosen = [job for job in jobs if not job.skip and (not task.only or job.id in task.only)]
     results: list[JobResult] = []
     for group in [[job] for job in chosen] if task.only else plan.groups(chosen):
         results += _train_group(reporter, tf, keras, group, names, task.cross_device)
-    if full and not task.only:
+    if tried:
         experiments.run_all(experiments.Setting(tf, keras, names, results), reporter)
     alone = dict.fromkeys(job.devices[0] for job in chosen if job.strategy == "one_device")
     cpus = [device for device in alone if device.startswith("CPU")]

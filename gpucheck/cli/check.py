@@ -31,6 +31,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 @click.command(cls=Command, epilog=EXAMPLES)
 @request_options()
 @report_options(STYLES)
+@click.option("--brief", is_flag=True, help="Fifteen redacted lines to paste into an issue: the same as --format brief.")
 @click.option(
     "--replay",
     "recorded",
@@ -43,6 +44,7 @@ def check(
     started: float,
     request: Request,
     style: str,
+    brief: bool,
     target: str | None,
     reports: tuple[tuple[str, str], ...],
     redacting: bool | None,
@@ -52,8 +54,10 @@ def check(
     verbose: bool,
 ) -> None:
     """Check this machine, and train on every device as the proof (the default command)."""
+    if brief and typed("style"):
+        raise click.UsageError("--brief is --format brief; give one")
     if not typed("style"):
-        style = format_of(target) or style
+        style = "brief" if brief else format_of(target) or style
     with delivery(style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
         if recorded is None:
             report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))

@@ -25,6 +25,7 @@ class Format(msgspec.Struct, frozen=True):
 FORMATS = {
     "terminal": Format(),
     "json": Format(),
+    "brief": Format(redacted=True),
     "markdown": Format(redacted=True),
     "html": Format(redacted=True, extra="html"),
     "junit": Format(),
@@ -92,7 +93,7 @@ def report_options(styles: tuple[str, ...]) -> Callable[[Command], Command]:
             "--redact/--no-redact",
             "redacting",
             default=None,
-            help="Aliases for hosts, users, homes, UUIDs, serials, addresses, secrets. [default: in markdown and html]",
+            help="Aliases for hosts, users, homes, UUIDs, serials, addresses, secrets. [default: in brief, markdown and html]",
         ),
         click.option(
             "--exit-style",

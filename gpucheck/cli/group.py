@@ -22,22 +22,27 @@ INTERRUPTED = 130
 class Commands(Command, click.Group):
     """A group whose options without a command belong to ``check``, and which imports a command when it is asked for."""
 
-    modules: ClassVar[dict[str, str]] = {
-        "check": "check",
-        "node": "node",
-        "run": "run",
-        "env": "env",
-        "setup": "setup",
-        "snapshot": "snapshot",
-        "compare": "compare",
-        "config": "config",
-        "explain": "manual",
-        "rules": "manual",
-        "schema": "manual",
-        "lint": "lint",
-        "bench": "bench",
-        "completion": "manual",
-    }  # command -> file of this package that holds it under its own name
+    sections: ClassVar[dict[str, dict[str, tuple[str, str]]]] = {
+        "Every day": {
+            "check": ("check", "Check this machine, and train on every device as the proof (the default)."),
+            "explain": ("manual", "Read a diagnosis' page, or name the root cause in a training's log."),
+            "setup": ("setup", "Say what to install on this machine; --apply installs it."),
+            "env": ("env", "Print the variables that let TensorFlow use the GPUs."),
+            "run": ("run", "Check, then become the command: gpucheck run -- python train.py"),
+            "lint": ("lint", "Find mistakes in training scripts, without running them."),
+        },
+        "Advanced": {
+            "bench": ("bench", "Measure how fast this machine trains, and why not faster."),
+            "node": ("node", "Check the machine alone: for Slurm, Kubernetes and monitoring."),
+            "snapshot": ("snapshot", "Write what this machine is as what is expected of others."),
+            "compare": ("compare", "Show what changed since a report or a snapshot."),
+            "rules": ("manual", "List every diagnosis."),
+            "config": ("config", "Show the settings, and where each comes from."),
+            "schema": ("manual", "Print the JSON Schema of the report."),
+            "completion": ("manual", "Print the shell's completion script."),
+        },
+    }  # command -> file of this package that holds it under its own name, and what it is for
+    modules: ClassVar[dict[str, str]] = {name: file for part in sections.values() for name, (file, _) in part.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which help shows them."""
@@ -50,6 +55,13 @@ class Commands(Command, click.Group):
         module = importlib.import_module(f"gpucheck.cli.{self.modules[cmd_name]}")
         command = getattr(module, cmd_name.replace("-", "_"))
         return command if isinstance(command, click.Command) else None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands first, one line each: a new user looks for those. None is imported for it."""
+        for title, commands in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, purpose) for name, (_, purpose) in commands.items()])
+        super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Insert ``check`` before options that are not the group's own."""

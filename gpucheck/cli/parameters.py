@@ -23,6 +23,13 @@ Examples:
 """
 READ_SECONDS = 120.0  # of a command that only reads
 RESERVE_SECONDS = 1.5  # kept back from it for judging and writing what was read
+# Options, by the names of their parameters, that few people need: shown below the others.
+ADVANCED = frozenset(
+    {
+        *("strategies", "backend", "logical_devices", "log_device_placement", "no_smoke", "reports", "redacting", "exit_style"),
+        *("recorded", "color", "profile", "target_accuracy", "price"),
+    }
+)
 DEPTHS = ("node", "quick", "default", "full")
 
 
@@ -35,6 +42,15 @@ class Command(click.Command):
         if option is not None:
             option.callback = _help
         return option
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options that everybody needs, then the others."""
+        for title, advanced in (("Options", False), ("Advanced", True)):
+            shown = [param for param in self.get_params(ctx) if (param.name in ADVANCED) is advanced]
+            records = [record for param in shown if (record := param.get_help_record(ctx)) is not None and any(record)]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
 
 def _help(context: click.Context, option: click.Parameter, wanted: bool) -> None:

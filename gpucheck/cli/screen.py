@@ -103,11 +103,12 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
         yield None
         return
     from gpucheck.reports.progress import Progress
+    from gpucheck.reports.shared import waiting
 
-    progress = Progress(width=lambda: shutil.get_terminal_size((80, 24)).columns)
+    progress = Progress(waiting.phases(host.request), width=_columns)
 
     with contextlib.closing(progress):
-        yield lambda pending: progress.update(pending, host.activity())
+        yield lambda pending: progress.update(pending, host.activities())
 
 
 @contextlib.contextmanager
@@ -118,10 +119,17 @@ def progress_text() -> Iterator[Callable[[str], None] | None]:
         return
 
     def replace(text: str) -> None:
-        columns = shutil.get_terminal_size((80, 24)).columns
-        say(f"\r\x1b[K{text[: columns - 1]}", nl=False)
+        say(f"\r\x1b[K{text[: _columns() - 1]}", nl=False)
 
     try:
         yield replace
     finally:
         replace("")
+
+
+def _columns() -> int:
+    """Of the terminal at standard error; standard output may be a file."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):
+        return 80

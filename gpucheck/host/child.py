@@ -15,6 +15,7 @@ from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.host.inbox import Inbox
 from gpucheck.host.process import Process
 from gpucheck.model import Request
+from gpucheck.model.activity import Activity
 from gpucheck.shadowing import ADVICE
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -133,12 +134,14 @@ class LocalChild:
         if process is not None:
             process.tell(json.dumps(fields_of(message)).encode())
 
-    def activity(self) -> str | None:
-        """The stage it is in, if it is still at work, for display."""
+    def activity(self, child: str) -> Activity | None:
+        """The stage it is in, if it is still at work, under the name of what it does."""
         with self._lock:
             inbox = self._read()
-            running = self._process is not None and self._process.returncode is None
-            return str(inbox.open[-1]) if running and inbox.open else None
+            if self._process is None or self._process.returncode is not None or not inbox.open:
+                return None
+            stage = inbox.open[-1]
+            return Activity(child, *stage, ended=inbox.ended[stage.name], planned=inbox.planned.get(stage.name))
 
     def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
         """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""

@@ -12,6 +12,7 @@ from gpucheck.host.child import LocalChild, child_argv, child_env
 from gpucheck.host.process import REAP_SECONDS, Process
 from gpucheck.host.scratch import Scratch
 from gpucheck.model import Request
+from gpucheck.model.activity import Activity
 
 _all: weakref.WeakSet["Children"] = weakref.WeakSet()
 
@@ -57,11 +58,11 @@ class Children:
         with self._lock:
             return [(task, child) for task, child in self.shared.values() if isinstance(task, kind)]
 
-    def activity(self) -> str | None:
-        """What the child that was started last and is still at work does now."""
+    def activities(self) -> list[Activity]:
+        """What each child that is still at work does now, in the order in which they were started."""
         with self._lock:
-            children = [child for _, child in self.shared.values()]
-        return next((stage for child in reversed(children) if (stage := child.activity())), None)
+            children = [(task.child, child) for task, child in self.shared.values()]
+        return [doing for name, child in children if (doing := child.activity(name)) is not None]
 
     def start(
         self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES

@@ -5,6 +5,7 @@ one, and holds what its message does not allow, ends the report.
 """
 
 import json
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -21,6 +22,8 @@ class Inbox:
         self.read_bytes = 0
         self.moves = 0  # stages and steps that were begun or ended
         self.open: list[Stage] = []  # begun and not ended, in order; a stage that has steps stands as its last one
+        self.ended: Counter[str] = Counter()  # how many of each stage are over
+        self.planned: dict[str, int] = {}  # and how many there will be, where that is known
         self.problem: str | None = None  # why the rest of the report is not believed
         self._messages: dict[type[Message], dict[str, Message]] = {}  # by kind and job
         self._pending: list[bytes] = []  # parts of a line that is not whole yet
@@ -74,6 +77,9 @@ class Inbox:
         if kind is None or not isinstance(job, str):
             raise ValueError(f"there is no message {str(name)[:50]!r}")
         self._messages.setdefault(kind, {})[job] = msgspec.convert(value, kind)
+        self.ended[kind.stage] += 1
+        if name == "Planned":
+            self.planned = {"train": sum(not job["skip"] for job in value["jobs"]), "experiment": value["experiments"]}
         self._close(Stage(kind.stage, job))
 
     def _close(self, stage: Stage) -> None:

@@ -17,6 +17,7 @@ from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Disk, FileStatus, M
 from gpucheck.host.child import unanswered
 from gpucheck.host.children import Children
 from gpucheck.model import Request
+from gpucheck.model.activity import Activity
 
 RESERVE_SECONDS = 1.5  # kept back from --timeout for judging and writing the report
 
@@ -51,9 +52,9 @@ class LocalHost:
         """End every child still running, and start no more."""
         self.started.close()
 
-    def activity(self) -> str | None:
-        """What the slowest child is doing now, for a progress line."""
-        return self.started.activity()
+    def activities(self) -> list[Activity]:
+        """What each child does now, for a progress line."""
+        return self.started.activities()
 
     def remaining(self) -> float:
         """Seconds this run has left before the report must be written."""

@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable
 from typing import TextIO
 
-from gpucheck.reports.shared.words import clean, duration
+from gpucheck.model.activity import Activity
+from gpucheck.reports.shared import waiting
+from gpucheck.reports.shared.words import clean
 
 SILENT_SECONDS = 0.5  # a run that is done by then shows no progress
-LONG_SECONDS = 10.0  # without any change, that is unusual
+SHORTEST = 24  # characters of what is waited for, beside the usual time
 
 
 class Progress:
@@ -16,6 +18,7 @@ class Progress:
 
     def __init__(
         self,
+        phases: tuple[str, ...],
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
         width: Callable[[], int] | None = None,
@@ -23,15 +26,19 @@ class Progress:
         """Begin to count.
 
         Args:
+            phases: what the run does, one after the other; see ``waiting.phases``.
             stream: where to write; standard error unless given.
             clock: seconds, never going back.
             width: columns of the terminal now; rich's answer unless given.
         """
         self._stream = stream or sys.stderr
         self._clock = clock
-        self._started = self._changed = clock()
+        self._started = self._last = clock()  # when a child was last at work
+        self._phases = phases
+        self._since: dict[Activity, float] = {}  # when each was first seen
+        self._most = 0  # of what was pending at once
+        self._reached = waiting.LOOK  # the phase
         self._shown = ""
-        self._last: tuple[list[str], str | None] | None = None
         self._open = self._stream.isatty()
         self._width: Callable[[], int] = width or (lambda: 80)
         if self._open and width is None:
@@ -42,24 +49,40 @@ class Progress:
             self._width = lambda: console.size.width
         self._ascii = not (self._stream.encoding or "").lower().startswith("utf")
 
-    def update(self, pending: list[str], activity: str | None) -> None:
+    def update(self, pending: list[str], doing: list[Activity]) -> None:
         """Show what is awaited.
 
         Args:
-            pending: names of the probes that have not answered.
-            activity: what the longest of them is doing ("training one_device on GPU:0 (float32)"), if it is known.
+            pending: names of the probes that have not answered, or of what is still to be measured.
+            doing: what each child does; of several, the line is about the one that is late, else about the last phase.
         """
         if not self._open:
             return
         now = self._clock()
-        if (pending, activity) != self._last:
-            self._last, self._changed = (list(pending), activity), now
-        elapsed = now - self._started
-        if elapsed < SILENT_SECONDS:
+        self._most = max(self._most, len(pending))
+        if doing:
+            self._last = now
+        self._since = {activity: self._since.get(activity, now) for activity in doing}
+        if now - self._started < SILENT_SECONDS:
             return
-        state = activity or (f"waiting for {', '.join(pending)}" if pending else "judging")
-        late = f" · unusually long: {duration(now - self._changed)}" if now - self._changed >= LONG_SECONDS else ""
-        self._show(clean(f"{elapsed:.0f} s{late} · {state}", self._ascii))
+        waits = [(waiting.wait(activity), now - since) for activity, since in self._since.items()]
+        late = max((wait for wait in waits if _is_late(*wait)), key=lambda wait: wait[1], default=None)
+        kind, seconds = late or max(waits, key=lambda wait: self._place(wait[0]), default=(waiting.JUDGING, now - self._last))
+        if not doing and pending:  # between two stages of a child, or before the first
+            kind = waiting.Wait(self._reached, f"Waiting for {', '.join(pending)}")
+        elif late is None:
+            self._reached = kind.phase
+        usual = "" if kind.usual is None else f" ({_range(*kind.usual)})"
+        self._show(self._count(kind, pending), kind.words, f" · {seconds:.0f} s", usual)
+
+    def _place(self, kind: waiting.Wait) -> int:
+        return self._phases.index(kind.phase) if kind.phase in self._phases else 0
+
+    def _count(self, kind: waiting.Wait, pending: list[str]) -> str:
+        """Which part of how many: of what is measured, else of the run's phases."""
+        if kind.phase == waiting.MEASURE:
+            return f"[{self._most - len(pending) + 1}/{self._most}] " if pending else ""
+        return f"[{self._place(kind) + 1}/{len(self._phases)}] "
 
     def close(self) -> None:
         """Take the line away; later updates show nothing."""
@@ -67,8 +90,14 @@ class Progress:
             self._write("\r" + " " * len(self._shown) + "\r")
         self._open = False
 
-    def _show(self, line: str) -> None:
-        line = line[: max(self._width() - 1, 0)]
+    def _show(self, count: str, words: str, time: str, usual: str) -> None:
+        """The line, which fits: first the words are shortened to a readable rest, then the usual time is left out."""
+        room = max(self._width() - 1, 0)
+        if len(count + words + time + usual) > room and room - len(count + time + usual) < SHORTEST:
+            usual = ""
+        space = max(room - len(count + time + usual), 0)
+        words = words if len(words) <= space else f"{words[: max(space - 1, 0)].rstrip()}…"
+        line = clean(count + words + time + usual, self._ascii)[:room]
         if line != self._shown:
             self._write("\r" + line.ljust(len(self._shown)) + ("\r" + line if len(line) < len(self._shown) else ""))
             self._shown = line
@@ -79,3 +108,11 @@ class Progress:
             self._stream.flush()
         except (OSError, ValueError):  # the terminal went away: the run goes on without it
             self._open = False
+
+
+def _is_late(kind: waiting.Wait, seconds: float) -> bool:
+    return kind.usual is not None and seconds > 2 * kind.usual[1]
+
+
+def _range(least: float, most: float) -> str:
+    return f"usually {least:.0f} to {most:.0f}" if least else f"usually below {most:.0f}"

@@ -50,6 +50,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     terminal_findings.write(out, report, verbose)
     if verbose:
         _not_checked(out, report)
+        _listed(out, "ruled out", ruled_out(report))
         _probes(out, report)
     out.blank()
     _conclusion(out, report, verbose)
@@ -105,6 +106,13 @@ def _areas(out: TerminalText, every: list[Area]) -> None:
         out.add(words, indent=2, label=label, hang=24 if out.width >= 50 else 4)
     for reason, names in unseen.items():
         out.add(f"{', '.join(names)}: {reason}", indent=2, hang=4)
+
+
+def _listed(out: TerminalText, title: str, codes: list[str]) -> None:
+    if codes:
+        out.blank()
+        out.add((title, "title"), indent=2)
+        out.add(", ".join(codes), indent=4)
 
 
 def _not_checked(out: TerminalText, report: Report) -> None:

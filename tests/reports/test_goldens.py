@@ -5,6 +5,7 @@
 
 import importlib
 import pathlib
+import re
 
 import pytest
 from golden.test_golden import difference
@@ -19,7 +20,7 @@ LOOKS = {
     "60.txt": {"width": 60, "color": False, "ascii": True, "verbose": False},
     "110v.txt": {"width": 110, "color": False, "ascii": False, "verbose": True},
 }
-FORMATS = ("junit", "github", "prometheus", "nagios", "npd", "termination")
+FORMATS = ("brief", "junit", "github", "prometheus", "nagios", "npd", "termination")
 
 
 def cases():
@@ -37,7 +38,7 @@ def situations():
         text = terminal.render(situation(**described), width=120, color=False, ascii=False, verbose=True)
         yield (
             f"situations/{name.replace(',', '').replace(' ', '-')}.txt",
-            text.partition("\n  probes\n")[0] + "\n" + text.rpartition("\n\n")[2],
+            re.split("\n  (?:ruled out|probes)\n", text)[0] + "\n" + text.rpartition("\n\n")[2],
         )
 
 

@@ -4,7 +4,13 @@ import io
 
 import pytest
 
+from gpucheck.model import Level, Request
+from gpucheck.model.activity import Activity
 from gpucheck.reports.progress import Progress
+from gpucheck.reports.shared import waiting
+
+PHASES = waiting.phases(Request())
+IMPORTING = [Activity("framework", "import")]
 
 
 class Terminal(io.StringIO):
@@ -43,69 +49,107 @@ def _term(monkeypatch):
 
 def test_nothing_for_a_run_that_is_done_at_once(clock):
     stream = Terminal()
-    progress = Progress(stream, clock)
+    progress = Progress(PHASES, stream, clock)
     clock.now += 0.4
-    progress.update(["driver"], None)
+    progress.update(["driver"], [])
     progress.close()
     assert stream.getvalue() == ""
 
 
-def test_shows_seconds_and_activity(clock):
+@pytest.mark.parametrize(
+    ("doing", "seconds", "line"),
+    [
+        ([], 1, "[1/4] Waiting for tensorflow, training · 1 s"),
+        (IMPORTING, 9, "[2/4] Importing TensorFlow · 9 s (usually 2 to 7)"),
+        ([Activity("nvml", "init"), *IMPORTING], 1, "[2/4] Importing TensorFlow · 1 s (usually 2 to 7)"),
+        ([Activity("nvml", "init"), *IMPORTING], 14, "[1/4] Waiting for the NVIDIA driver to answer · 14 s (usually below 1)"),
+        (
+            [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)],
+            5,
+            "[3/4] Training 2 of 3: mirrored CPU:0-2, first step · 5 s (usually 1 to 16)",
+        ),
+        ([Activity("backend", "import")], 2, "[2/4] Importing JAX or PyTorch · 2 s (usually 2 to 7)"),
+    ],
+)
+def test_says_what_is_awaited_and_how_long_that_takes(clock, doing, seconds, line):
     stream = Terminal()
-    progress = Progress(stream, clock)
-    clock.now += 1
-    progress.update(["tensorflow", "training"], None)
-    assert stream.shown() == "1 s · waiting for tensorflow, training"
-    clock.now += 11
-    progress.update(["training"], "training one_device on GPU:0 (float32)")
-    assert stream.shown() == "12 s · training one_device on GPU:0 (float32)"
+    progress = Progress(PHASES, stream, clock)
+    progress.update(["tensorflow", "training"], doing)
+    clock.now += seconds
+    progress.update(["tensorflow", "training"], doing)
+    assert stream.shown() == line
 
 
-def test_says_what_takes_unusually_long(clock):
+def test_the_time_is_that_of_the_stage(clock):
     stream = Terminal()
-    progress = Progress(stream, clock)
-    progress.update(["keras"], None)
+    progress = Progress(waiting.phases(Request(level=Level.FULL)), stream, clock)
+    progress.update(["keras"], IMPORTING)
     clock.now += 9
-    progress.update(["keras"], None)
-    assert "unusually" not in stream.shown()
+    progress.update(["keras"], [Activity("framework", "experiment", "input_pipeline")])
     clock.now += 2
-    progress.update(["keras"], None)
-    assert stream.shown() == "11 s · unusually long: 11.0 s · waiting for keras"
-    progress.update(["keras"], "importing TensorFlow")
-    assert stream.shown() == "11 s · importing TensorFlow"
+    progress.update(["keras"], [Activity("framework", "experiment", "input_pipeline")])
+    assert stream.shown() == "[4/5] Trying input pipeline · 2 s"
+
+
+def test_a_benchmark_counts_what_it_measures(clock):
+    stream = Terminal()
+    progress = Progress(PHASES, stream, clock)
+    clock.now += 1
+    for pending in (["a", "b", "c"], ["b", "c"]):
+        progress.update(pending, [Activity("bench", "measure", "mirrored on 2 GPUs, float32", "run 1 of 3")])
+    assert stream.shown() == "[2/3] Measuring mirrored on 2 GPUs, float32, run 1 of 3 · 0 s"
+
+
+@pytest.mark.parametrize(
+    ("columns", "line"),
+    [
+        (70, "[3/4] Training 2 of 3: mirrored CPU:0-2, fir… · 5 s (usually 1 to 16)"),
+        (40, "[3/4] Training 2 of 3: mirrored… · 5 s"),
+        (20, "[3/4] Traini… · 5 s"),
+    ],
+)
+def test_in_a_narrow_terminal_the_words_are_shortened(clock, columns, line):
+    stream = Terminal()
+    progress = Progress(PHASES, stream, clock, lambda: columns)
+    doing = [Activity("framework", "train", "mirrored CPU:0,CPU:1,CPU:2 float32", "first step", 1, 3)]
+    progress.update([], doing)
+    clock.now += 5
+    progress.update([], doing)
+    assert stream.shown() == line
+    assert len(line) < columns
 
 
 def test_pending_list_may_be_changed_by_its_owner(clock):
     stream = Terminal()
-    progress = Progress(stream, clock)
+    progress = Progress(PHASES, stream, clock)
     pending = ["driver", "keras"]
-    progress.update(pending, None)
+    progress.update(pending, [])
     clock.now += 11
     pending.remove("driver")
-    progress.update(pending, None)
-    assert stream.shown() == "11 s · waiting for keras"
+    progress.update(pending, [])
+    assert stream.shown() == "[1/4] Waiting for keras · 11 s"
 
 
 def test_writes_only_what_changed(clock):
     stream = Terminal()
-    progress = Progress(stream, clock)
+    progress = Progress(PHASES, stream, clock)
     clock.now += 1
     for _ in range(10):
-        progress.update(["keras"], None)
-    assert stream.getvalue().count("waiting") == 1
+        progress.update(["keras"], [])
+    assert stream.getvalue().count("Waiting") == 1
 
 
 def test_closing_takes_the_line_away_for_good(clock):
     stream = Terminal()
-    progress = Progress(stream, clock)
+    progress = Progress(PHASES, stream, clock)
     clock.now += 1
-    progress.update(["keras"], None)
+    progress.update(["keras"], [])
     progress.close()
     assert stream.shown() == ""
     written = stream.getvalue()
     assert written.endswith("\r")
     clock.now += 5
-    progress.update(["driver"], None)
+    progress.update(["driver"], [])
     progress.close()
     assert stream.getvalue() == written
 
@@ -113,22 +157,22 @@ def test_closing_takes_the_line_away_for_good(clock):
 def test_never_wider_than_the_terminal(clock):
     stream = Terminal()
     width = 60
-    progress = Progress(stream, clock, lambda: width)
+    progress = Progress(PHASES, stream, clock, lambda: width)
     clock.now += 1
-    progress.update([f"probe_{number}" for number in range(50)], None)
+    progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 59
     width = 30  # somebody makes the window smaller
     clock.now += 1
-    progress.update([f"probe_{number}" for number in range(50)], None)
+    progress.update([f"probe_{number}" for number in range(50)], [])
     assert len(stream.shown()) == 29
 
 
 def test_silent_where_nobody_watches(clock, monkeypatch):
     for stream, term in ((io.StringIO(), "xterm"), (Terminal(), "dumb")):
         monkeypatch.setenv("TERM", term)
-        progress = Progress(stream, clock)
+        progress = Progress(PHASES, stream, clock)
         clock.now += 20
-        progress.update(["keras"], "anything")
+        progress.update(["keras"], IMPORTING)
         progress.close()
         assert stream.getvalue() == ""
 
@@ -138,10 +182,10 @@ def test_ascii_where_the_stream_is(clock):
         encoding = "iso-8859-1"
 
     stream = Latin()
-    progress = Progress(stream, clock)
+    progress = Progress(PHASES, stream, clock)
     clock.now += 1
-    progress.update([], "reading \x1b[31m\u202e·")
-    assert stream.shown() == "1 s - reading ?[31m?-"
+    progress.update([], [Activity("framework", "measure", "\x1b[31m\u202e·")])
+    assert stream.shown() == "Measuring ?[31m?- - 0 s"
 
 
 def test_a_terminal_that_goes_away_is_no_error(clock):
@@ -149,8 +193,8 @@ def test_a_terminal_that_goes_away_is_no_error(clock):
         def write(self, text):
             raise OSError(5, "Input/output error")
 
-    progress = Progress(Gone(), clock)
+    progress = Progress(PHASES, Gone(), clock)
     clock.now += 1
-    progress.update(["keras"], None)
-    progress.update(["driver"], None)
+    progress.update(["keras"], [])
+    progress.update(["driver"], [])
     progress.close()

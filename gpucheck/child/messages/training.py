@@ -43,6 +43,7 @@ class Planned(Message):
 
     stage: ClassVar[str] = "plan"
     jobs: tuple[Job, ...]
+    experiments: int = 0  # how many are tried after them
 
 
 @record
