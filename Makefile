@@ -7,6 +7,7 @@
 # make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
 # make lab          inject every fault of tests/cases/lab and print which root cause was named
 # make cures        type the first repair of each fault as it is printed, and check again: cured, changed or left, as a table
+# make systems      the recipes in Slurm, Prometheus and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
@@ -32,7 +33,7 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos audit lint goldens docs dist bench compiled clean
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos systems audit lint goldens docs dist bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -67,6 +68,9 @@ lab: compiled $(VENV)/.test
 
 cures: compiled $(VENV)/.test
 	$(PYTEST) tests/lab/test_cures.py --tb=short $(ARGS)
+
+systems: compiled $(VENV)/.test
+	$(BIN)/python -m pytest -rsA -v tests/systems --tb=short $(ARGS)
 
 chaos: compiled $(VENV)/.test
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)

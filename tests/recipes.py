@@ -15,13 +15,14 @@ import pytest
 from fakes import facts, readings
 from one_rule import changed
 
+import gpucheck
 from gpucheck.engine import manual
 from gpucheck.engine.pipeline import assemble, judge
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.model import Level, Request
 from gpucheck.reports import json as json_report
 
-EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+EXAMPLES = pathlib.Path(gpucheck.__file__).parent / "recipes"
 GPUCHECK = f'"{sys.executable}" -m gpucheck'
 
 # Facts of the recorded H200 with one thing changed, and what a recipe must make of it.

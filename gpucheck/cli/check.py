@@ -1,5 +1,7 @@
 """The command ``check``: from options to a request, from the report to the screen or a file."""
 
+import os
+import platform
 from typing import Any
 
 import click
@@ -8,6 +10,7 @@ from gpucheck.cli.delivery import delivery
 from gpucheck.cli.formats import STYLES, format_of, report_options
 from gpucheck.cli.parameters import EXAMPLES, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
+from gpucheck.cli.screen import say
 from gpucheck.model import Report, Request
 
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
@@ -58,14 +61,36 @@ def check(
         raise click.UsageError("--brief is --format brief; give one")
     if not typed("style"):
         style = "brief" if brief else format_of(target) or style
-    with delivery(style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
+    rank = 0 if brief or typed("style") or target is not None else _rank(request)
+    with delivery(None if rank else style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
         if recorded is None:
             report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))
         else:
             report = _replay(*recorded, request)
         exit_code = _exit_code(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
+    if rank and exit_code:
+        _say_own_fault(report, rank)
     raise SystemExit(exit_code)
+
+
+def _rank(request: Request) -> int:
+    """Which worker this is of those that were started together; the one of rank 0 reports for all."""
+    if "multi_worker_mirrored" not in request.strategies:
+        return 0
+    from gpucheck.cluster.ranks import own_rank
+
+    return own_rank(os.environ)
+
+
+def _say_own_fault(report: Report, rank: int) -> None:
+    """One line, unless every fault is another worker's."""
+    from gpucheck.reports.shared.findings import roots
+    from gpucheck.reports.shared.headline import headline
+
+    workers = [name for finding in roots(report) for name in finding.affects if name.startswith("worker ")]
+    if not workers or f"worker {rank}" in workers:
+        say(f"gpucheck: worker {rank} on {platform.node()}: {report.verdict.value.upper()}: {headline(report)}")
 
 
 def _exit_code(report: Report, exit_style: str) -> int:

@@ -9,6 +9,7 @@ import json
 from typing import NamedTuple
 
 from gpucheck.cluster import slurm
+from gpucheck.cluster.ranks import Ranks, ranks
 from gpucheck.cluster.tf_config import TRAINING_JOBS, Parsed, split
 from gpucheck.host import Host
 from gpucheck.probes import cuda
@@ -29,7 +30,7 @@ class Start(NamedTuple):
 class Members(NamedTuple):
     """The workers of a cluster."""
 
-    source: str  # where they are named: "this machine", "TF_CONFIG", "Slurm", "Kubernetes"
+    source: str  # where they are named: "this machine", "TF_CONFIG", "Slurm", "mpirun", "torchrun", "Kubernetes"
     names: tuple[str, ...]  # "chief 0", "worker 0", in the cluster's order
     addresses: dict[str, tuple[str, int]]  # host and port, by name
     starts: tuple[Start, ...]
@@ -47,6 +48,8 @@ def members(host: Host) -> Members | str:
     text = host.env.get("TF_CONFIG", "").strip()
     if text:
         return _configured(host, Parsed(text), asked)
+    if (together := ranks(host.env)) is not None:  # first: under mpirun, a step of Slurm is mpirun's own
+        return _ranked(host, together, asked)
     if host.env.get("SLURM_JOB_ID"):
         return _scheduled(host, asked)
     if host.env.get("KUBERNETES_SERVICE_HOST"):
@@ -68,6 +71,20 @@ def _configured(host: Host, parsed: Parsed, asked: bool) -> Members | str:
         return _local(host)
     addresses = {task: parts for task, parts in parsed.addresses().items() if task in names}
     return Members("TF_CONFIG", names, addresses, (Start(names.index(parsed.task), json.dumps(parsed.config), None),))
+
+
+def _ranked(host: Host, together: Ranks, asked: bool) -> Members | str:
+    whom = f"the {together.size} ranks of {together.launcher}"
+    if not asked:
+        return _local(host, _invitation(whom) if together.addresses else None)
+    if not together.addresses:
+        return (
+            f"{whom} run on several machines, and {together.launcher} names none of them, so they can't find each other: set"
+            " TF_CONFIG for each of them, or start them with srun"
+        )
+    each = gpu_count(host) // together.local_size
+    gpus = tuple(range(together.local_rank * each, (together.local_rank + 1) * each)) if each else None
+    return _joined(together.launcher, together.addresses, together.rank, gpus)
 
 
 def _scheduled(host: Host, asked: bool) -> Members | str:

@@ -71,7 +71,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
     scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
     doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
-    cluster: str | None = None  # where workers are named: "this machine" (two started here), "TF_CONFIG", "Slurm", "Kubernetes"
+    cluster: str | None = None  # where workers are named: "this machine" (two), "TF_CONFIG", "Slurm", "mpirun", "Kubernetes"
     sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
     shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
     fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart

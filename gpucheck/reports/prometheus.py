@@ -3,6 +3,7 @@
 Source: prometheus/node_exporter, "Textfile Collector"; prometheus.io, "Metric and label naming". Needs prometheus_client.
 """
 
+import collections
 import datetime
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,8 @@ from prometheus_client.core import GaugeMetricFamily
 from gpucheck.model import ProbeStatus, Report, Severity, Status, TrainingRun, Verdict
 from gpucheck.model.exit_styles import state
 from gpucheck.model.naming import devices
+from gpucheck.probes.driver import Driver
+from gpucheck.probes.kernel_log import KernelLog
 from gpucheck.reports.shared.findings import outcomes, roots
 from gpucheck.reports.shared.limited_text import line
 from gpucheck.reports.shared.machine import gpu_count, listed_gpus
@@ -24,6 +27,14 @@ GPU_GAUGES = {  # field of a GPU's fact -> what it is; the metric is named like 
     "temperature_celsius": "Temperature of the GPU",
     "power_watts": "Power the GPU draws",
     "power_limit_watts": "Power limit in force",
+    "utilization_percent": "Share of time in which a kernel ran",
+    "clock_event_reasons": "Why the clock is held down: NVML's bit mask",
+    "pcie_generation": "PCIe generation of the link now, which drops while the GPU idles",
+    "pcie_generation_max": "PCIe generation that the GPU and its slot can do",
+    "pcie_width": "PCIe lanes now",
+    "pcie_width_max": "PCIe lanes that the GPU and its slot can do",
+    "ecc_uncorrected_volatile": "Uncorrectable memory errors since the driver was loaded",
+    "ecc_uncorrected_aggregate": "Uncorrectable memory errors over the board's life",
     "remapped_rows_uncorrectable": "Memory rows remapped after uncorrectable errors",
 }
 TRAINING_GAUGES = {  # field of a training run -> what it is
@@ -101,8 +112,19 @@ class _Collector:
     def _gpus(self) -> Iterator[GaugeMetricFamily]:
         yield _gauge("gpus", "GPUs this process could use", [({}, gpu_count(self._report))])
         listed = listed_gpus(self._report)
-        named = [({"gpu": str(gpu.index), "name": gpu.name or ""}, 1) for gpu in listed]
-        yield _gauge("gpu_info", "Each GPU by its index and name", named)
+        # Other metrics carry the index alone: joined on it, they get these labels.
+        named = [
+            ({"gpu": str(gpu.index), "name": gpu.name or "", "uuid": gpu.uuid or "", "pci": gpu.pci_address or ""}, 1)
+            for gpu in listed
+        ]
+        yield _gauge("gpu_info", "Each GPU by its index, name, UUID and PCI address", named)
+        driver = self._report.fact(Driver)
+        versions = {"version": (driver and driver.version) or "", "cuda": (driver and driver.cuda_version) or ""}
+        yield _gauge("driver_info", "NVIDIA's driver and the newest CUDA that it supports", [(versions, 1)] if driver else [])
+        log = self._report.fact(KernelLog)
+        codes = collections.Counter((str(event.code), event.device or "") for event in (log.events if log else ()))
+        xids = [({"code": code, "pci": device}, count) for (code, device), count in codes.items()]
+        yield _gauge("xid_messages", "Xid messages in the kernel's log since the driver was loaded, at most 3 alike", xids)
         answers = [({"gpu": str(gpu.index)}, gpu.problem is None) for gpu in listed]
         yield _gauge("gpu_success", "1: NVML could query the GPU", answers)
         for field, meaning in GPU_GAUGES.items():

@@ -9,10 +9,10 @@ import time
 
 import pytest
 import yaml
-from recipes import ECC, EXAMPLES, HELD, PENDING, accepts, example, installed, program, report, run, tool
+from recipes import ECC, EXAMPLES, PENDING, accepts, example, installed, program, report, run, tool
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
-MANIFESTS = ("job.yaml", "node-problem-detector.yaml")
+MANIFESTS = ("job.yaml", "node-check.yaml", "node-problem-detector.yaml")
 
 
 def documents(name):
@@ -104,8 +104,11 @@ def test_the_files_are_where_the_configuration_looks():
     assert f"--config.custom-plugin-monitor={mounts['gpucheck']}/gpucheck.json" in container["args"]
     assert volumes["gpucheck"]["configMap"]["defaultMode"] == 0o755
     assert f"report={mounts['reports']}/gpucheck.prom\n" in config_map()["gpucheck.sh"]
-    service = (EXAMPLES / "systemd/gpucheck.service").read_text()
-    assert f"--report prometheus={volumes['reports']['hostPath']['path']}/gpucheck.prom" in service
+    folder = volumes["reports"]["hostPath"]["path"]
+    assert f"--report prometheus={folder}/gpucheck.prom" in (EXAMPLES / "systemd/gpucheck.service").read_text()
+    check = documents("node-check.yaml")["DaemonSet"]["spec"]["template"]["spec"]
+    assert folder in [volume["hostPath"]["path"] for volume in check["volumes"]]
+    assert "--report prometheus=/reports/gpucheck.prom" in check["containers"][0]["args"][0]
 
 
 def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):
@@ -131,14 +134,13 @@ def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        (None, (0, "PASS no fault of the hardware")),
-        (PENDING, (0, "PASS no fault of the hardware")),
-        (HELD, (0, "PASS no fault of the hardware")),
-        (example("cuda-libraries-unreachable"), (0, "PASS no fault of the hardware")),
+        (None, (0, "PASS no fault of the node")),
+        (PENDING, (0, "PASS no fault of the node")),
+        (example("driver-unresponsive"), (1, "FAIL driver-unresponsive: see gpucheck explain driver-unresponsive")),
         (ECC, (1, "FAIL ecc-errors: see gpucheck explain ecc-errors")),
     ],
 )
-def test_the_node_has_a_problem_where_its_hardware_has(tmp_path, changes, expected):
+def test_the_node_has_a_problem_where_it_has_a_fault(tmp_path, changes, expected):
     pytest.importorskip("prometheus_client")
     assert plugin(tmp_path, changes) == expected
 

@@ -7,7 +7,7 @@ import sys
 import yaml
 from recipes import EXAMPLES, accepts, run
 
-HOOKS = EXAMPLES.parent / ".pre-commit-hooks.yaml"
+HOOKS = EXAMPLES.parents[1] / ".pre-commit-hooks.yaml"
 CONFIG = EXAMPLES / "pre-commit/.pre-commit-config.yaml"
 
 

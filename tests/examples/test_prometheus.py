@@ -25,7 +25,7 @@ def test_the_metrics_and_labels_are_what_gpucheck_writes():
     for rule in rules().values():
         for metric in re.findall(r"gpucheck_\w+", rule["expr"]):
             assert f"# TYPE {metric} gauge\n" in written
-        for labels in re.findall(r"\{(.*?)\}", rule["expr"]):
+        for labels in re.findall(r"gpucheck_\w+\{(.*?)\}", rule["expr"]):
             for label in re.findall(r"(\w+)=", labels):
                 assert re.search(rf"^gpucheck_\w+\{{.*{label}=", written, re.MULTILINE)
     assert re.search(r'^gpucheck_finding\{.*root="true".*scope="hardware".*severity="error"\} 1\.0$', written, re.MULTILINE)
@@ -50,6 +50,8 @@ def test_they_fire_when_they_shall(tmp_path):
         ('gpucheck_probe_success{instance="g",probe="pci"}', constant),
         ('gpucheck_run_start_timestamp_seconds{instance="a"}', "0+60x120"),
         ('gpucheck_run_start_timestamp_seconds{instance="h"}', "0x120"),
+        ('up{job="node",instance="a"}', constant),
+        ('up{job="node",instance="j"}', constant),
         ('gpucheck_gpus{instance="a"}', "8x120"),
         ('gpucheck_gpus{instance="i"}', "8x60 7x60"),
     ]
@@ -58,6 +60,7 @@ def test_they_fire_when_they_shall(tmp_path):
         "GPUHostFault": {"b"},
         "GPUNotLookedAt": {"f", "g"},
         "GPUReportStale": {"h"},
+        "GPUReportMissing": {"j"},
         "GPUCountDropped": {"i"},
     }
     assert set(expected) == set(rules())
@@ -65,6 +68,7 @@ def test_they_fire_when_they_shall(tmp_path):
         "a": {"code": "ecc-errors", "scope": "hardware", "root": "true", "row": "r"},
         "b": {"code": "driver-unresponsive", "scope": "host", "root": "true", "row": "r"},
         "f": {"verdict": "unknown"},
+        "j": {"job": "node"},
     }
     values = {"GPUReportStale": "2h 0m 0s", "GPUCountDropped": "7"}
     alerts = []

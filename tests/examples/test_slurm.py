@@ -1,127 +1,127 @@
-"""The Slurm scripts, run with a scontrol that notes what it was told."""
+"""The Slurm scripts, run with a gpucheck and a scontrol that say what a case says, and note what they were told.
+
+tests/systems runs them in Slurm itself, with the real gpucheck.
+"""
 
 import sys
 
 import pytest
-from recipes import ECC, EXAMPLES, HELD, PENDING, accepts, adapted, example, installed, program, run
+from recipes import EXAMPLES, accepts, adapted, example, installed, program, run
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Slurm nodes run Linux")
-GPUS = {"SLURM_JOB_GPUS": "0"}
-NODE = "NodeName=node-1 CPUAlloc=0 Gres={gres} NodeAddr=node-1 State={state} CfgTRES=cpu=8,gres/gpu=1"
+JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
+NODE = "NodeName=node-1 CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) Reason={reason} [root@2026-11-23T00:00:00]"
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
-NO_GPU = example("no-nvidia-gpu")  # hardware
-HUNG = example("driver-unresponsive")  # host
+FAULT = "echo gpucheck gpu-lost: GPU 1 is lost.; exit 1"
+UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 0"
+SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh")
 
 
-def script(tmp_path, name, changes=None, *, scontrol=None, scopes="hardware", **program_options):
-    """The recipe as an administrator would adapt it, and what scontrol is told afterwards."""
-    bin_folder = installed(tmp_path / "bin", changes, **program_options)
+def script(tmp_path, name, changes=None, *, body=None, state="IDLE", reason="none", undrain=0):
+    """The recipe as an administrator would adapt it; what it tells scontrol and the journal is noted in files of that name."""
+    bin_folder = installed(tmp_path / "bin", changes, body=body)
+    shown = NODE.format(state=state, reason=reason)
+    note = f"printf '%s|' \"$@\" >> '{tmp_path}/"
+    program(bin_folder / "scontrol", f"#!/bin/sh\ncase $1 in --oneliner) echo '{shown}' ;; *) {note}scontrol' ;; esac\n")
+    program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
     edits = {"gpucheck=/opt": f"gpucheck={bin_folder}/gpucheck #/opt"} if name == "task_prolog.sh" else {}
     if not edits:
-        edits = {"bin=/opt/gpucheck/bin": f"bin={bin_folder}", 'scopes="hardware" ': f'scopes="{scopes}" '}
-    if scontrol is not None:
-        calls = tmp_path / "calls"
-        calls.touch()
-        program(
-            bin_folder / "scontrol",
-            f"#!/bin/sh\ncase $1 in --oneliner) {scontrol} ;; *) printf '%s|' \"$@\" >> '{calls}' ;; esac\n",
-        )
-        edits |= {
-            "PATH=/usr/sbin:": f"PATH={bin_folder}:/usr/sbin:",
-            "expected=/etc/gpucheck": f"expected={tmp_path}",
-        }
+        edits = {"PATH=/opt/gpucheck/bin:": f"PATH={bin_folder}:"}
+    if name == "health_check.sh":
+        edits |= {"undrain_after=0": f"undrain_after={undrain}", "clean=/run": f"clean={tmp_path}"}
     return program(tmp_path / name, adapted(f"slurm/{name}", edits))
 
 
 def asked(path, **env):
-    done = run([path], {"SLURMD_NODENAME": "node-1", **env})
-    assert "Traceback" not in done.stderr
-    return done
+    return run([path], {"SLURMD_NODENAME": "node-1", **env})
 
 
-@pytest.mark.parametrize("name", ["prolog.sh", "task_prolog.sh", "health_check.sh"])
+def noted(tmp_path, name):
+    return (tmp_path / name).read_text() if (tmp_path / name).exists() else ""
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
 def test_shellcheck_finds_nothing(name):
     accepts("shellcheck", "--severity=style", EXAMPLES / "slurm" / name)
 
 
+DRAINED = "update|nodename=node-1|state=drain|reason=gpucheck gpu-lost: GPU 1 is lost.{}|"
+
+
 @pytest.mark.parametrize(
-    ("changes", "code"), [(None, 0), (ECC, 1), (PENDING, 0), (UNREACHABLE, 0), (HELD, 0), (HUNG, 0), (NO_GPU, 1)]
+    ("name", "body", "code", "scontrol", "logged"),
+    [
+        ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
+        ("prolog.sh", "exit 0", 0, "", ""),
+        ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
+        ("prolog.sh", "exit 127", 0, "", ""),
+        ("prolog.sh", "kill -9 $$", 0, "", ""),
+        ("epilog.sh", FAULT, 0, DRAINED.format(" (after job 17 of user alice)"), "after job 17"),
+        ("epilog.sh", UNKNOWN, 0, "", "No verdict"),
+        ("health_check.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
+        ("health_check.sh", UNKNOWN, 0, "", "No verdict"),
+        ("health_check.sh", "exit 127", 0, "", ""),
+    ],
 )
-def test_the_prolog_fails_for_hardware_only(tmp_path, changes, code):
-    done = asked(script(tmp_path, "prolog.sh", changes), **GPUS)
+def test_a_fault_drains_with_its_reason_and_nothing_else_does(tmp_path, name, body, code, scontrol, logged):
+    done = asked(script(tmp_path, name, body=body), **JOB)
     assert (done.returncode, done.stdout) == (code, "")
-    assert done.stderr.startswith("gpucheck: ") == bool(code)
-    if changes is ECC:
-        assert done.stderr.startswith("gpucheck: ecc-errors: GPU 0")
+    assert noted(tmp_path, "scontrol") == scontrol
+    assert logged in noted(tmp_path, "logger")
 
 
-def test_the_prolog_also_fails_for_the_host_where_that_is_said(tmp_path):
-    assert asked(script(tmp_path, "prolog.sh", HUNG, scopes="hardware host"), **GPUS).returncode == 1
+def test_a_gpucheck_that_is_missing_is_told_to_the_journal(tmp_path):
+    path = script(tmp_path, "prolog.sh")
+    (tmp_path / "bin/gpucheck").unlink()
+    assert asked(path, **JOB).returncode == 0
+    assert "gpucheck: not found" in noted(tmp_path, "logger")
 
 
-def test_the_prolog_looks_at_this_machine_where_the_job_has_gpus(tmp_path):
-    path = script(tmp_path, "prolog.sh", real=True)
-    assert asked(path).returncode == 0
-    done = asked(path, **GPUS, GPUCHECK_ALLOW_CPU="", CUDA_VISIBLE_DEVICES="-1")
-    if done.returncode:  # a machine without a GPU, such as those that run most tests
-        assert done.stderr.startswith("gpucheck: no-nvidia-gpu: ")
+@pytest.mark.parametrize("name", ["prolog.sh", "epilog.sh"])
+def test_a_job_without_gpus_is_not_looked_at(tmp_path, name):
+    assert asked(script(tmp_path, name, body=FAULT)).returncode == 0
+    assert noted(tmp_path, "scontrol") == ""
 
 
-@pytest.mark.parametrize("body", ["exit 127", "echo '{'; exit 1", "kill -9 $$"])
-def test_a_check_that_can_not_look_drains_nothing(tmp_path, body):
-    done = asked(script(tmp_path / "one", "prolog.sh", body=body), **GPUS)
-    assert done.returncode == 0
-    assert "the job starts unchecked" in done.stderr
-    path = script(tmp_path / "two", "health_check.sh", scontrol=f"echo '{NODE.format(gres='gpu:8', state='IDLE')}'", body=body)
-    assert "left as it is" in asked(path).stderr
-    assert (tmp_path / "two/calls").read_text() == ""
+@pytest.mark.parametrize(
+    ("state", "reason", "kept"),
+    [
+        ("IDLE+DRAIN", "maintenance", True),
+        ("MIXED+DRAIN+DYNAMIC_NORM", "gpucheck gpu-lost: before", True),
+        ("IDLE+DRAIN", "Prolog error", False),
+        ("IDLE+DRAIN", "Epilog error", False),
+    ],
+)
+def test_a_drained_node_keeps_its_reason_unless_slurm_gave_it(tmp_path, state, reason, kept):
+    assert asked(script(tmp_path, "health_check.sh", body=FAULT, state=state, reason=reason)).returncode == 1
+    assert noted(tmp_path, "scontrol") == ("" if kept else DRAINED.format(""))
 
 
-def health_check(tmp_path, changes=None, gres="gpu:8", state="IDLE", **options):
-    path = script(tmp_path, "health_check.sh", changes, scontrol=f"echo '{NODE.format(gres=gres, state=state)}'", **options)
-    done = asked(path)
-    assert done.stdout == ""
-    return (tmp_path / "calls").read_text()
+@pytest.mark.parametrize(
+    ("undrain", "state", "reason", "checks", "resumed"),
+    [
+        (3, "IDLE+DRAIN", "gpucheck gpu-lost: before", 2, False),
+        (3, "IDLE+DRAIN", "gpucheck gpu-lost: before", 3, True),
+        (0, "IDLE+DRAIN", "gpucheck gpu-lost: before", 3, False),
+        (1, "IDLE+DRAIN", "maintenance", 3, False),
+        (1, "IDLE", "none", 3, False),
+    ],
+)
+def test_a_node_comes_back_after_so_many_clean_checks(tmp_path, undrain, state, reason, checks, resumed):
+    path = script(tmp_path, "health_check.sh", body="exit 0", state=state, reason=reason, undrain=undrain)
+    assert [asked(path).returncode for _ in range(checks)] == [0] * checks
+    assert noted(tmp_path, "scontrol") == ("update|nodename=node-1|state=resume|" if resumed else "")
 
 
-@pytest.mark.parametrize("changes", [None, PENDING, UNREACHABLE, HELD, HUNG])
-def test_nothing_but_hardware_drains(tmp_path, changes):
-    assert health_check(tmp_path, changes) == ""
-
-
-def test_a_fault_of_the_hardware_drains_with_its_reason(tmp_path):
-    update, node, state, reason, rest = health_check(tmp_path, ECC).split("|")
-    assert (update, node, state, rest) == ("update", "nodename=node-1", "state=drain", "")
-    assert reason.startswith("reason=gpucheck: ecc-errors: GPU 0 ")
-
-
-@pytest.mark.parametrize("gres", ["gpu:8", "gpu:h200:8(S:0-1)", "craynetwork:1,gpu:8"])
-def test_no_gpu_drains_a_node_that_shall_have_one(tmp_path, gres):
-    assert "reason=gpucheck: no-nvidia-gpu: " in health_check(tmp_path, NO_GPU, gres)
-
-
-@pytest.mark.parametrize("gres", ["(null)", "craynetwork:1"])
-def test_no_gpu_does_not_drain_a_node_that_has_none(tmp_path, gres):
-    assert health_check(tmp_path, NO_GPU, gres) == ""
-
-
-@pytest.mark.parametrize("state", ["IDLE+DRAIN", "MIXED+DRAIN+DYNAMIC_NORM"])
-def test_a_drained_node_keeps_its_reason(tmp_path, state):
-    assert health_check(tmp_path, ECC, state=state) == ""
-
-
-def test_nobody_knows_where_slurm_does_not_answer(tmp_path):
-    asked(script(tmp_path, "health_check.sh", ECC, scontrol="exit 1"))
-    assert (tmp_path / "calls").read_text() == ""
-
-
-def test_a_gpu_too_few_drains_where_their_number_is_written_down(tmp_path):
-    (tmp_path / "expected.toml").write_text("[gpu]\ncount = 8\n")
-    assert "reason=gpucheck: gpu-count-unexpected: " in health_check(tmp_path)
+def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):
+    """The TaskProlog of a task whose python3 has TensorFlow, or has not."""
+    path = script(tmp_path, "task_prolog.sh", changes, body=body)
+    program(tmp_path / "bin/python3", f"#!/bin/sh\nexit {int(not tensorflow)}\n")
+    return asked(path, PATH=f"{tmp_path}/bin:/usr/bin:/bin", **env)
 
 
 def test_the_task_prolog_prints_for_slurm_and_never_fails(tmp_path):
-    done = asked(script(tmp_path, "task_prolog.sh", UNREACHABLE), SLURM_LOCALID="0", **GPUS)
+    done = task(tmp_path, SLURM_LOCALID="0", **JOB)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("print gpucheck: ERROR cuda-libraries-unreachable (environment): ")
     assert len(done.stdout.splitlines()) > 2
@@ -129,15 +129,16 @@ def test_the_task_prolog_prints_for_slurm_and_never_fails(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("changes", "env", "body"),
+    ("options", "env"),
     [
-        (None, GPUS, None),
-        (UNREACHABLE, {}, None),
-        (UNREACHABLE, {**GPUS, "SLURM_LOCALID": "1"}, None),
-        (None, GPUS, "exit 127"),
-        (None, GPUS, "echo >&2 usage; exit 2"),
+        ({"changes": None}, JOB),
+        ({}, {}),
+        ({}, {**JOB, "SLURM_LOCALID": "1"}),
+        ({"tensorflow": False}, JOB),
+        ({"body": "exit 127"}, JOB),
+        ({"body": "echo >&2 usage; exit 2"}, JOB),
     ],
 )
-def test_the_task_prolog_is_silent_otherwise(tmp_path, changes, env, body):
-    done = asked(script(tmp_path, "task_prolog.sh", changes, body=body), **env)
+def test_the_task_prolog_is_silent_otherwise(tmp_path, options, env):
+    done = task(tmp_path, **options, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

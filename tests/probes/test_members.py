@@ -45,6 +45,33 @@ def these(*objects):
     return Answer(list(objects))
 
 
+OPEN_MPI = {"OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_RANK": "2"}
+TORCHRUN = {"RANK": "1", "WORLD_SIZE": "2", "LOCAL_RANK": "1", "MASTER_ADDR": "node-1"}
+
+
+@pytest.mark.parametrize(
+    ("env", "source", "place", "count"),
+    [
+        ({**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "mpirun", 2, 4),
+        ({**OPEN_MPI, **STEP, "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, "mpirun", 2, 4),  # whose step is mpirun's daemons
+        ({**TORCHRUN, "LOCAL_WORLD_SIZE": "2"}, "torchrun", 1, 2),
+    ],
+)
+def test_ranks_of_one_machine_find_each_other(env, source, place, count):
+    found = members(FakeHost(env=env, request=ASKED))
+    assert (found.source, found.joined, len(found.names)) == (source, True, count)
+    assert found.addresses["worker 1"] == ("127.0.0.1", 8889)
+    assert [start.place for start in found.starts] == [place]
+
+
+def test_ranks_of_several_machines_are_told_that_they_can_not():
+    env = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
+    assert "run on several machines, and mpirun names none of them" in members(FakeHost(env=env, request=ASKED))
+    assert members(FakeHost(env=env, request=FULL)).source == "this machine"
+    garbage = {**OPEN_MPI, "OMPI_COMM_WORLD_LOCAL_SIZE": "many"}
+    assert members(FakeHost(env=garbage, request=ASKED)).source == "this machine"
+
+
 def test_the_pods_of_a_job():
     found, child = in_pod(these(PODS[1]), these({"spec": {"parallelism": 3}}), these(*PODS))
     assert (found.source, found.joined, found.names, found.note) == (

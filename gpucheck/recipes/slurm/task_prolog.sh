@@ -6,10 +6,11 @@
 
 gpucheck=/opt/gpucheck/bin/gpucheck
 
-# Once per node, and only where the task has GPUs.
+# Once per node, only where the task has GPUs, and only for a Python that has TensorFlow: others don't train with it.
 [ "${SLURM_LOCALID:-0}" = 0 ] || exit 0
 [ -n "${SLURM_STEP_GPUS:-${SLURM_JOB_GPUS:-}}" ] || exit 0
 python=$(command -v python3) || exit 0
+"$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("tensorflow") is None)' </dev/null >/dev/null 2>&1 || exit 0
 
 # The environment is the task's: what was activated before sbatch or srun, not what its script activates later.
 if ! message=$(timeout -k 1 20 "$gpucheck" --quick --timeout 15 --python "$python" --format termination </dev/null 2>/dev/null); then

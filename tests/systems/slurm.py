@@ -1,0 +1,240 @@
+"""A Slurm cluster of this machine: slurmctld, and a slurmd for each node, each on a machine of its own with a fake driver.
+
+The recipes run as they are; only the folders of programs that they name are others.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from lab import fake_driver
+from lab.machines import Machine, refusal
+from recipes import EXAMPLES
+
+import gpucheck
+
+NEEDED = ("slurmctld", "slurmd", "munged", "srun")
+GPUS = 2
+CONFIGURATION = """\
+ClusterName=trial
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller}
+SlurmUser=root
+SlurmdUser=root
+AuthInfo=socket={folder}/munge.socket
+CommunicationParameters=NoInAddrAny
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+GresTypes=gpu
+MailProg=/bin/true
+ReturnToService=1
+PrologFlags=Alloc
+Prolog={folder}/prolog.sh
+Epilog={folder}/epilog.sh
+TaskProlog={folder}/task_prolog.sh
+HealthCheckProgram={folder}/health_check.sh
+HealthCheckInterval={interval}
+{nodes}
+PartitionName=trial Nodes=ALL Default=YES State=UP
+"""
+NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=100 Gres=gpu:{gpus}"
+
+
+def why_not():
+    """Why no cluster can be made here; None if it can."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "needs root on Linux: slurmd starts jobs, and each node has devices of its own"
+    missing = [name for name in NEEDED if shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin") is None]
+    if missing:
+        return f"not installed: {', '.join(missing)} (tests/systems/install.sh)"
+    return None if fake_driver.COMPILER else "no C compiler: the fake driver can't be built"
+
+
+class Cluster:
+    """Nodes n1, n2, ...; started on entry, and all of it stopped on exit."""
+
+    def __init__(self, folder: pathlib.Path, nodes: int, interval: int = 8) -> None:
+        """Make the configuration, the recipes and a fake driver in a folder; ``interval``: seconds between health checks."""
+        self.folder, self.nodes = folder, [f"n{number}" for number in range(1, nodes + 1)]
+        self._processes: list[subprocess.Popen] = []
+        for name in ("state", "bin", "home"):
+            (folder / name).mkdir()
+        self.driver = fake_driver.build(folder / "driver")
+        ports = free_ports(nodes + 1)
+        lines = [
+            NODE.format(name=name, host=socket.gethostname(), port=port, gpus=GPUS)
+            for name, port in zip(self.nodes, ports[1:], strict=True)
+        ]
+        values = {"host": socket.gethostname(), "controller": ports[0], "folder": folder, "interval": interval}
+        self.configuration = folder / "slurm.conf"
+        self.configuration.write_text(CONFIGURATION.format(**values, nodes="\n".join(lines)))
+        (folder / "gres.conf").write_text(f"NodeName={','.join(self.nodes)} Name=gpu File=/dev/nvidia[0-{GPUS - 1}]\n")
+        (folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        self.env = {**os.environ, "SLURM_CONF": str(self.configuration), "PATH": f"/usr/sbin:/usr/bin:/bin:{os.environ['PATH']}"}
+        self._programs()
+        self._recipes()
+
+    def _programs(self) -> None:
+        """What the recipes call: gpucheck with the node's driver, scontrol with this configuration, logger into a file."""
+        checkout = pathlib.Path(gpucheck.__file__).parents[1]
+        for name, line in {
+            "gpucheck": f"FAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}' SLURM_CONF='{self.configuration}'"
+            f" exec '{sys.executable}' -m gpucheck \"$@\"",
+            "scontrol": f"SLURM_CONF='{self.configuration}' exec /usr/bin/scontrol \"$@\"",
+            "logger": f"echo \"$SLURMD_NODENAME $*\" >>'{self.folder}/journal'",
+        }.items():
+            self.program(name, line)
+
+    def program(self, name, line):
+        (self.folder / "bin" / name).write_text(f"#!/bin/sh\n{line}\n")
+        (self.folder / "bin" / name).chmod(0o755)
+
+    def _recipes(self) -> None:
+        edits = {
+            "PATH=/opt/gpucheck/bin:": f"PATH={self.folder}/bin:",
+            "gpucheck=/opt/gpucheck/bin/": f"gpucheck={self.folder}/bin/",
+            "clean=/run/gpucheck-clean-checks": f"clean={self.folder}/$SLURMD_NODENAME.clean",
+            "undrain_after=0": "undrain_after=2",
+        }
+        for recipe in (EXAMPLES / "slurm").iterdir():
+            text = recipe.read_text()
+            for old, new in edits.items():
+                text = text.replace(old, new)
+            (self.folder / recipe.name).write_text(text)
+            (self.folder / recipe.name).chmod(0o755)
+
+    def __enter__(self) -> "Cluster":
+        try:
+            key = self.folder / "munge.key"
+            key.write_bytes(os.urandom(1024))
+            key.chmod(0o400)
+            paths = {
+                "socket": "munge.socket",
+                "key-file": key.name,
+                "pid-file": "m.pid",
+                "log-file": "m.log",
+                "seed-file": "m.seed",
+            }
+            self._start("munged", "--foreground", "--force", *(f"--{name}={self.folder / path}" for name, path in paths.items()))
+            wait(lambda: (self.folder / "munge.socket").exists(), 20, "munged")
+            self._start("slurmctld", "-D", "-c", "-f", str(self.configuration))
+            for name in self.nodes:
+                self.breaks(name)
+                (self.folder / name).mkdir()
+                machine = Machine(gpus=GPUS).enter(self.folder / name)
+                self._start(*machine, "slurmd", "-D", "-c", "-N", name, "-f", str(self.configuration))
+            for name in self.nodes:
+                wait(lambda name=name: self.state(name) == "IDLE", 60, f"node {name}", self.told)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in reversed(self._processes):
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in reversed(self._processes):
+            try:
+                process.wait(15)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def _start(self, *argv: str) -> None:
+        log = open(self.folder / f"output.{len(self._processes)}", "wb")  # noqa: SIM115 - the process has it
+        self._processes.append(
+            subprocess.Popen(
+                argv, env=self.env, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        )
+        log.close()
+
+    def breaks(self, node, **scenario) -> None:
+        """From now on the node's driver behaves so; without a scenario it is well."""
+        new = fake_driver.write_scenario(
+            self.folder / "scenario", {"gpus": GPUS, **{k.replace("__", "."): v for k, v in scenario.items()}}
+        )
+        new.replace(self.folder / f"{node}.txt")
+
+    def run(self, *argv, timeout=60, **env):
+        """A command of Slurm; what it printed and how it ended."""
+        return subprocess.run(
+            argv,
+            env={**self.env, **env},
+            cwd=self.folder / "home",
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def shown(self, node) -> str:
+        return self.run("scontrol", "--oneliner", "show", "node", node).stdout
+
+    def state(self, node) -> str | None:
+        return next((word.partition("=")[2] for word in self.shown(node).split() if word.startswith("State=")), None)
+
+    def reason(self, node) -> str:
+        """As `sinfo -R` shows it."""
+        return self.run("sinfo", "-R", "-h", "-n", node, "-o", "%E").stdout.strip()
+
+    def repaired(self, node) -> None:
+        """The node is well again, and in service."""
+        self.breaks(node)
+        if "DRAIN" in (self.state(node) or ""):
+            self.run("scontrol", "update", f"nodename={node}", "state=resume")
+        wait(lambda: self.state(node) == "IDLE", 40, f"node {node} in service", lambda: self.shown(node))
+
+    def job(self, number) -> str:
+        return self.run("scontrol", "--oneliner", "show", "job", number).stdout
+
+    def cancel(self) -> None:
+        """End every job."""
+
+        def gone():
+            self.run("scancel", "-u", "root")
+            return not self.run("squeue", "-h").stdout.strip()
+
+        wait(gone, 30, "an empty queue", lambda: self.run("squeue").stdout)
+
+    def told(self) -> str:
+        """The ends of all logs."""
+        logs = [*self.folder.glob("*.log"), *self.folder.glob("output.*"), *self.folder.glob("journal")]
+        return "\n".join(f"== {log.name}\n{log.read_text(errors='replace')[-1500:]}" for log in sorted(logs))
+
+
+def wait(done, seconds, what, told=lambda: ""):
+    """Until something is so."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, f"{what}: not within {seconds} s\n{told()}"
+        time.sleep(0.2)
+
+
+def free_ports(count):
+    """Ports of the loopback interface that nobody listens on."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+__all__ = ("Cluster", "refusal", "wait", "why_not")

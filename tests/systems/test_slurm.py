@@ -1,0 +1,121 @@
+"""The recipes in Slurm itself: what drains a node, what `sinfo -R` says, what a job's output holds."""
+
+import pytest
+from systems.slurm import Cluster, refusal, wait, why_not
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+GPU_JOB = ("srun", "--gres=gpu:1")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    reason = why_not() or refusal(tmp_path_factory.mktemp("probe"))
+    if reason:
+        pytest.skip(reason)
+    with Cluster(tmp_path_factory.mktemp("slurm"), nodes=3) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def clean(cluster):
+    yield
+    cluster.cancel()
+    for node in cluster.nodes:
+        cluster.repaired(node)
+
+
+def start(cluster, node, *command):
+    """Send a job with a GPU to a node, and don't wait for it."""
+    sent = cluster.run("sbatch", "--parsable", "--gres=gpu:1", "-w", node, "--wrap", " ".join(command) or "true")
+    assert sent.returncode == 0, sent.stderr
+    return sent.stdout.strip()
+
+
+def drained(cluster, node, words, seconds=30):
+    wait(
+        lambda: words in cluster.reason(node),
+        seconds,
+        f"{node} drained for {words!r}",
+        lambda: cluster.shown(node) + cluster.told(),
+    )
+
+
+def test_a_sound_node_runs_the_job_and_its_output_is_the_jobs_alone(cluster):
+    done = cluster.run(*GPU_JOB, "-w", "n1", "echo", "the output")
+    assert (done.returncode, done.stdout) == (0, "the output\n"), done.stderr + cluster.told()
+    assert cluster.reason("n1") == ""
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        ({"gpu__1__lost": 1}, "gpucheck gpu-lost: GPU 1"),
+        ({"gpus": 1}, "gpucheck gpu-"),  # one of two: the bus still has it, or Gres has more
+        ({"gpu__0__ecc_uncorrected": 3}, "gpucheck ecc-errors: GPU 0"),
+        ({"nvmlInit_v2": "hang", "cuInit": "hang"}, "gpucheck driver-unresponsive: The NVIDIA driver does not answer"),
+    ],
+)
+def test_a_fault_keeps_the_job_away_and_sinfo_says_why(cluster, scenario, reason):
+    cluster.breaks("n2", **scenario)
+    job = start(cluster, "n2")
+    drained(cluster, "n2", reason)
+    assert "DRAIN" in cluster.state("n2")
+    wait(
+        lambda: "Reason=launch_failed_requeued_held" in cluster.job(job),
+        30,
+        "the job back in the queue",
+        lambda: cluster.job(job),
+    )
+
+
+def test_an_environment_of_the_user_drains_nothing(cluster):
+    done = cluster.run(*GPU_JOB, "-w", "n1", "true", CUDA_VISIBLE_DEVICES="99", PYTHONPATH="/nowhere", LD_PRELOAD="/no/such.so")
+    assert done.returncode == 0, done.stderr
+    assert cluster.reason("n1") == ""
+
+
+def test_the_health_check_drains_an_idle_node_and_brings_it_back(cluster):
+    cluster.breaks("n3", gpu__0__lost=1)
+    drained(cluster, "n3", "gpucheck gpu-lost: GPU 0", 60)
+    cluster.breaks("n3")
+    wait(
+        lambda: cluster.state("n3") == "IDLE", 90, "n3 back after two clean checks", lambda: cluster.shown("n3") + cluster.told()
+    )
+
+
+def test_a_node_that_somebody_else_drained_is_left_alone(cluster):
+    cluster.run("scontrol", "update", "nodename=n3", "state=drain", "reason=maintenance")
+    cluster.breaks("n3", gpu__0__lost=1)
+    seen = cluster.folder / "journal"
+    before = seen.read_text().count("n3 ") if seen.exists() else 0
+    wait(lambda: seen.exists() and seen.read_text().count("n3 ") > before + 1, 60, "two health checks of n3", cluster.told)
+    assert cluster.reason("n3") == "maintenance"
+
+
+def test_the_job_after_which_a_gpu_is_ill_stands_in_the_reason(cluster):
+    broken = f"printf 'gpus=2\\ngpu.0.ecc_uncorrected=5\\n' >{cluster.folder}/n1.txt"
+    job = start(cluster, "n1", broken)
+    drained(cluster, "n1", "gpucheck ecc-errors: GPU 0")
+    wait(lambda: job in (cluster.folder / "journal").read_text(), 20, "the job in the journal", cluster.told)
+
+
+def test_a_check_that_is_missing_starts_the_job_and_is_told(cluster):
+    program = cluster.folder / "bin/gpucheck"
+    text = program.read_text()
+    program.unlink()
+    try:
+        assert cluster.run(*GPU_JOB, "-w", "n1", "echo", "started").stdout == "started\n"
+    finally:
+        cluster.program("gpucheck", text.partition("\n")[2].rstrip("\n"))
+    assert "gpucheck: not found" in (cluster.folder / "journal").read_text()
+
+
+@pytest.mark.tensorflow
+def test_workers_of_a_step_train_together_and_one_reports(cluster):
+    done = cluster.run(
+        *("srun", "-N", "2", "-n", "2", "-w", "n1,n2", str(cluster.folder / "bin/gpucheck")),
+        *("--allow-cpu", "--strategy", "multi_worker_mirrored", "--timeout", "150"),
+        timeout=200,
+        FAKE_DRIVER="",
+    )
+    assert done.stdout.count("gpucheck 0.") == 1, done.stdout + done.stderr
