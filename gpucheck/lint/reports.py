@@ -1,22 +1,24 @@
-"""What came of a lint run as text for a terminal, as JSON, and as annotations of GitHub Actions."""
+"""What came of a lint run as text for a terminal, as JSON, as annotations of GitHub Actions; other formats have own files."""
 
 import json
 import os
 
+from gpucheck.lint import junit, sarif
 from gpucheck.lint.runner import Failure, Problem, Result
 from gpucheck.reports.github import command
-from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.reports.shared.words import plural
 
 SCHEMA_VERSION = "1.0"
+FRAME = 100  # characters of a line that are shown
 UNWRAPPED = 1_000_000  # cells: a position stands on one line with what is said of it, as compilers write it
 
 
 def render(result: Result, style: str, *, color: bool = False, ascii: bool = False) -> str:
-    """The result in a style: "terminal" (to which colour and character set apply), "json" or "github"."""
-    if style == "json":
-        return render_json(result)
-    return render_github(result) if style == "github" else render_terminal(result, color=color, ascii=ascii)
+    """The result in a style of ``gpucheck lint --format``; colour and character set apply to a terminal."""
+    if style == "terminal":
+        return render_terminal(result, color=color, ascii=ascii)
+    return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": junit.render}[style](result)
 
 
 def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
@@ -24,18 +26,25 @@ def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
     out = TerminalText(width=UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
-        out.add((position(problem), "title"), ": ", (problem.code, style), f": {problem.message}")
+        out.add((problem.where, "title"), ": ", (problem.code, style), f": {problem.message}")
+        _frame(out, problem, style)
         out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
     for failure in result.failures:
-        out.add((position(failure), "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
+        out.add((failure.where, "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
     out.add(_count(result))
     return str(out)
 
 
-def position(place: Problem | Failure) -> str:
-    """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
-    words = [place.file, *([f"cell {place.cell}"] if place.cell is not None else [])]
-    return ":".join([*words, *(str(number) for number in (place.line, place.column) if number is not None)])
+def _frame(out: TerminalText, problem: Problem, style: str) -> None:
+    """The line itself, and carets below what is meant; of a very long line what stands around it."""
+    source = problem.source.replace("\t", " ")
+    last = problem.end_column - 1 if problem.end_line == problem.line else len(source)
+    begin, skipped = problem.column - 1, max(problem.column - 1 - FRAME // 2, 0)
+    shown = source[skipped : skipped + FRAME]
+    width = max(cells(source[begin : min(last, skipped + FRAME)]), 1)
+    room = len(str(problem.line))
+    out.verbatim((f"{problem.line:>{room + 4}} | ", "quiet"), shown)
+    out.verbatim((f"{'':>{room + 4}} | ", "quiet"), " " * cells(source[skipped:begin]), ("^" * width, style))
 
 
 def _count(result: Result) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from gpucheck.engine.plugin import Rule
 from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
-from gpucheck.lint import source
+from gpucheck.lint import search, source
 from gpucheck.lint.pages import words
 from gpucheck.lint.script import Finding, Script
 
@@ -19,7 +19,7 @@ DEEP = 3000  # frames: the trace needs several for each level of nesting
 
 
 class Problem(NamedTuple):
-    """One finding in a file; all positions from 1."""
+    """One finding in a file; all positions from 1, columns in characters."""
 
     file: str
     cell: int | None  # of a notebook, counting every cell
@@ -30,6 +30,13 @@ class Problem(NamedTuple):
     severity: str
     message: str
     fix: str
+    end_column: int  # behind the last character
+    source: str  # the line it begins in, as the file has it
+
+    @property
+    def where(self) -> str:
+        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+        return _where(self.file, self.cell, self.line, self.column)
 
 
 class Failure(NamedTuple):
@@ -40,6 +47,11 @@ class Failure(NamedTuple):
     line: int | None
     column: int | None
     message: str
+
+    @property
+    def where(self) -> str:
+        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+        return _where(self.file, self.cell, self.line, self.column)
 
 
 class Result(NamedTuple):
@@ -76,7 +88,7 @@ def lint(
         return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
 
     begun(known)
-    files = source.files(paths)
+    files = search.files(paths)
     while True:
         try:
             file = within(remaining(), next, files, None)
@@ -98,6 +110,11 @@ def lint(
         except NoAnswer:
             failures.append(_late(file, remaining))
     return Result(count, tuple(problems), tuple(failures))
+
+
+def _where(file: str, cell: int | None, *position: int | None) -> str:
+    words = [file, *([f"cell {cell}"] if cell is not None else [])]
+    return ":".join([*words, *(str(number) for number in position if number is not None)])
 
 
 def _late(file: str, remaining: Callable[[], float]) -> Failure:
@@ -144,7 +161,7 @@ def _check(rule: Rule, script: Script) -> Iterator[Finding]:
 
 
 def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
-    silenced = source.ignored(program.text)
+    silenced, lines = source.ignored(program.text), program.text.split("\n")
     reported: set[tuple[int, str]] = set()
     for finding, rule in findings:
         codes = [silenced[line] for line in range(finding.line, finding.end_line + 1) if line in silenced]
@@ -153,7 +170,25 @@ def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, fi
         reported.add((finding.line, rule.code))
         cell, line = program.locate(finding.line)
         end = line + finding.end_line - finding.line
-        yield Problem(file, cell, line, finding.column, end, rule.code, rule.severity.value, finding.message, finding.fix)
+        first, last = lines[finding.line - 1], lines[finding.end_line - 1]
+        yield Problem(
+            file,
+            cell,
+            line,
+            _characters(first, finding.column),
+            end,
+            rule.code,
+            rule.severity.value,
+            finding.message,
+            finding.fix,
+            _characters(last, finding.end_column),
+            first,
+        )
+
+
+def _characters(line: str, column: int) -> int:
+    """A column in characters, of one in bytes of UTF-8."""
+    return column if line.isascii() else len(line.encode("utf-8", "replace")[: column - 1].decode("utf-8", "ignore")) + 1
 
 
 @contextlib.contextmanager

@@ -10,11 +10,12 @@ from gpucheck.lint.values import Call, Class, Event, Import, Name, Read, Store, 
 
 
 class Finding(NamedTuple):
-    """One place that a rule found: in the lines of the whole program, first line and column 1."""
+    """One place that a rule found: in the lines of the whole program, first line and column 1; columns count bytes of UTF-8."""
 
     line: int
     column: int
     end_line: int
+    end_column: int  # behind the last one
     message: str  # a sentence
     fix: str  # what to do
 
@@ -136,4 +137,5 @@ def held(value: Value) -> set[int]:
 def at(node: ast.AST, message: str, fix: str) -> Finding:
     """A finding where a node stands."""
     line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    return Finding(line, column + 1, getattr(node, "end_lineno", None) or line, message, fix)
+    end_line, end_column = getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
+    return Finding(line, column + 1, end_line, end_column + 1, message, fix)

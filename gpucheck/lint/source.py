@@ -1,4 +1,4 @@
-"""Reads what is linted: Python files in their declared encoding, notebooks cell by cell, folders with both."""
+"""Reads what is linted: Python files in their declared encoding, notebooks cell by cell."""
 
 import ast
 import codecs
@@ -11,7 +11,6 @@ import stat
 import sys
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -21,8 +20,6 @@ from gpucheck.lint.magics import without_magics
 LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
 LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # outputs, such as pictures, included; it is held in memory
 LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # from which on the outputs are left out before it is parsed
-SUFFIXES = (".py", ".ipynb")
-SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
 OLD = "this is Python 2, which no TensorFlow since 2.1 runs"
 PYTHON_2 = re.compile(
     r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
@@ -60,38 +57,6 @@ class Program(NamedTuple):
         """The cell (None outside notebooks) and the line in it."""
         inside = [(first, number) for first, number in self.cells if first <= line]  # in order
         return (inside[-1][1], line - inside[-1][0] + 1) if inside else (None, line)
-
-
-def files(paths: Iterable[str]) -> Iterator[str]:
-    """The files that are meant: those named, and in a folder every .py and .ipynb that is not somebody else's or hidden."""
-    yielded: set[str] = set()
-    for path in paths:
-        for file in _walk(path) if os.path.isdir(path) else (path,):
-            key = _key(file)
-            if key not in yielded:
-                yielded.add(key)
-                yield file
-
-
-def _key(file: str) -> str:
-    try:
-        return os.path.normcase(os.path.abspath(file))
-    except OSError:  # the current folder was removed
-        return file
-
-
-def _walk(folder: str) -> Iterator[str]:
-    refused: list[str] = []
-    for place, folders, names in os.walk(folder, onerror=lambda error: refused.append(error.filename)):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in SKIPPED and not os.path.exists(os.path.join(place, name, "pyvenv.cfg"))
-        )
-        for name in sorted(names):
-            if name.endswith(SUFFIXES) and not name.startswith("."):
-                yield os.path.join(place, name)
-    yield from refused  # reading them says why
 
 
 def read(path: str) -> Program:

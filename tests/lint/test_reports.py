@@ -2,13 +2,26 @@
 
 import json
 
+import junitparser
 import pytest
 
 from gpucheck.lint.reports import render
 from gpucheck.lint.runner import Failure, Problem, Result
 
-FOUND = Problem("a/train.py", None, 3, 5, 4, "no-prefetch", "warning", "It waits — always.", "End it with .prefetch().")
-CELL = Problem("b,1:2.ipynb", 7, 2, 1, 2, "legacy-session", "error", "Gone 100%.\nReally.", "Leave it.")
+FOUND = Problem(
+    "a/train.py",
+    None,
+    3,
+    5,
+    4,
+    "no-prefetch",
+    "warning",
+    "It waits — always.",
+    "End it with .prefetch().",
+    9,
+    "    data\t.map(größe)",
+)
+CELL = Problem("b,1:2.ipynb", 7, 2, 1, 2, "legacy-session", "error", "Gone 100%.\nReally.", "Leave it.", 8, "tf.Session()")
 BROKEN = Failure("c.py", None, 9, 1, "syntax error: invalid syntax")
 ABSENT = Failure("d\udce4.py", None, None, None, "cannot be read: No such file or directory")
 ALL = Result(14, (FOUND, CELL), (BROKEN, ABSENT))
@@ -16,8 +29,10 @@ ALL = Result(14, (FOUND, CELL), (BROKEN, ABSENT))
 
 def test_terminal():
     assert render(ALL, "terminal", ascii=True) == (
-        "a/train.py:3:5: no-prefetch: It waits - always.\n    do  End it with .prefetch().\n"
-        "b,1:2.ipynb:cell 7:2:1: legacy-session: Gone 100%. Really.\n    do  Leave it.\n"
+        "a/train.py:3:5: no-prefetch: It waits - always.\n"
+        "    3 |     data .map(gr??e)\n      |     ^^^^^^^^^^^^^^^^\n    do  End it with .prefetch().\n"
+        "b,1:2.ipynb:cell 7:2:1: legacy-session: Gone 100%. Really.\n"
+        "    2 | tf.Session()\n      | ^^^^^^^\n    do  Leave it.\n"
         "c.py:9:1: unreadable: syntax error: invalid syntax\n"
         "d?.py: unreadable: cannot be read: No such file or directory\n"
         "2 findings in 2 of 12 files, 2 not readable\n"
@@ -56,11 +71,40 @@ def test_json_fields_are_stable():
     assert (got["schema_version"], got["exit_code"], got["files"]) == ("1.0", 2, 14)
     assert got["findings"][0] == {
         "file": "a/train.py", "cell": None, "line": 3, "column": 5, "end_line": 4, "code": "no-prefetch", "severity": "warning",
-        "message": "It waits — always.", "fix": "End it with .prefetch().",
+        "message": "It waits — always.", "fix": "End it with .prefetch().", "end_column": 9, "source": "    data\t.map(größe)",
     }  # fmt: skip
     assert got["findings"][1]["cell"] == 7
     assert got["unreadable"][0] == {"file": "c.py", "cell": None, "line": 9, "column": 1, "message": BROKEN.message}
     assert got["unreadable"][1]["line"] is None
+
+
+def test_of_a_long_line_what_stands_around_the_finding():
+    long = FOUND._replace(source="x" * 500 + "tf.漢() " + "y" * 500, column=501, end_column=507, end_line=3)
+    _, line, carets, *_ = render(Result(1, (long,), ()), "terminal").splitlines()
+    assert line == f"    3 | {'x' * 50}tf.漢() {'y' * 43}"
+    assert carets == f"      | {' ' * 50}^^^^^^^"
+
+
+def test_sarif():
+    """What is written was once valid by OASIS' own schema, which is too large to keep here."""
+    (run,) = json.loads(render(ALL, "sarif"))["runs"]
+    assert {result["ruleId"] for result in run["results"]} <= {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+    places = [result["locations"][0]["physicalLocation"] for result in run["results"]]
+    assert places[0]["artifactLocation"]["uri"] == "a/train.py"
+    region = {name: value for name, value in places[0]["region"].items() if name != "snippet"}
+    assert region == {"startLine": 3, "startColumn": 5, "endLine": 4, "endColumn": 9}
+    assert places[1] == {"artifactLocation": {"uri": "b%2C1%3A2.ipynb"}}
+    assert run["results"][1]["message"]["text"].startswith("Cell 7, line 2: Gone")
+    (invocation,) = run["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert len(invocation["toolExecutionNotifications"]) == 2
+
+
+def test_junit():
+    suite = junitparser.JUnitXml.fromstring(render(ALL, "junit").encode("utf-8", "replace"))
+    assert (suite.tests, suite.failures, suite.errors) == (4, 2, 2)
+    clean = junitparser.JUnitXml.fromstring(render(Result(3, (), ()), "junit").encode())
+    assert (clean.tests, clean.failures, clean.errors) == (1, 0, 0)
 
 
 def test_github_annotations_are_escaped():

@@ -11,7 +11,7 @@ from case_files import table
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from gpucheck.expectations import toml
-from gpucheck.lint import source
+from gpucheck.lint import search, source
 from gpucheck.lint.magics import without_magics
 from gpucheck.lint.source import Unreadable
 
@@ -78,15 +78,36 @@ def test_ignored_in_a_program_that_is_cut():
     assert source.ignored("a  # gpucheck: ignore\nb = (") == {1: set()}
 
 
+def test_what_git_ignores_is_left_out(tmp_path):
+    files = {
+        ".gitignore": "/built/\n*.tmp.py\n!kept.tmp.py\n",
+        "a.tmp.py": "", "kept.tmp.py": "", "built/b.py": "", "src/c.py": "", "src/built/d.py": "",
+        "src/.gitignore": "/e.py\n!f.tmp.py\n", "src/e.py": "", "src/f.tmp.py": "",
+    }  # fmt: skip
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def found(*paths):
+        return [os.path.relpath(path, tmp_path) for path in search.files([str(tmp_path / path) for path in paths])]
+
+    assert found(".") == ["kept.tmp.py", "src/c.py", "src/f.tmp.py", "src/built/d.py"]
+    assert found("src", "a.tmp.py") == ["src/c.py", "src/f.tmp.py", "src/built/d.py", "a.tmp.py"]
+    (tmp_path / "src/.gitignore").unlink()
+    assert "src/f.tmp.py" in found("src"), "the folder above is no repository"
+    (tmp_path / ".git").mkdir()
+    assert "src/f.tmp.py" not in found("src")
+
+
 def test_walk(tmp_path):
     names = "a.py z/b.ipynb z/c.txt .git/d.py __pycache__/e.py env/pyvenv.cfg env/lib/f.py .g.py B/h.py"
     for name in names.split():
         write(tmp_path, name, "")
     found = [
-        path.removeprefix(str(tmp_path)).replace("\\", "/") for path in source.files([str(tmp_path), str(tmp_path / "a.py")])
+        path.removeprefix(str(tmp_path)).replace("\\", "/") for path in search.files([str(tmp_path), str(tmp_path / "a.py")])
     ]
     assert found == ["/a.py", "/B/h.py", "/z/b.ipynb"]
-    assert list(source.files([str(tmp_path / "z" / "c.txt"), "none"])) == [str(tmp_path / "z" / "c.txt"), "none"]
+    assert list(search.files([str(tmp_path / "z" / "c.txt"), "none"])) == [str(tmp_path / "z" / "c.txt"), "none"]
 
 
 def notebook(folder, *cells, language="python", name="train.ipynb"):
@@ -160,7 +181,7 @@ def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
         return listed(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    assert [os.path.basename(path) for path in source.files([str(tmp_path)])] == ["a.py", "locked"]
+    assert [os.path.basename(path) for path in search.files([str(tmp_path)])] == ["a.py", "locked"]
 
 
 def test_standard_input(monkeypatch):

@@ -79,6 +79,10 @@ class TerminalText:
         start.append(_Span(" " * (column - _cells(start)), ""))
         self._lines.append([*start, *self._spans((command, "command"))])
 
+    def verbatim(self, *parts: Part) -> None:
+        """Write one line as it is, spaces included."""
+        self._lines.append(self._spans(*parts))
+
     def blank(self) -> None:
         """Write an empty line, never two in a row."""
         if self._lines and self._lines[-1]:
@@ -96,7 +100,7 @@ class TerminalText:
 
 
 def _cells(line: _Line) -> int:
-    return sum(_cells_of(span.text) for span in line)
+    return sum(cells(span.text) for span in line)
 
 
 def _stripped(line: _Line) -> _Line:
@@ -118,7 +122,7 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
                 start = word.start()
             while _wider(text, start, word.end(), width):
                 end = start + width
-                while (over := _cells_of(text[start:end]) - width) > 0:  # wide characters take two cells
+                while (over := cells(text[start:end]) - width) > 0:  # wide characters take two cells
                     end -= max(over // 2, 1)
                 cuts.append((start, end))
                 start = end
@@ -126,7 +130,8 @@ def _wrap(line: _Line, width: int) -> list[_Line]:
     return [_slice(line, *cut) for cut in [*cuts, (start, end)]]
 
 
-def _cells_of(text: str) -> int:
+def cells(text: str) -> int:
+    """Cells of a terminal that a text takes: wide characters two."""
     if re.fullmatch(ONE_CELL, text):
         return len(text)
     from rich.cells import cell_len
@@ -138,10 +143,10 @@ def _wider(text: str, start: int, end: int, width: int) -> bool:
     """Whether that part takes more cells than ``width``; of a long one no more is measured than that takes."""
     size = width + 1
     while start + size < end:
-        if _cells_of(text[start : start + size]) > width:
+        if cells(text[start : start + size]) > width:
             return True
         size *= 2  # characters without a width
-    return _cells_of(text[start:end]) > width
+    return cells(text[start:end]) > width
 
 
 def _slice(line: _Line, start: int, end: int) -> _Line:

@@ -1,0 +1,14 @@
+import tensorflow as tf
+
+dataset = tf.data.Dataset.from_tensor_slices((a, b)).batch(64)
+
+
+def train():
+    for x, y in dataset:
+        with tf.GradientTape() as tape:
+            loss = loss_fn(y, model(x))
+        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+        print(loss.numpy())  # finding
+
+
+train()

@@ -1,0 +1,5 @@
+import keras
+
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(loss="mse", run_eagerly=True)
+model.evaluate(x, y)
