@@ -10,6 +10,7 @@ import sys
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.engine.schema import schema
+from gpucheck.fleet.schema import schema as fleet_schema
 from gpucheck.reports import page, table
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -29,6 +30,7 @@ def files() -> dict[str, str]:
     rules, rows = load_rules(), load_rows()
     made = {
         "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
+        "fleet.schema.json": json.dumps(fleet_schema(), indent=2, ensure_ascii=False) + "\n",
         "setup.md": setup_table.page(),
         "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
     }

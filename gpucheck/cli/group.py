@@ -36,6 +36,7 @@ class Commands(Command, click.Group):
             "node": ("node", "Check the machine alone: for Slurm, Kubernetes and monitoring."),
             "snapshot": ("snapshot", "Write what this machine is as what is expected of others."),
             "compare": ("compare", "Show what changed since a report or a snapshot."),
+            "fleet": ("fleet", "Fold the reports of many nodes by root cause, version and speed."),
             "recipe": ("recipe", "Print a recipe for Slurm, Kubernetes, Prometheus, systemd or Docker."),
             "rules": ("manual", "List every diagnosis."),
             "config": ("config", "Show the settings, and where each comes from."),

@@ -8,6 +8,7 @@ from gpucheck.model import Fact, Level
 class System(Fact, frozen=True, kw_only=True):
     """What runs below Python."""
 
+    node: str | None = None  # its name: as Slurm or a pod's NODE_NAME calls it, else its host name
     platform: str  # as sys.platform: "linux", "darwin", "win32"
     os_name: str | None = None  # "Ubuntu 24.04.3 LTS", "macOS", "Windows 11"
     os_id: str | None = None  # ID of /etc/os-release: "ubuntu", "debian", "rhel", "alpine"
@@ -38,6 +39,7 @@ def read(host: Host) -> System:
     about = _os_release(host)
     glibc = _glibc(host.libc())
     return System(
+        node=host.env.get("SLURMD_NODENAME") or host.env.get("NODE_NAME") or _host_name(host),
         platform="linux",
         os_name=about.get("PRETTY_NAME") or about.get("NAME"),
         os_id=about.get("ID"),
@@ -48,6 +50,11 @@ def read(host: Host) -> System:
         musl=False if glibc else bool(host.glob("/lib/ld-musl-*.so.1")) or None,
         is_root=is_root,
     )
+
+
+def _host_name(host: Host) -> str | None:
+    """Up to the first dot: operators and schedulers leave the domain out."""
+    return (host.read("/proc/sys/kernel/hostname") or "").strip().partition(".")[0] or None
 
 
 def _os_release(host: Host) -> dict[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from gpucheck.model import Report
 from gpucheck.probes.environment import KNOWN, Environment
 from gpucheck.probes.limits import Limits
+from gpucheck.probes.system import System
 from gpucheck.redact import judges
 from gpucheck.redact.hosts import host_in, in_text, known
 from gpucheck.redact.names import Names, listed
@@ -48,6 +49,9 @@ class Aliases:
             self._learn_host(name, least=2)
         for name in users:
             self._learn_user(name, least=2)
+        system = report.fact(System)
+        if system is not None and system.node:
+            self._learn_host(system.node, least=2)
         limits, environment = report.fact(Limits), report.fact(Environment)
         home = ((limits and limits.home) or "").rstrip("/\\")
         if len(home) > 1:

@@ -1,0 +1,238 @@
+"""One report of a node, read for what a fleet asks of it. Runs in processes of its own: everything that it needs is here.
+
+Fields that nobody asks for are skipped while they are decoded, which makes it several times faster than reading the whole report.
+"""
+
+import contextlib
+import datetime
+import os
+import stat
+from collections.abc import Sequence
+
+import msgspec
+
+LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
+SUPPORTED = "1"  # the major version of the report's schema
+AHEAD_SECONDS = 300  # that a node's clock may be ahead
+
+
+class _System(msgspec.Struct):
+    node: str | None = None
+    os_name: str | None = None
+    kernel: str | None = None
+
+
+class _Version(msgspec.Struct):
+    version: str | None = None
+
+
+class _Driver(msgspec.Struct):
+    version: str | None = None
+    cuda_version: str | None = None
+
+
+class _Gpu(msgspec.Struct):
+    name: str | None = None
+    uuid: str | None = None
+
+
+class _Gpus(msgspec.Struct):
+    gpus: list[_Gpu] = []
+
+
+class _Packages(msgspec.Struct):
+    tensorflow: _Version | None = None
+    keras: _Version | None = None
+
+
+class _Facts(msgspec.Struct):
+    system: _System | None = None
+    driver: _Driver | None = None
+    gpus: _Gpus | None = None
+    packages: _Packages | None = None
+    interpreter: _Version | None = None
+
+
+class _Run(msgspec.Struct):
+    strategy: str
+    status: str
+    precision: str = ""
+    compiled: bool = False
+    devices: list[str] = []
+    trained_with: int = 0
+    samples_per_second: float | None = None
+    first_step_seconds: float | None = None
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """A root cause on one node."""
+
+    code: str
+    severity: str
+    scope: str
+    summary: str
+
+
+class _Finding(msgspec.Struct):
+    code: str
+    severity: str
+    scope: str
+    summary: str
+    explained_by: str | None = None
+    muted: str | None = None
+
+
+class _Report(msgspec.Struct):
+    schema_version: str
+    tool: dict[str, str]
+    started_at: str
+    verdict: str
+    findings: list[_Finding]
+    facts: _Facts
+    exit_code: int = 0
+    unknown_because: list[str] = []
+    training: list[_Run] = []
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What one report says."""
+
+    file: str
+    node: str
+    started_at: str
+    verdict: str
+    faulty: bool  # a warning that --strict made a fault counts
+    causes: tuple[Cause, ...]
+    unknown_because: str | None
+    configuration: dict[str, str]  # "TensorFlow": "2.21.0"; what is not known is left out
+    gpus: tuple[str, ...]  # their names
+    uuids: tuple[str, ...]
+    speeds: dict[str, float]  # a training job: samples/s of its slowest device
+    starts: dict[str, float]  # a training job: seconds of its slowest first step
+    ahead: bool  # it was written after now
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A file that is no report, or not a whole one."""
+
+    file: str
+    kind: str  # "half-written", "foreign", "another schema", "too large", "unreadable"
+    why: str
+
+
+_DECODER = msgspec.json.Decoder(_Report)
+
+
+def read_all(paths: Sequence[str], now: float) -> list[Seen | Unread]:
+    """Read some files; ``now`` in seconds since 1970."""
+    return [read(path, now) for path in paths]
+
+
+def read(path: str, now: float) -> Seen | Unread:
+    """Read one file. Whatever is wrong with it is said, and nothing is raised."""
+    try:
+        data = _content(path)
+    except OSError as error:
+        return Unread(path, "unreadable", error.strerror or str(error))
+    if data is None:
+        return Unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
+    try:
+        report = _DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _unread(path, data, error)
+    if report.tool.get("name") != "gpucheck":
+        return Unread(path, "foreign", "not written by gpucheck")
+    if report.schema_version.partition(".")[0] != SUPPORTED:
+        return Unread(path, "another schema", f"schema {report.schema_version[:20]}, and {SUPPORTED}.x is what is read here")
+    return _seen(path, report, now)
+
+
+def _content(path: str) -> bytes | None:
+    """The bytes of a regular file; None if it is too large. A pipe or a device could be waited for without end."""
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(0, "not a regular file")
+        if status.st_size > LARGEST_BYTES:
+            return None
+        with open(opened, "rb", buffering=0, closefd=False) as file:
+            return file.read(LARGEST_BYTES)
+    finally:
+        os.close(opened)
+
+
+def _unread(path: str, data: bytes, error: Exception) -> Unread:
+    text = data.strip()
+    if not text:
+        return Unread(path, "half-written", "empty")
+    if isinstance(error, msgspec.ValidationError):
+        with contextlib.suppress(msgspec.DecodeError):
+            version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
+            if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
+                return Unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
+        return Unread(path, "foreign", f"not a report: {error}")
+    if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
+        return Unread(path, "half-written", "it ends too early, or was overwritten in part")
+    return Unread(path, "foreign", "not JSON")
+
+
+def _seen(path: str, report: _Report, now: float) -> Seen:
+    facts = report.facts
+    gpus = facts.gpus.gpus if facts.gpus else []
+    speeds, starts = _training(report.training)
+    roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
+    return Seen(
+        file=path,
+        node=(facts.system and facts.system.node) or os.path.basename(path).partition(".")[0],
+        started_at=report.started_at,
+        verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
+        faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
+        causes=tuple(Cause(root.code, root.severity, root.scope, root.summary) for root in roots),
+        unknown_because=next(iter(report.unknown_because), "no reason given") if report.verdict == "unknown" else None,
+        configuration=_configuration(facts, len(gpus)),
+        gpus=tuple(sorted({gpu.name for gpu in gpus if gpu.name})),
+        uuids=tuple(gpu.uuid for gpu in gpus if gpu.uuid),
+        speeds=speeds,
+        starts=starts,
+        ahead=_is_ahead(report.started_at, now),
+    )
+
+
+def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
+    packages = facts.packages or _Packages()
+    values = {
+        "TensorFlow": packages.tensorflow and packages.tensorflow.version,
+        "Keras": packages.keras and packages.keras.version,
+        "Python": facts.interpreter and facts.interpreter.version,
+        "driver": facts.driver and facts.driver.version,
+        "CUDA of the driver": facts.driver and facts.driver.cuda_version,
+        "system": facts.system and facts.system.os_name,
+        "kernel": facts.system and facts.system.kernel,
+        "number of GPUs": str(gpus) if gpus else None,
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]:
+    """Of jobs that passed on an accelerator; a CPU's speed is what other processes leave of it."""
+    speeds: dict[str, float] = {}
+    starts: dict[str, float] = {}
+    for run in runs:
+        if run.status != "passed" or not run.devices or any(name.startswith("CPU") for name in run.devices):
+            continue
+        together = ", devices together" if run.trained_with else ""
+        job = f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}"
+        if run.samples_per_second is not None:
+            speeds[job] = min(run.samples_per_second, speeds.get(job, run.samples_per_second))
+        if run.first_step_seconds is not None:
+            starts[job] = max(run.first_step_seconds, starts.get(job, 0.0))
+    return speeds, starts
+
+
+def _is_ahead(started_at: str, now: float) -> bool:
+    try:
+        moment = datetime.datetime.fromisoformat(started_at.replace("Z", "+00:00"))
+        return moment.timestamp() > now + AHEAD_SECONDS
+    except (ValueError, OverflowError):
+        return False

@@ -1,0 +1,177 @@
+"""Reports of many nodes as one: everything that is wrong is named, with its nodes, and nothing else."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from fleet_reports import FAULT, write
+from reports.cases import CASES
+
+from gpucheck.fleet.collect import collect, files
+from gpucheck.fleet.formats import csv as csv_format
+from gpucheck.fleet.formats import html, junit, prometheus, terminal
+from gpucheck.fleet.formats import json as json_format
+from gpucheck.fleet.merge import Merge
+from gpucheck.fleet.read import LARGEST_BYTES
+from gpucheck.fleet.schema import schema
+from gpucheck.reports import json as json_report
+
+NOW = 1_800_000_000.0
+REPORT = json.loads(json_report.render(CASES["pass-8-gpus"]()))
+
+
+def merged(folder, asked=None, processes=1):
+    merging = Merge()
+    for report in collect(files([folder]), NOW, processes):
+        merging.add(report)
+    return merging.fleet(0.5, asked)
+
+
+def place(folder, name, changes=None, **top):
+    """The report of a node with changes of its facts, {"system.node": "n1"}, and of its fields."""
+    report = json.loads(json.dumps({**REPORT, **top}))
+    for path, value in {"system.node": name, **(changes or {})}.items():
+        at = report["facts"]
+        *parents, last = path.split(".")
+        for parent in parents:
+            at = at[parent]
+        at[last] = value
+    (folder / f"{name}.json").write_text(json.dumps(report))
+    return report
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path, processes):
+    wrong = write(REPORT, tmp_path, 130, faults=True)
+    fleet = merged(tmp_path, processes=processes)
+    (cause,), (group,) = fleet.causes, fleet.groups
+    (odd,) = group.odd
+    assert (cause.code, cause.count) == ("driver-library-mismatch", 12)
+    assert set(names(cause.nodes)) == set(wrong["broken"])
+    assert (odd.what, odd.value, set(names(odd.nodes))) == ("TensorFlow", "2.19.1", set(wrong["odd"]))
+    assert {slow.node for slow in fleet.slow} == set(wrong["slow"])
+    assert sorted(one.kind for one in fleet.unusual) == ["duplicate", "half-written", "half-written"]
+    assert {re.sub(r".*/|-again|\.json", "", one.file) for one in fleet.unusual} == {*wrong["corrupt"], *wrong["duplicate"]}
+    assert (fleet.counts, fleet.files, fleet.exit_code) == ({"pass": 116, "fail": 12}, 131, 1)
+
+
+def names(hostlist):
+    from gpucheck.cluster.slurm import expand
+
+    return expand(hostlist)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("", "half-written"),
+        (json.dumps(REPORT)[:1000], "half-written"),
+        ("no report at all", "foreign"),
+        ("[1, 2]", "foreign"),
+        ('{"name": "somebody else"}', "foreign"),
+        (json.dumps({**REPORT, "tool": {"name": "other", "version": "1"}}), "foreign"),
+        (json.dumps({**REPORT, "schema_version": "9.0"}), "another schema"),
+        ('{"schema_version": "9.0", "verdict": 7}', "another schema"),
+        ("x" * (LARGEST_BYTES + 1), "too large"),
+        ("[" * 100_000, "foreign"),
+        (b"\xff\xfe\x00", "foreign"),
+        (None, "unreadable"),
+    ],
+)
+def test_a_file_that_is_no_report_is_named_and_the_others_count(tmp_path, content, kind):
+    place(tmp_path, "n1")
+    if content is None:
+        (tmp_path / "n2.json").symlink_to("/nowhere")
+    else:
+        (tmp_path / "n2.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    fleet = merged(tmp_path)
+    (one,) = fleet.unusual
+    assert (one.kind, fleet.counts, fleet.exit_code) == (kind, {"pass": 1}, 3)
+    assert "\n" not in one.why
+
+
+def test_what_is_unusual_about_a_node_is_named(tmp_path):
+    place(tmp_path, "n1", started_at="2099-01-01T00:00:00Z")
+    place(tmp_path, "n2", {"gpus.gpus": [{"name": "NVIDIA H200", "uuid": "GPU-1"}]})
+    other = place(tmp_path, "n2x", {"system.node": "n2", "gpus.gpus": [{"name": "NVIDIA H200", "uuid": "GPU-2"}]})
+    assert other["facts"]["system"]["node"] == "n2"
+    fleet = merged(tmp_path, asked=["n1", "n2", "n3", "n4"])
+    assert [one.kind for one in fleet.unusual] == ["future", "two nodes of one name"]
+    assert (fleet.missing.count, fleet.missing.nodes) == (2, "n[3-4]")
+    assert fleet.exit_code == 3
+
+
+def test_a_report_without_a_name_is_named_like_its_file(tmp_path):
+    (tmp_path / "rack7.json").write_text(json.dumps(REPORT))
+    assert [node.name for node in merged(tmp_path).nodes] == ["rack7"]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "exit_code"),
+    [
+        ([], 3),
+        ([("pass", 0)], 0),
+        ([("pass", 0), ("warn", 0)], 0),
+        ([("pass", 0), ("warn", 1)], 1),  # with --strict
+        ([("warn", 0), ("unknown", 3)], 3),
+        ([("unknown", 3), ("fail", 1)], 1),
+    ],
+)
+def test_one_exit_code(tmp_path, verdicts, exit_code):
+    for number, (verdict, code) in enumerate(verdicts):
+        place(tmp_path, f"n{number}", verdict=verdict, exit_code=code, unknown_because=["no time"] * (verdict == "unknown"))
+    fleet = merged(tmp_path)
+    assert fleet.exit_code == exit_code
+    assert [*fleet.unknown] == ["no time"] * ("unknown" in dict(verdicts))
+
+
+def test_nodes_are_compared_with_those_that_have_the_same_gpus(tmp_path):
+    for number in range(6):
+        place(tmp_path, f"a{number}")
+    for number in range(2):
+        gpus = [{"name": "NVIDIA L40S", "uuid": f"GPU-{number}"}]
+        place(tmp_path, f"b{number}", {"gpus.gpus": gpus, "driver.version": "570.1"}, training=[])
+    place(tmp_path, "a6", {"driver.version": "570.1"})
+    fleet = merged(tmp_path)
+    assert [(group.gpus, group.count, group.alike) for group in fleet.groups] == [("NVIDIA H200", 7, 6), ("NVIDIA L40S", 2, 2)]
+    assert [(odd.what, odd.value, odd.nodes) for odd in fleet.groups[0].odd] == [("driver", "570.1", "a6")]
+    assert fleet.slow == ()
+
+
+def fleet_of_all(tmp_path):
+    for number in range(6):
+        place(tmp_path, f"n{number}")
+    hostile = {**FAULT, "summary": "</script><script>alert(1)</script>\x07 | =1+1"}
+    place(tmp_path, "n7", verdict="fail", exit_code=1, findings=[hostile])
+    (tmp_path / "bad.json").write_text("{")
+    return merged(tmp_path, asked=["n1", "n9"])
+
+
+def test_every_format_is_read_by_what_it_is_for(tmp_path):
+    jsonschema = pytest.importorskip("jsonschema")
+    parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
+    fleet = fleet_of_all(tmp_path)
+    plain = json.loads(json_format.render(fleet))
+    jsonschema.validate(plain, schema())
+    assert plain["causes"][0]["nodes"] == "n7"
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(fleet))))
+    assert [row["node"] for row in rows if row["verdict"] == "fail"] == ["n7"]
+    suite = ElementTree.fromstring(junit.render(fleet))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("9", "1", "2")
+    values = {(one.name, *one.labels.values()): one.value for family in parse(prometheus.render(fleet)) for one in family.samples}
+    assert values["gpucheck_fleet_nodes", "fail"] == 1
+    assert values["gpucheck_fleet_cause_nodes", "driver-library-mismatch", "error", "host"] == 1
+    shown = terminal.render(fleet, width=80, color=False, ascii=True)
+    assert "driver-library-mismatch on n7 (host)" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
+
+
+def test_the_page_needs_nothing_else_and_what_nodes_say_is_no_markup(tmp_path):
+    page = html.render(fleet_of_all(tmp_path))
+    assert "<script>alert" not in page
+    assert not re.search(r"https?://|src=|@import", page)
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
+    assert json.loads(data)["counts"] == {"pass": 6, "fail": 1}

@@ -1,0 +1,55 @@
+"""The page of a fleet in a browser: 10,000 nodes are filtered and sorted."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from gpucheck.fleet.formats import html as page
+from gpucheck.fleet.model import Fleet, Node
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+NODES = tuple(
+    Node(
+        name=f"gpu{n}",
+        verdict="pass" if n % 100 else "fail",
+        started_at="",
+        cause=None if n % 100 else "gpu-lost",
+        gpus="8 × H200",
+    )
+    for n in range(10_000)
+)
+FLEET = Fleet(
+    tool={"name": "gpucheck", "version": "1"}, verdict="fail", exit_code=1, files=10_000, counts={"pass": 9900, "fail": 100}, causes=(),
+    unknown={}, missing=None, groups=(), slow=(), unusual=(), nodes=NODES, seconds=1.0,
+)  # fmt: skip
+TRY = """<script>
+const times = [performance.now()], rows = () => [...get("rows").rows].map(row => row.cells[0].textContent);
+get("filter").value = "gpu-lost"; get("filter").dispatchEvent(new Event("input"));
+times.push(performance.now());
+const filtered = [get("shown").textContent, rows()[1]];
+get("filter").value = ""; get("filter").dispatchEvent(new Event("input"));
+times.push(performance.now());
+get("head").cells[1].firstChild.click();
+times.push(performance.now());
+document.title = JSON.stringify({filtered, first: rows()[0], milliseconds: times.map(Math.round)});
+</script>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
+def test_ten_thousand_nodes_in_a_browser(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(page.render(FLEET).replace("</html>", f"{TRY}</html>"), encoding="utf-8")
+    done = subprocess.run(
+        [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={tmp_path}/profile",
+         "--virtual-time-budget=2000", "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert ":CONSOLE" not in done.stderr
+    told = json.loads(html.unescape(re.search(r"<title>(.*?)</title>", done.stdout)[1]))
+    assert told["filtered"] == ["100 of 100", "gpu100"]
+    assert told["first"] == "gpu0"  # the faults come before what passed
+    print(told["milliseconds"])
