@@ -53,7 +53,8 @@ class NotReady(RuntimeError):
     def __init__(self, message: str, report: Result) -> None:
         """Keep the report."""
         self.report, self.repairs = report, report.repairs
-        super().__init__("\n".join([message, *self.repairs[:1]] if report.verdict is Verdict.FAIL else [message]))
+        step = self.repairs[:1] if report.verdict is Verdict.FAIL else ("See what was looked at:\n    gpucheck -v",)
+        super().__init__("\n".join([message, *step]))
 
 
 def check(

@@ -13,8 +13,6 @@ from gpucheck.child.runtime import Reporter
 
 TASK = SamplerTask
 
-INTERVAL_SECONDS = 0.2
-
 
 def run(reporter: Reporter, task: SamplerTask) -> None:
     """Sample until the parent says so, or ends."""
@@ -35,7 +33,7 @@ def run(reporter: Reporter, task: SamplerTask) -> None:
     reporter.end(SamplerStarted())
     gpus = [Queries(pynvml, handle) for handle in handles]
     number = 0
-    while reporter.receive(StopSampling, INTERVAL_SECONDS) is None:
+    while reporter.receive(StopSampling, task.interval_seconds) is None:
         reporter.end(Sampled(time.monotonic(), tuple(_sample(gpu) for gpu in gpus)), str(number))
         number += 1
 

@@ -6,13 +6,17 @@ from gpucheck.host import Child, Host
 START_SECONDS = 15.0  # for NVML to come up once more: it has answered in this run already
 
 
-def start(host: Host) -> Child:
+def start(host: Host, interval_seconds: float = 0.2) -> Child:
     """A sampler that runs. It ends with ``StopSampling``, or with the run.
+
+    Args:
+        host: the machine.
+        interval_seconds: between two samples.
 
     Raises:
         RuntimeError: NVML can't be asked, or does not answer.
     """
-    sampler = host.child(SamplerTask(host.library_folder("pynvml") or ""), limit=host.remaining())
+    sampler = host.child(SamplerTask(host.library_folder("pynvml") or "", interval_seconds), limit=host.remaining())
     started = sampler.wait_for(SamplerStarted, within=START_SECONDS)
     if started is None or started.problem:
         raise RuntimeError(f"NVML: {'no answer' if started is None else started.problem}")

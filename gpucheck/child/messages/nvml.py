@@ -23,6 +23,7 @@ class SamplerTask(Task):
     child: ClassVar[str] = "sampler"
     report_bytes: ClassVar[int] = 64 << 20  # eight GPUs take 18 MB an hour
     library_folder: str  # that holds pynvml
+    interval_seconds: float = 0.2
 
 
 @record

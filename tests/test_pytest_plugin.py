@@ -1,0 +1,43 @@
+"""The marker and the fixture in a sample project, as pytest runs it."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[1]
+PROJECT = """
+import pytest
+
+@pytest.mark.requires_gpu
+def test_marked(): ...
+
+@pytest.mark.requires_gpu(gpus=0)
+def test_a_cpu_is_enough(): ...
+
+@pytest.mark.requires_gpu(gpus=2, memory_gib=40)
+class TestSeveral:
+    def test_two(self): ...
+
+def test_fixture(requires_gpu):
+    assert requires_gpu.facts["cuda"].devices
+
+def test_other(): ...
+"""
+
+
+@pytest.mark.parametrize(("gpus", "expected"), [(0, "2 passed, 3 skipped"), (1, "4 passed, 1 skipped")])
+def test_tests_are_skipped_with_the_root_cause(tmp_path, gpus, expected):
+    (tmp_path / "test_project.py").write_text(PROJECT)
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    argv = [sys.executable, "-m", "pytest", "-rs", "-p", "gpucheck.pytest_plugin", "-p", "no:cacheprovider", "test_project.py"]
+    if gpus:  # the recorded machine of another test, in the place of this one
+        place = f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\nfrom test_api import recorded\n"
+        (tmp_path / "conftest.py").write_text(f"{place}from gpucheck import api\napi.check = lambda **_: recorded()\n")
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert expected in done.stdout, done.stdout + done.stderr
+    if not gpus:
+        assert "[no-nvidia-gpu]" in done.stdout

@@ -1,0 +1,31 @@
+"""A user's program under the checkers of types: what is right passes, and each line marked ``# wrong`` is one error."""
+
+import importlib.util
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = pathlib.Path(__file__).parent / "cases" / "programs" / "typed_user.py"
+WRONG = [number for number, line in enumerate(PROGRAM.read_text().splitlines(), 1) if line.endswith("# wrong")]
+CHECKERS = {"mypy": ["--strict", "--no-incremental", "--python-version", "3.11"], "pyright": ["--pythonversion", "3.11"]}
+
+
+@pytest.mark.slow  # pyright fetches itself when it is first used
+@pytest.mark.parametrize("name", CHECKERS)
+def test_a_users_program(name, tmp_path):
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed: the extra types has it")
+    (tmp_path / "user.py").write_text(PROGRAM.read_text())
+    root = str(PROGRAM.parents[3])
+    settings = tmp_path / "mypy.ini", tmp_path / "pyrightconfig.json"
+    settings[0].write_text(
+        f"[mypy]\nmypy_path = {root}\nfollow_imports = silent\n[mypy-keras.*]\nignore_missing_imports = True\nfollow_imports = skip\n"
+    )
+    settings[1].write_text(f'{{"extraPaths": ["{root}"], "typeCheckingMode": "strict", "reportUnknownMemberType": false}}')
+    argv = [sys.executable, "-m", name, *CHECKERS[name], "user.py"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=280)
+    found = re.findall(r"user\.py:(\d+)\S*:? (?:- )?error", done.stdout)
+    assert [int(number) for number in found] == WRONG, done.stdout + done.stderr

@@ -1,0 +1,67 @@
+"""What is said of a training that runs, from samples and times that are given."""
+
+import pytest
+
+from gpucheck.child.messages.nvml import GpuSample
+from gpucheck.watch.judge import Pace, memory, not_finite, slowed, stalled
+
+FINE, HOT, LOST = GpuSample(90, 300.0, 1900, 0), GpuSample(90, 300.0, 1200, 0x40), GpuSample(lost=True)
+SLOW = Pace(0.1, 70.0)
+
+
+@pytest.mark.parametrize(
+    ("moments", "said"),
+    [
+        ([[FINE, FINE]] * 5, []),
+        ([[FINE, HOT]] * 2 + [[FINE, FINE]] * 3, []),
+        ([[FINE, HOT]] * 3 + [[FINE, FINE]] * 2, ["GPU 1 is throttled at 1,200 MHz by heat (hardware thermal slowdown)"]),
+        ([[HOT]], []),
+        ([[FINE, LOST]], ["GPU 1 does not answer any more: it has fallen off the bus, or its driver has given it up"]),
+        ([], []),
+    ],
+)
+def test_gpus_that_are_slowed_down_or_gone(moments, said):
+    assert [event.text for event in slowed(moments)] == said
+
+
+@pytest.mark.parametrize(
+    ("pace", "last", "place", "silent", "code", "words"),
+    [
+        (Pace(None, 500.0), [FINE], None, False, None, ""),
+        (Pace(0.1, 59.0), [FINE], None, False, None, ""),
+        (Pace(10.0, 150.0), [FINE], None, False, None, ""),
+        (
+            SLOW,
+            [FINE],
+            None,
+            True,
+            "driver-unresponsive",
+            "no step has ended for 70 s; one usually takes 100 ms. The NVIDIA driver",
+        ),
+        (SLOW, [FINE], "data.py:12 in read", False, "input-pipeline-bound", "The input pipeline stands at data.py:12 in read"),
+        (SLOW, [GpuSample(0)], None, False, "input-pipeline-bound", "The GPU is idle"),
+        (SLOW, [GpuSample(0), FINE], None, False, "training-failed", "The GPU is at work (90 %)"),
+        (Pace(4.0, 90.0), [], None, False, "training-failed", "one usually takes 4.0 s"),
+    ],
+)
+def test_a_step_that_does_not_end(pace, last, place, silent, code, words):
+    events = list(stalled(pace, 60.0, last, place, silent))
+    assert [event.code for event in events] == ([code] if code else [])
+    assert all(words in event.text for event in events)
+
+
+def test_memory_that_runs_out():
+    (event,) = memory(1 << 30, 100 << 30)
+    assert str(event).startswith("gpucheck: main memory runs out: 1.0 of 100.0 GiB are left")
+    assert [*memory(6 << 30, 100 << 30), *memory(None, None)] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "precision", "rate", "words"),
+    [
+        (float("nan"), "mixed_float16", 0.1, "loss became NaN in epoch 1, step 3 (precision mixed_float16, learning rate 0.1)"),
+        (float("inf"), "float32", None, "loss became infinite in epoch 1, step 3"),
+    ],
+)
+def test_a_loss_that_is_not_finite(value, precision, rate, words):
+    assert not_finite("loss", value, 0, 2, precision, rate).text == words

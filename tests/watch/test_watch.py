@@ -1,0 +1,76 @@
+"""The callback in a real training: Keras calls it, and what goes wrong is said while it goes wrong."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+from gpucheck.watch.judge import Event
+from gpucheck.watch.monitor import Monitor, _memory
+
+ROOT = pathlib.Path(__file__).parents[2]
+PROGRAM = """
+import threading, keras, numpy as np
+from gpucheck.keras import Watch
+
+said = threading.Event()
+
+def batches():
+    for number in range(40):
+        if number == 30:
+            said.wait(60)  # until the stall is told
+        yield np.full((8, 4), np.nan if number > 35 else 1.0, "float32"), np.ones((8, 1), "float32")
+
+def say(line):
+    print(line, flush=True)
+    said.set()
+
+model = keras.Sequential([keras.layers.Dense(1)])
+model.compile(optimizer="sgd", loss="mse")
+watch = Watch(every_seconds=0.1, stall_seconds=0.5, stop_on_nan=True, say=say)
+model.fit(batches(), steps_per_epoch=40, epochs=3, verbose=0, callbacks=[watch])
+print([event.code for event in watch.events], model.stop_training)
+print([thread.name for thread in threading.enumerate() if thread.name == "gpucheck watch" and not watch._monitor._over.is_set()])
+"""
+
+
+@pytest.mark.tensorflow
+def test_a_training_that_stalls_and_whose_loss_is_nan(tmp_path):
+    (tmp_path / "train.py").write_text(PROGRAM)
+    env = {**os.environ, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    done = subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    stall, nan, codes, threads = done.stdout.splitlines()
+    assert "The input pipeline stands at train.py:10 in batches [input-pipeline-bound]" in stall
+    assert nan.startswith("gpucheck: loss became NaN in epoch 1, step ")
+    assert codes == "['input-pipeline-bound', 'loss-not-finite'] True"
+    assert threads == "[]"
+
+
+def test_each_thing_is_said_once_until_it_is_over():
+    said = []
+    monitor = Monitor(said.append, 1.0, 60.0)
+    hot = Event("gpu-throttled", "hot")
+    for events in ([hot], [hot], [], [hot]):
+        monitor._tell(events)
+    assert said == [hot, hot]
+
+
+def test_the_memory_of_this_machine():
+    with LocalHost(Request()) as host:
+        available, total = _memory(host)
+    assert 0 < available <= total
+
+
+def test_the_pace_of_steps():
+    monitor = Monitor(print, 1.0, 60.0)
+    assert monitor.pace() == (None, 0.0)
+    for _ in range(3):
+        monitor.step()
+    assert monitor.pace().usual_seconds >= 0
+    monitor.pause()
+    assert monitor.pace().waiting_seconds == 0.0
