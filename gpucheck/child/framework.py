@@ -53,7 +53,7 @@ def _train(
     free = {} if received is None else received.free_bytes
     usable, unusable = plan.usable(devices, free)
     if not tpus:
-        _configure(tf, usable, wanted, wanted or plan.REPLICAS[full], free)
+        _configure(tf, usable, wanted, wanted or plan.replicas(full), free)
     names = _names(tf, usable, wanted)
     if not wanted:
         inspection.growth_refused(reporter, tf, usable)

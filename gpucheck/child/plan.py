@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import os
+
 from gpucheck.child.messages.training import Job
 from gpucheck.strategies import load_all
 
 FULL = 2  # the level --full
 NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
 RECEIVE_SECONDS = 25.0  # the free memory comes from the parent within a second; a hanging NVML delays it
-REPLICAS = {False: 2, True: 8}  # logical CPU devices where the CPU is all there is, by whether everything is to be proven
+MOST_REPLICAS = 8  # logical CPU devices where the CPU is all there is, and everything is to be proven
+
+
+def replicas(everything: bool, cores: int | None = None) -> int:
+    """Into how many logical devices a CPU is split: two, and to prove everything one for each core, but at most eight.
+
+    More than there are cores would only take turns.
+    """
+    if not everything:
+        return 2
+    if cores is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(2, min(cores, MOST_REPLICAS))
 
 
 def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = False) -> list[Job]:

@@ -15,6 +15,7 @@ from gpucheck.model import Fact, Report
 from gpucheck.model.naming import devices
 from gpucheck.reports.shared import charts, experiments, hardware_paths
 from gpucheck.reports.shared.areas import areas
+from gpucheck.reports.shared.conclusion import conclusion
 from gpucheck.reports.shared.evidence import evidence
 from gpucheck.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked
 from gpucheck.reports.shared.headline import headline
@@ -58,6 +59,7 @@ def render(report: Report) -> str:
         experiments=[
             (made, experiments.name(made), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
         ],
+        conclusion=conclusion(report),
         paths=hardware_paths.paths(report),
         not_measured=hardware_paths.NOT_MEASURED,
         facts=_facts(report.facts),

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gpucheck.model import Diagnosis, Experiment, Report, Severity, TrainingRun, Verdict
+from gpucheck.model import Diagnosis, Report, Severity, TrainingRun, Verdict
 from gpucheck.model.naming import devices
 from gpucheck.reports.shared import experiments, hardware_paths
 from gpucheck.reports.shared.areas import areas
+from gpucheck.reports.shared.conclusion import conclusion
 from gpucheck.reports.shared.evidence import evidence
 from gpucheck.reports.shared.findings import followers, gaps, muted, root_code, roots, ruled_out, unchecked
 from gpucheck.reports.shared.headline import headline
@@ -43,7 +44,7 @@ def render(report: Report, *, facts: bool = True) -> str:
     if report.training:
         lines += _training(report.training)
     if report.experiments:
-        lines += _experiments(report.experiments)
+        lines += _experiments(report)
     lines += _paths(hardware_paths.paths(report))
     lines += ["## Machine", "", "| area | state | seen |", "| --- | --- | --- |"]
     lines += [f"| {area.name} | {area.state} | {_code(area.words, cell=True)} |" for area in areas(report)]
@@ -90,7 +91,7 @@ def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
     return [*lines, ""]
 
 
-def _experiments(made: tuple[Experiment, ...]) -> list[str]:
+def _experiments(report: Report) -> list[str]:
     rows = [
         (
             experiments.name(experiment),
@@ -98,9 +99,10 @@ def _experiments(made: tuple[Experiment, ...]) -> list[str]:
             experiment.status + (f": {experiment.reason}" if experiment.reason else ""),
             ", ".join(experiments.figures(experiment)) or "–",
         )
-        for experiment in made
+        for experiment in report.experiments
     ]
-    return ["## Experiments", "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
+    said = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in conclusion(report)]
+    return ["## Experiments", "", *said, "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
 
 
 def _paths(paths: tuple[hardware_paths.Path, ...]) -> list[str]:

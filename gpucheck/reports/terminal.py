@@ -45,7 +45,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     if verbose or (request and request.level == Level.FULL):
         from gpucheck.reports.shared import experiments, hardware_paths
 
-        experiments.write(out, report.experiments)
+        experiments.write(out, report)
         hardware_paths.write(out, report)
     terminal_findings.write(out, report, verbose)
     if verbose:

@@ -27,7 +27,7 @@ def run(reporter: Reporter, task: BackendTask) -> None:
 
     faulthandler.enable()
     framework = importlib.import_module("gpucheck.child.backend." + task.backend)
-    framework.prepare(task.logical_devices or plan.REPLICAS[task.level >= plan.FULL])
+    framework.prepare(task.logical_devices or plan.replicas(task.level >= plan.FULL))
     devices = _inspect(reporter, framework)
     keras, backend = inspection.import_keras(reporter)
     if devices is None or not task.smoke or backend != task.backend:

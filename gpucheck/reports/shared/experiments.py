@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
-from gpucheck.model import Experiment
+from gpucheck.model import Experiment, Report
 from gpucheck.model.naming import devices
+from gpucheck.reports.shared.conclusion import conclusion, measured
 from gpucheck.reports.shared.terminal_text import Part, TerminalText
 from gpucheck.reports.shared.terminal_training import RESULTS, STYLES
 from gpucheck.reports.shared.words import significant, size, spelled
 
+RESULT_WIDTH = max(map(len, RESULTS.values()))
 # Endings of figures' names, longest first, and how their values are written.
 UNITS: dict[str, Callable[[float], str]] = {
     "_samples_per_second": lambda value: f"{significant(value)} samples/s",
@@ -42,21 +44,32 @@ def figure(key: str, value: float | None) -> str:
     return f"{words} {_percent(value)} %" if key.endswith("efficiency") else f"{words} {significant(value)}"
 
 
-def write(out: TerminalText, experiments: tuple[Experiment, ...]) -> None:
-    """Each with its result and, below it, its figures."""
-    if not experiments:
+def write(out: TerminalText, report: Report) -> None:
+    """What follows from them, and a line for each; all their figures stand in the other formats."""
+    made = report.experiments
+    if not made:
         return
+    sentences = conclusion(report)
+    out.blank()
+    out.add(("conclusion", "title"), indent=2)
+    for number, sentence in enumerate(sentences):
+        again = number and sentence.kind == sentences[number - 1].kind
+        out.add(sentence.text, indent=4, label="" if again else (sentence.kind, "quiet"), hang=12)
     out.blank()
     out.add(("experiments", "title"), indent=2)
-    for experiment in experiments:
-        on = f" on {devices(experiment.devices)}" if experiment.devices else ""
+    widths = [max(len(words(experiment)) for experiment in made) for words in (name, _on)]
+    for experiment in made:
         word = RESULTS.get(experiment.status, experiment.status)
-        reason = f": {experiment.reason}" if experiment.reason not in (None, word) else ""
-        result: Part = (word, STYLES.get(experiment.status, ""))
-        out.add(f"{name(experiment)}{on}: ", result, reason, indent=4, hang=6)
-        if experiment.figures:
-            out.flow(list(figures(experiment)), " · ", indent=6, hang=6)
+        reason = None if experiment.reason in (None, word) else experiment.reason
+        label = f"{name(experiment):{widths[0]}}   {_on(experiment):{widths[1]}}   "
+        result: Part = (f"{word:{RESULT_WIDTH}}", STYLES.get(experiment.status, ""))
+        hang = 4 + len(label)
+        out.add(result, "   ", reason or measured(experiment), indent=4, label=label, hang=hang if out.width >= 60 else 8)
     out.blank()
+
+
+def _on(experiment: Experiment) -> str:
+    return devices(experiment.devices)
 
 
 def _seconds(value: float) -> str:

@@ -66,16 +66,15 @@ def paths(report: Report) -> tuple[Path, ...]:
 
 
 def write(out: TerminalText, report: Report) -> None:
-    """The table as two lines a path."""
-    rows = paths(report)
+    """A line for each path that was tried here."""
+    rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tried"))]
     if not rows:
         return
     out.blank()
     out.add(("which path fits", "title"), indent=2)
     for row in rows:
-        column = 4 + LABEL_CELLS
-        out.add(f"{row.suited}; limit: {row.limitation}", indent=4, label=row.option, hang=column)
-        out.add(f"{row.metric}: {row.measured or NOT_MEASURED} · {row.fits}", indent=column, hang=column)
+        metric = f"; {row.metric}: {row.measured}" if row.measured else ""
+        out.add(f"{row.fits}{metric}", indent=4, label=row.option, hang=4 + LABEL_CELLS)
     out.blank()
 
 

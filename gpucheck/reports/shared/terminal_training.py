@@ -26,7 +26,7 @@ SHORT_DEVICES = 12  # a longer list of devices is cut before the rate is dropped
 def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
     """Write the table; a run that did not pass says its stage and reason below its row."""
     # As wide as with an arrow of one letter, so that the same columns fit.
-    rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run).items()} for run in runs]
+    rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run, runs).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(cells[column]) for cells in rows)) for column in HEADINGS}
     _fit(widths, out.width, _least_important_first(rows, clean(NOTHING, out.ascii)))
     for cells in rows:
@@ -58,9 +58,12 @@ def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
     return [note for note in notes if note]
 
 
-def _cells(run: TrainingRun) -> dict[str, str]:
+def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
+    plain = row(run)
+    if plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1:  # losses of as many steps can be compared
+        plain = plain._replace(loss=f"{plain.loss} in {run.steps}")
     return {
-        **row(run)._asdict(),
+        **plain._asdict(),
         "step": _fixed(run.step_seconds, 1000, 1),
         "first_step": _fixed(run.first_step_seconds, 1, 1),
         "memory": _fixed(run.peak_memory_bytes, 1 / (1 << 30), 2),

@@ -1,0 +1,56 @@
+"""What --full says of a machine in a few sentences: of what was measured, and of nothing else."""
+
+import pytest
+from msgspec.structs import replace
+from reports.cases import CASES
+
+from gpucheck.model import Experiment
+from gpucheck.reports.shared.conclusion import conclusion, measured
+
+GPUS = tuple(f"GPU:{number}" for number in range(8))
+
+
+def said(name, devices=("GPU:0",), status="passed", reason=None, **figures):
+    made = Experiment(name=name, status=status, reason=reason, devices=devices, figures=figures)
+    return [(one.kind, one.text) for one in conclusion(replace(CASES["pass-h200"](), experiments=(made,)))]
+
+
+@pytest.mark.parametrize(
+    ("name", "devices", "figures", "kind", "words"),
+    [
+        ("input_pipeline", ("GPU:0",), {"input_wait_share": 0.31}, "limits", "31 % of a step is spent waiting for data."),
+        ("input_pipeline", ("GPU:0",), {"input_wait_share": 0.02}, "fine", "2 % of a step is spent waiting for data."),
+        (
+            "input_pipeline",
+            ("GPU:0",),
+            {"jpeg_plain_samples_per_second": 100.0, "jpeg_prefetch_samples_per_second": 150.0, "jpeg_cache_samples_per_second": 300.0},
+            "change",
+            "Where images are read from files, .cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE) made training 3.0 times"
+            " as fast (300 samples/s, not 100).",
+        ),
+        ("precision", ("GPU:0",), {"mixed_float16_training_speedup": 1.9, "mixed_bfloat16_training_speedup": None}, "change", "mixed_float16 trained 1.9"),
+        ("xla_warm_up", ("GPU:0",), {"step_seconds": 0.02, "xla_step_seconds": 0.01, "xla_first_step_seconds": 9.0, "break_even_steps": 800.0}, "change", "XLA (jit_compile=True) made a step 2.0 times as fast; that pays from step 800 on."),
+        ("scaling", GPUS, {"scaling_efficiency": 0.5, "doubled_batch_scaling_efficiency": 0.55}, "limits", "GPU:0-7 do the work of 4.0: 50 % of 8 times one."),
+        ("scaling", GPUS, {"scaling_efficiency": 0.93}, "fine", "GPU:0-7 do the work of 7.4."),
+        ("memory_after_clear", ("GPU:0",), {}, "fine", "Memory comes back after clear_session."),
+    ],
+)  # fmt: skip
+def test_a_sentence_of_what_was_measured(name, devices, figures, kind, words):
+    ((got_kind, text),) = said(name, devices, **figures)
+    assert (got_kind, text[: len(words)]) == (kind, words)
+
+
+def test_more_work_per_device_where_it_helped():
+    kinds = [kind for kind, _ in said("scaling", GPUS, scaling_efficiency=0.5, doubled_batch_scaling_efficiency=0.8)]
+    assert kinds == ["limits", "change"]
+
+
+def test_what_was_not_measured_is_not_mentioned():
+    assert said("scaling", ("CPU:0", "CPU:1"), scaling_efficiency=0.5) == []
+    assert said("precision", mixed_float16_training_speedup=1.1) == said("xla_warm_up", step_seconds=1.0) == []
+    assert said("out_of_memory", status="skipped", reason="no time") == []
+    assert said("out_of_memory", status="failed", reason="it ended") == [
+        ("limits", "The experiment out of memory failed: it ended.")
+    ]
+    made = Experiment(name="scaling", status="passed", figures={"scaling_efficiency": 0.5, "gradient_all_reduce_seconds": None})
+    assert measured(made) == "efficiency 50 %"
