@@ -44,6 +44,7 @@ TOKENS = re.compile(
     r"|[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}|[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{40,}"  # Harness, Terraform
     r"|(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][\w.+/=-]{30,160}"  # Authress
     r"|[sr]k_(?:live|prod|test)_[A-Za-z0-9]{10,}|xox[abeoprs]-[\w-]{10,}"  # Stripe, Slack
+    r"|s\.(?=[A-Za-z]{0,23}\d)(?=[a-z\d]{0,23}[A-Z])[A-Za-z0-9]{24}(?![\w.])"  # Vault before 1.10
     r"|\d{15,16}(?:\||%)[0-9A-Za-z]{27,40}"  # Facebook's applications
     r"|\d{8,10}:AA[\w-]{30,}|bot\d{8,10}:[\w-]{30,}"  # Telegram
     r"|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,}"  # Discord

@@ -98,6 +98,7 @@ SHAPES = (
     _shape(
         "@", r"(?<![^\s\"'\[(=,])(?P<secret>[A-Za-z][\w.-]{0,256}:[^\s/@:\"',]{1,1024})(?=@(?!sha256)[\w\[])"
     ),  # user:password@address
+    _shape("password", rf"\bkey=[\"']\w{{0,40}}password[\"']\s{{1,9}}value=(?P<secret>{_VALUE})"),  # NuGet's settings
     _shape(
         "curl",
         r"\bcurl\b[^|;\n]{0,200}? (?:-u|--user|--proxy-user)[ =]?"
