@@ -1,4 +1,4 @@
-"""LD_LIBRARY_PATH or the system puts another copy of a CUDA library before the one that was installed with TensorFlow.
+"""LD_LIBRARY_PATH, LD_PRELOAD or the system puts another copy of a CUDA library before the one that was installed with TensorFlow.
 
 Symptom:
     Loaded runtime CuDNN library: 8.9.2 but source was compiled with: 9.3.0.
@@ -36,8 +36,12 @@ from gpucheck.compat import tensorflow as releases
 from gpucheck.compat import versions
 from gpucheck.engine.plugin import rule
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.probes.environment import Environment
 from gpucheck.probes.libraries import Libraries, Library
 from gpucheck.probes.packages import Packages
+
+_PRELOAD = "LD_PRELOAD"
+_VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
 
 
 class Conflict(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ class Conflict(msgspec.Struct, frozen=True):
         "training-crashed",
     ),
 )
-def check(faults: LibraryFaults) -> Finding | Skip | None:
+def check(faults: LibraryFaults, environment: Environment) -> Finding | Skip | None:
     """Another version wins; an error only where the two are known not to work together."""
     packages = faults.installation.packages
     if not faults.presence.here:
@@ -89,7 +93,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         return None
     worst = next((conflict for conflict in conflicts if conflict.unfit), conflicts[0])
     more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
-    by = "LD_LIBRARY_PATH" if worst.library.source == "LD_LIBRARY_PATH" else "The system's loader"
+    by = worst.library.source if worst.library.source in _VARIABLES else "The system's loader"
     own = f"the {worst.own_version}" if worst.own_version else "the copy"
     evidence = (
         f"libraries[{conflict.place}].{name}" for conflict in conflicts for name in ("path", "source", "version", "elsewhere")
@@ -98,7 +102,7 @@ def check(faults: LibraryFaults) -> Finding | Skip | None:
         summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
         f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
         evidence=saw(libraries, *evidence, "library_path"),
-        fix=(_fix(conflicts, libraries),),
+        fix=_fixes(conflicts, libraries, environment.variables.get(_PRELOAD, "")),
         severity=Severity.ERROR if worst.unfit else None,
     )
 
@@ -138,6 +142,14 @@ def _same(version: str, other: str) -> bool:
     ours, theirs = versions.parse(version), versions.parse(other)
     length = min(len(ours), len(theirs))
     return ours[:length] == theirs[:length]
+
+
+def _fixes(conflicts: list[Conflict], libraries: Libraries, preload: str) -> tuple[Fix, ...]:
+    preloaded = {conflict.library.path for conflict in conflicts if conflict.library.source == _PRELOAD}
+    searched = [conflict for conflict in conflicts if conflict.library.path not in preloaded]
+    kept = [path for path in preload.replace(":", " ").split() if path not in preloaded]
+    remove = Fix(text="Take the other copies out of LD_PRELOAD before Python starts", command=set_path(_PRELOAD, kept))
+    return (*((remove,) if preloaded else ()), *((_fix(searched, libraries),) if searched else ()))
 
 
 def _fix(conflicts: list[Conflict], libraries: Libraries) -> Fix:
