@@ -7,6 +7,7 @@
 # make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
 # make lab          inject every fault of tests/cases/lab and print which root cause was named
 # make cures        type the first repair of each fault as it is printed, and check again: cured, changed or left, as a table
+# make cuda-wheels  fetch NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` breaks and repairs them, too; `make test-all` fetches them
 # make systems      the recipes in Slurm, Prometheus and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
@@ -33,7 +34,10 @@ EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/b
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures chaos systems audit lint goldens docs dist bench compiled clean
+# NVIDIA's own libraries, to be broken in copies under the fake driver.
+CUDA := $(VENV)/cuda
+
+.PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
 
 check: compiled
 	$(BIN)/gpucheck --allow-cpu $(ARGS)
@@ -50,7 +54,7 @@ test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
 lab-chosen: compiled $(VENV)/.test
 	$(PYTEST) -m "lab_chosen and not slow" tests/lab $(ARGS)
 
-test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras
+test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras $(CUDA)/.done
 	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
 	$(BIN)/nox
 
@@ -67,12 +71,14 @@ lab: compiled $(VENV)/.test
 	$(PYTEST) tests/lab --tb=short $(ARGS)
 
 cures: compiled $(VENV)/.test
-	$(PYTEST) tests/lab/test_cures.py --tb=short $(ARGS)
+	$(PYTEST) -rs tests/lab/test_cures.py tests/lab/test_cuda_wheels.py --tb=short $(ARGS)
 
 systems: compiled $(VENV)/.test
 	$(BIN)/python -m pytest -rsA -v tests/systems --tb=short $(ARGS)
 
-chaos: compiled $(VENV)/.test
+cuda-wheels: $(CUDA)/.done
+
+chaos: compiled $(VENV)/.test $(VENV)/.tiers
 	$(PYTEST) -rs tests/chaos --tb=short $(ARGS)
 
 audit: $(VENV)/.audit
@@ -106,6 +112,14 @@ $(VENV)/bin/python:
 # Keras 2, beside the environment: only the tests of it may see it.
 $(VENV)/legacy/tf_keras: | $(VENV)/.$(EXTRA)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/legacy tf-keras
+
+$(CUDA)/.done: | $(VENV)/.$(EXTRA)
+	release=$$($(BIN)/python -c 'from importlib.metadata import version; print(version("tensorflow"))') && \
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --only-binary :all: --dest $(CUDA)/wheels "tensorflow[and-cuda]==$$release"
+	$(BIN)/python -m venv $(CUDA)/env
+	$(CUDA)/env/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --no-index \
+	  --find-links $(CUDA)/wheels "tensorflow[and-cuda]"
+	@touch $@
 
 # One stamp per extra, remade when the requirements change.
 $(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python

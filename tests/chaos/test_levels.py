@@ -1,17 +1,22 @@
-"""A deeper level never says less than a shallower one: every fault of the lab, at its own level and at the deeper ones."""
+"""A deeper level never says less than a shallower one, and of an environment --quick says what the import says."""
 
 import itertools
 
 import pytest
-from lab.bench import DEFAULT, LEVELS
+from lab.bench import DEFAULT, LEVELS, NO_SMOKE, QUICK
 from lab.conftest import bench  # noqa: F401 - a fixture
 from lab.test_faults import FAULTS
+
+from gpucheck.engine.plugin import load_rules
+from gpucheck.model import Scope
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 # What TensorFlow itself, or a training that passed, shows to be otherwise than it looked from outside, and why.
 DISPROVED = {
     "tensorflow-cpu-build": "TensorFlow says itself what it was built for; the lab changes only the name of its package",
 }
+SCOPES = {rule.code: rule.scope for rule in load_rules()}
+DIES_IN_THE_IMPORT = ("import-ends-by-sigill", "import-ends-by-segfault", "import-killed-by-somebody")  # nothing outside shows it
 SHORT = ("--timeout", "30")  # training on the fake driver's GPUs never ends
 
 
@@ -27,3 +32,14 @@ def test_a_deeper_level_never_says_less(fault, bench):  # noqa: F811
         unsaid = shallow.keys() - deep.keys() - DISPROVED.keys()
         softened = {code for code, severity in shallow.items() if severity == "error" and deep.get(code) == "warning"}
         assert (unsaid, softened) == (set(), set()), said
+
+
+def of_the_environment(fault):
+    scopes = {SCOPES[code] for code in fault.expected}
+    return fault.level == NO_SMOKE and scopes == {Scope.ENVIRONMENT} and fault.name not in DIES_IN_THE_IMPORT
+
+
+@pytest.mark.parametrize("fault", list(filter(of_the_environment, FAULTS)), ids=lambda fault: fault.name)
+def test_what_is_wrong_with_an_environment_is_seen_without_an_import(fault, bench):  # noqa: F811
+    report = bench.run(fault._replace(level=QUICK)).report
+    assert report["findings"][0]["code"] in fault.expected

@@ -105,8 +105,13 @@ class Result(NamedTuple):
 class Bench:
     """What all faults share."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        """Build it all once. Raises Unavailable where it can't be built."""
+    def __init__(self, folder: pathlib.Path, real: pathlib.Path | None = None) -> None:
+        """Build it all once, the environment with stubs of NVIDIA's wheels. Raises Unavailable where it can't be built.
+
+        Args:
+            folder: for all of it.
+            real: the folder of an environment with NVIDIA's own wheels (`env`), and of the wheels that it was made of (`wheels`).
+        """
         if sys.platform != "linux":
             raise Unavailable("the fake driver is made for Linux")
         if fake_driver.COMPILER is None:
@@ -117,7 +122,8 @@ class Bench:
         self.folder = folder
         self.names = fake_driver.tensorflow_symbols(tensorflow / "libtensorflow_framework.so.2")
         self.driver = fake_driver.build(folder / "driver", self.names)
-        self.environment = environments.clean(folder / "env", tensorflow, self.names)
+        self.environment = Environment(real / "env") if real else environments.clean(folder / "env", tensorflow, self.names)
+        self.wheels = real / "wheels" if real else folder / "wheels"
         self.no_machines = machines.refusal(folder / "probe")
         self._numbers = itertools.count()
 

@@ -1,6 +1,9 @@
 """The fault lab under pytest: what all faults share is built once, and a table says what each of them led to."""
 
+import contextlib
+import pathlib
 import shutil
+import sys
 
 import pytest
 from lab.bench import Bench, Unavailable
@@ -11,12 +14,31 @@ TABLES = {
 }
 
 
+CUDA = pathlib.Path(sys.prefix) / "cuda"
+
+
 @pytest.fixture(scope="session")
 def bench(tmp_path_factory):
     """The bench, built once."""
+    with built(tmp_path_factory) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="session")
+def cuda_bench(tmp_path_factory):
+    """The bench whose environment has NVIDIA's own wheels, of several gigabytes."""
+    if not (CUDA / ".done").exists():
+        pytest.skip("no environment with NVIDIA's wheels: make cuda-wheels")
+    with built(tmp_path_factory, CUDA) as bench:
+        yield bench
+
+
+@contextlib.contextmanager
+def built(tmp_path_factory, *arguments):
+    """A bench, removed in the end."""
     folder = tmp_path_factory.mktemp("lab")
     try:
-        yield Bench(folder)
+        yield Bench(folder, *arguments)
     except Unavailable as error:
         pytest.skip(str(error))
     finally:

@@ -117,7 +117,7 @@ def commands(bench: Bench) -> pathlib.Path:
 
 def wheels(bench: Bench, typed: str) -> pathlib.Path:
     """The wheels that pip finds, made once, among them the release of TensorFlow that the repair names."""
-    folder = bench.folder / "wheels"
+    folder = bench.wheels
     if not folder.exists():
         wheelhouse.build(bench.environment, folder)
     for version in re.findall(r"tensorflow\S*==(\d+\.\d+\.\d+)", typed):
