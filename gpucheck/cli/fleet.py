@@ -3,9 +3,10 @@
 import contextlib
 import importlib
 import json
+import math
 import time
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import click
 
@@ -18,6 +19,18 @@ from gpucheck.fleet.model import Fleet
 
 FORMATS = ("terminal", "json", "html", "junit", "prometheus", "csv")
 PROGRESS_SECONDS = 0.2
+LEVELS = {  # seconds for a node, and gpucheck's arguments
+    "node": (30.0, ("node",)),
+    "quick": (120.0, ("--quick",)),
+    "default": (180.0, ()),
+    "full": (400.0, ("--full",)),
+}
+RUN_EXAMPLES = """\b
+Examples:
+  gpucheck fleet run --engine slurm
+  gpucheck fleet run --engine slurm --nodes "gpu[001-128]" --engine-option=--partition=gpu --reports monday/
+  gpucheck fleet run --engine ray --level default -- --allow-cpu
+"""
 EXAMPLES = """\b
 Examples:
   gpucheck fleet merge reports/
@@ -33,6 +46,25 @@ class Group(Command, click.Group):
 @click.group(cls=Group)
 def fleet() -> None:
     """Look at many nodes at once: fold their reports by root cause, configuration and speed."""
+
+
+def _output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What becomes of the merged fleet."""
+    for option in (
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
+        click.option(
+            "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."
+        ),
+        click.option(
+            "--format",
+            "style",
+            type=click.Choice(FORMATS),
+            default="terminal",
+            show_default="as --output's name ends (.json, .html, .xml, .prom, .csv), else terminal",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
@@ -60,16 +92,8 @@ class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="HOSTLIST",
     help='The nodes that should have a report: "gpu[001-128],login1". Others are named.',
 )
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(FORMATS),
-    default="terminal",
-    show_default="as --output's name ends (.json, .html, .xml, .prom, .csv), else terminal",
-)
-@click.option("--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all.")
+@_output_options
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
-@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
 def merge(
     started: float,
@@ -88,16 +112,66 @@ def merge(
     node has a fault, and something could not be looked at.
     """
     watchdog.end_at(started + timeout)
-    if not typed("style"):
-        style = "csv" if (target or "").endswith(".csv") else _known(format_of(target)) or style
-    with output(target, started + timeout) as file:
-        merged = _merged(paths, nodes, started)
-        text = rendered(merged, style, color, to_file=file is not None)
-        if file is not None:
-            file.commit(text)
-        else:
-            show(text, merged.exit_code)
-    raise SystemExit(merged.exit_code)
+    _print(lambda: _merged(paths, nodes, started), _style(style, target), target, color, started + timeout)
+
+
+@fleet.command(cls=Command, epilog=RUN_EXAMPLES)
+@click.argument("check", nargs=-1, type=click.UNPROCESSED, metavar="[-- CHECK OPTIONS...]")
+@click.option("--engine", type=click.Choice(["ray", "slurm"]), required=True, help="What starts the check on each node.")
+@click.option("--address", default="auto", show_default=True, help="Ray's address.")
+@click.option(
+    "--nodes", type=HostList(), metavar="HOSTLIST", help="These nodes only; one that the engine does not know is named."
+)
+@click.option(
+    "--level",
+    type=click.Choice(list(LEVELS)),
+    default="node",
+    show_default=True,
+    help="`gpucheck node`, or how deep `gpucheck` looks.",
+)
+@click.option(
+    "--node-limit",
+    "limit",
+    type=SECONDS,
+    help="For each node, after which it is not waited for.  [default: 30, 120, 180 or 400, by level]",
+)
+@click.option(
+    "--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this folder, which is empty."
+)
+@click.option(
+    "--engine-option",
+    "options",
+    multiple=True,
+    metavar="OPTION",
+    help="For srun: --engine-option=--partition=gpu. May be repeated.",
+)
+@_output_options
+@click.pass_obj
+def run(
+    started: float,
+    check: tuple[str, ...],
+    engine: str,
+    address: str,
+    nodes: tuple[str, ...] | None,
+    level: str,
+    limit: float | None,
+    folder: str | None,
+    options: tuple[str, ...],
+    style: str,
+    target: str | None,
+    color: str,
+) -> None:
+    """Run a check on every node of a Slurm or Ray cluster, and fold the reports as `fleet merge` does.
+
+    Every node runs the gpucheck that is installed there. Nodes that are down, drained, busy or silent are named with the reason,
+    and none is waited for beyond its limit. Ctrl-C folds what has come. Exit codes as of `fleet merge`; 2 where there is no such
+    engine.
+    """
+    from gpucheck.cli.fleet_run import Asked, look_at_all
+
+    seconds, arguments = LEVELS[level]
+    asked = Asked(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
+    _print(lambda: look_at_all(asked, folder, started), _style(style, target), target, color, math.inf)
 
 
 @fleet.command(cls=Command)
@@ -108,8 +182,23 @@ def schema() -> None:
     show(json.dumps(published(), indent=2) + "\n")
 
 
-def _known(style: str | None) -> str | None:
-    return style if style in FORMATS else None
+def _style(style: str, target: str | None) -> str:
+    if typed("style"):
+        return style
+    named = "csv" if (target or "").endswith(".csv") else format_of(target)
+    return named if named in FORMATS else style
+
+
+def _print(make: Callable[[], Fleet], style: str, target: str | None, color: str, until: float) -> NoReturn:
+    """Make the fleet, write it, and leave with its exit code."""
+    with output(target, until) as file:
+        merged = make()
+        text = rendered(merged, style, color, to_file=file is not None)
+        if file is not None:
+            file.commit(text)
+        else:
+            show(text, merged.exit_code)
+    raise SystemExit(merged.exit_code)
 
 
 def rendered(merged: Fleet, style: str, color: str, *, to_file: bool) -> str:

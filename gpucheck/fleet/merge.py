@@ -2,7 +2,7 @@
 
 import collections
 import statistics
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from gpucheck import __version__
 from gpucheck.fleet.model import Fleet, FleetCause, Group, Node, Odd, Part, Slow, Unusual
@@ -43,6 +43,11 @@ class Merge:
             report = self._of_two(other, report)
         self._seen[report.node] = report
 
+    @property
+    def names(self) -> Iterable[str]:
+        """The nodes that there is a report of."""
+        return self._seen.keys()
+
     def _of_two(self, first: Seen, second: Seen) -> Seen:
         earlier, later = sorted((first, second), key=lambda seen: (seen.started_at, seen.file))
         if earlier.uuids and later.uuids and not set(earlier.uuids) & set(later.uuids):
@@ -55,17 +60,19 @@ class Merge:
             self._unusual.append(Unusual(kind="duplicate", file=earlier.file, why=why))
         return later
 
-    def fleet(self, seconds: float, asked: Iterable[str] | None = None) -> Fleet:
+    def fleet(self, seconds: float, asked: Iterable[str] | None = None, unreached: Mapping[str, str] | None = None) -> Fleet:
         """What is known of all.
 
         Args:
             seconds: that it took.
             asked: the nodes that should have a report; None: nobody said.
+            unreached: nodes of which an engine has no report, and why.
         """
         reports = [self._seen[name] for name in sorted(self._seen, key=_natural)]
-        missing = None if asked is None else [name for name in asked if name not in self._seen]
-        unknown = _by_reason(reports)
-        verdict = _verdict(reports, bool(self._unread or unknown or missing or not reports))
+        reasons = _by_reason((name, why) for name, why in (unreached or {}).items() if name not in self._seen)
+        missing = None if asked is None else [name for name in asked if name not in self._seen and name not in (unreached or {})]
+        unknown = _by_reason((report.node, report.unknown_because) for report in reports if report.unknown_because is not None)
+        verdict = _verdict(reports, bool(self._unread or unknown or missing or reasons or not reports))
         groups = list(_groups(reports))
         return Fleet(
             tool={"name": "gpucheck", "version": __version__},
@@ -75,6 +82,7 @@ class Merge:
             counts=dict(collections.Counter(report.verdict for report in reports)),
             causes=tuple(_causes(reports)),
             unknown={why: _part(names) for why, names in unknown.items()},
+            unreached={why: _part(names) for why, names in reasons.items()},
             missing=None if missing is None else _part(missing),
             groups=tuple(_group(name, members) for name, members in groups),
             slow=tuple(slow for _, members in groups for slow in _slow(members)),
@@ -136,12 +144,11 @@ def _causes(reports: list[Seen]) -> list[FleetCause]:
     return sorted(causes, key=lambda cause: (cause.severity != "error", -cause.count, cause.code))
 
 
-def _by_reason(reports: list[Seen]) -> dict[str, list[str]]:
-    """Nodes by why there is no verdict on them, the most frequent reason first."""
+def _by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Nodes by a reason, the most frequent one first."""
     reasons: dict[str, list[str]] = {}
-    for report in reports:
-        if report.unknown_because is not None:
-            reasons.setdefault(report.unknown_because, []).append(report.node)
+    for name, reason in named:
+        reasons.setdefault(reason, []).append(name)
     return dict(sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])))
 
 

@@ -86,6 +86,7 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int]  # nodes by verdict
     causes: tuple[FleetCause, ...]  # errors first, then the most frequent
     unknown: dict[str, Part]  # why there is no verdict: the nodes
+    unreached: dict[str, Part]  # why an engine has no report of some nodes: the nodes
     missing: Part | None  # nodes that were asked for and have no report; None: nobody said which there are
     groups: tuple[Group, ...]  # the largest first
     slow: tuple[Slow, ...]

@@ -24,7 +24,7 @@ NODES = tuple(
 )
 FLEET = Fleet(
     tool={"name": "gpucheck", "version": "1"}, verdict="fail", exit_code=1, files=10_000, counts={"pass": 9900, "fail": 100}, causes=(),
-    unknown={}, missing=None, groups=(), slow=(), unusual=(), nodes=NODES, seconds=1.0,
+    unknown={}, unreached={}, missing=None, groups=(), slow=(), unusual=(), nodes=NODES, seconds=1.0,
 )  # fmt: skip
 TRY = """<script>
 const times = [performance.now()], rows = () => [...get("rows").rows].map(row => row.cells[0].textContent);

@@ -1,5 +1,8 @@
 """The recipes in Slurm itself: what drains a node, what `sinfo -R` says, what a job's output holds."""
 
+import json
+import sys
+
 import pytest
 from systems.slurm import Cluster, refusal, wait, why_not
 
@@ -108,6 +111,17 @@ def test_a_check_that_is_missing_starts_the_job_and_is_told(cluster):
     finally:
         cluster.program("gpucheck", text.partition("\n")[2].rstrip("\n"))
     assert "gpucheck: not found" in (cluster.folder / "journal").read_text()
+
+
+def test_fleet_run_looks_at_every_node_and_names_those_that_it_can_not(cluster):
+    cluster.run("scontrol", "update", "nodename=n3", "state=drain", "reason=maintenance")
+    argv = [sys.executable, "-m", "gpucheck", "fleet", "run", "--engine", "slurm", "--format", "json", "--nodes", "n[1-4]"]
+    driver = {"LD_LIBRARY_PATH": str(cluster.driver), "FAKE_DRIVER": f"{cluster.folder}/n1.txt"}  # srun hands them on
+    done = cluster.run(*argv, timeout=150, **driver)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["counts"]) == (3, {"pass": 2}), done.stderr
+    unreached = {part["nodes"]: why for why, part in told["unreached"].items()}
+    assert unreached == {"n3": "drained: maintenance", "n4": "the engine knows no such node"}
 
 
 @pytest.mark.tensorflow

@@ -12,6 +12,7 @@ def render(fleet: Fleet) -> str:
     cases += [
         _case(f"{one.file} ({one.kind})", "unknown", one.why) for one in fleet.unusual if one.kind not in ("duplicate", "future")
     ]
+    cases += [_case(f"nodes without an answer: {part.nodes}", "unknown", why) for why, part in fleet.unreached.items()]
     if fleet.missing is not None and fleet.missing.count:
         cases.append(_case("nodes without a report", "unknown", fleet.missing.nodes))
     counts = {

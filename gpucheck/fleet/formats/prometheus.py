@@ -8,7 +8,7 @@ VERDICTS = ("pass", "warn", "fail", "unknown")
 
 def render(fleet: Fleet) -> str:
     """The text exposition format."""
-    missing = fleet.missing.count if fleet.missing is not None else 0
+    missing = (fleet.missing.count if fleet.missing is not None else 0) + sum(part.count for part in fleet.unreached.values())
     lines = [
         *_gauge(
             "fleet_nodes",

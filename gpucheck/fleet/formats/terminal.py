@@ -19,7 +19,7 @@ def render(fleet: Fleet, *, width: int, color: bool, ascii: bool) -> str:
     )
     out.blank()
     for label, style, text in _lines(fleet):
-        out.add(text, indent=2, label=(f"{label:8}", style), hang=11)
+        out.add(text, indent=2, label=(f"{label:9}", style), hang=12)
     out.blank()
     out.add((_conclusion(fleet), STYLES[fleet.verdict]))
     return str(out)
@@ -38,6 +38,9 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
     for why, part in list(fleet.unknown.items())[:MOST]:
         yield "unknown", "warn", f"{_part(part)}: {why}"
     yield from _more(len(fleet.unknown), "reason")
+    for why, part in list(fleet.unreached.items())[:MOST]:
+        yield "no answer", "warn", f"{_part(part)}: {why}"
+    yield from _more(len(fleet.unreached), "reason")
     if fleet.missing is not None and fleet.missing.count:
         yield "missing", "warn", f"no report of {_part(fleet.missing)}"
     for group in fleet.groups:

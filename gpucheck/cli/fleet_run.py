@@ -1,0 +1,109 @@
+"""What ``fleet run`` does: ask an engine for its nodes, look at each, fold what comes."""
+
+import contextlib
+import math
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import click
+import msgspec
+
+from gpucheck.cli import watchdog
+from gpucheck.cli.screen import progress_text, say
+from gpucheck.cli.signals import interruptible
+from gpucheck.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, Engine, Ray, Slurm, Unusable
+from gpucheck.fleet.merge import Merge
+from gpucheck.fleet.model import Fleet
+from gpucheck.fleet.read import Seen, read
+from gpucheck.host import Host
+from gpucheck.host.local import LocalHost
+from gpucheck.model import Request
+
+LONGEST_SECONDS = 86_400.0
+NOT_KNOWN = "the engine knows no such node"
+NOT_WAITED = "not waited for: Ctrl-C"
+
+
+class Asked(NamedTuple):
+    """What the user asked for."""
+
+    engine: str
+    address: str
+    nodes: tuple[str, ...] | None  # None: all
+    limit: float  # seconds for each node
+    arguments: tuple[str, ...]  # of gpucheck
+    options: tuple[str, ...]  # of the engine
+
+
+def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
+    """Look at every node.
+
+    Args:
+        asked: how, and at which.
+        folder: where reports are kept; None: nowhere.
+        started: ``time.monotonic()`` of the command's start.
+
+    Raises:
+        click.UsageError: there is no such engine, or the folder can't be used.
+    """
+    watchdog.end_at(started + LONGEST_SECONDS)
+    with _reports(folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
+        engine = _engine(asked, host, place)
+        try:
+            known = engine.nodes()
+        except Unusable as error:
+            raise click.UsageError(str(error)) from None
+        wanted = list(known) if asked.nodes is None else list(asked.nodes)
+        unreached = {name: known.get(name, NOT_KNOWN) for name in wanted if known.get(name, NOT_KNOWN) is not None}
+        unreached.update({name: "no name of a file" for name in wanted if "/" in name or name.startswith(".")})
+        names = [name for name in wanted if name not in unreached]
+        # Slurm is asked for so many nodes at a time.
+        turns = math.ceil(len(names) / AT_A_TIME) if asked.engine == "slurm" else 1
+        watchdog.end_at(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (asked.limit + 2 * GRACE_SECONDS))
+        merging = Merge()
+        with interruptible():
+            try:
+                _look(engine, names, merging, unreached, place)
+            except KeyboardInterrupt:
+                say("gpucheck: folding what has come")
+                host.close()
+        done = {*merging.names, *unreached}
+        unreached.update({name: NOT_WAITED for name in names if name not in done})
+        return merging.fleet(time.monotonic() - started, None, {name: why for name, why in unreached.items() if why is not None})
+
+
+def _look(engine: Engine, names: list[str], merging: Merge, unreached: dict[str, str | None], place: str) -> None:
+    with progress_text() as line:
+        for count, (name, problem) in enumerate(engine.look(names), 1):
+            report = read(os.path.join(place, f"{name}.json"), time.time()) if problem is None else None
+            if isinstance(report, Seen):
+                merging.add(msgspec.structs.replace(report, node=name))
+            else:
+                unreached[name] = problem if report is None else f"its report is {report.kind}: {report.why}"
+            if line is not None:
+                line(f"{count:,} of {len(names):,} nodes, {len(unreached):,} without an answer")
+
+
+def _engine(asked: Asked, host: Host, place: str) -> Engine:
+    if asked.engine == "ray":
+        return Ray(host, place, list(asked.arguments), asked.limit, asked.address)
+    return Slurm(host, place, list(asked.arguments), asked.limit, asked.options)
+
+
+@contextlib.contextmanager
+def _reports(folder: str | None) -> Iterator[str]:
+    """The folder of the reports; one of several checks would mix them."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="gpucheck-fleet-", ignore_cleanup_errors=True) as place:
+            yield place
+        return
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.listdir(folder):
+            raise click.UsageError(f"{folder} is not empty")
+    except OSError as error:
+        raise click.UsageError(f"cannot write into {folder}: {error.strerror}") from None
+    yield folder

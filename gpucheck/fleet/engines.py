@@ -1,0 +1,174 @@
+"""Engines that run a check on each node: Slurm and Ray. Each names the nodes that it can't use, and none waits beyond a limit.
+
+An engine puts each node's report into a folder, whole or not at all, and says of every node when it is done, and why without one.
+"""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from gpucheck.host import Host
+
+AT_A_TIME = 64  # nodes that Slurm is asked for at the same time
+ASK_SECONDS = 20.0  # for the list of nodes
+CONNECT_SECONDS = 60.0  # to a cluster of Ray: its worker processes start slowly
+GRACE_SECONDS = 15.0  # beside a node's own limit, for the engine to start and end the command
+POLL_SECONDS = 0.1
+RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  # states of a node of Slurm
+NODES = "@nodes"  # the file in which Ray's driver names the nodes
+DRIVER = "import sys; sys.path[:1] = []; from gpucheck.child.ray_fleet import main; main()"  # without the current folder
+WORDS = 300  # characters of what a program complains of
+
+
+class Looked(NamedTuple):
+    """A node whose check is over; ``problem``: why there is no report."""
+
+    node: str
+    problem: str | None
+
+
+class Unusable(Exception):
+    """Why an engine can't be used at all, in one line."""
+
+
+class Engine(Protocol):
+    """What runs a check on each node."""
+
+    def nodes(self) -> dict[str, str | None]:
+        """Every node, and why it can't be used. Raises Unusable."""
+
+    def look(self, names: list[str]) -> Iterator[Looked]:
+        """Run the check on these nodes; each is told of once, in the order in which they end."""
+
+
+class Slurm:
+    """One srun for each node, so that a node that is busy or hangs holds up no other."""
+
+    def __init__(self, host: Host, folder: str, arguments: list[str], limit: float, options: tuple[str, ...]) -> None:
+        """Take what starts children, the folder of reports, gpucheck's arguments, seconds per node, and options of srun."""
+        self._host, self._folder, self._arguments, self._limit, self._options = host, folder, arguments, limit, options
+        self._name = f"gpucheck-fleet-{os.getpid()}"
+
+    def nodes(self) -> dict[str, str | None]:
+        """What sinfo tells."""
+        asked = self._host.run(["sinfo", "-h", "-N", "-o", "%N|%T|%E"], timeout=ASK_SECONDS)
+        if asked.ending == "not found":
+            raise Unusable("sinfo was not found: this is no machine of a Slurm cluster")
+        if asked.ending != "exited" or asked.returncode != 0:
+            raise Unusable(f"sinfo: {_complaint(asked.stderr) or asked.ending}")
+        found: dict[str, str | None] = {}
+        for line in asked.stdout.splitlines():
+            name, state, reason = [*line.split("|", 2), "", ""][:3]
+            usable = state.rstrip("*~#!%$@^-+") in RUNNABLE and not state.endswith("*")  # "*": it does not answer
+            found[name] = None if usable else ": ".join(part for part in (state, reason.strip()) if part not in ("", "none"))
+        return found
+
+    def look(self, names: list[str]) -> Iterator[Looked]:
+        """Threads wait; whoever is late is cancelled in Slurm, too."""
+        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
+            futures = [pool.submit(self._look, name) for name in names]
+            try:
+                for future in concurrent.futures.as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    def _look(self, name: str) -> Looked:
+        for program in ([sys.executable, "-m", "gpucheck"], ["gpucheck"]):
+            options = ("--quiet", "-N1", "-n1", "-w", name, f"--immediate={max(1, int(self._limit))}", f"--job-name={self._name}")
+            done = self._host.run(
+                ["srun", *options, *self._options, *program, *self._arguments], timeout=self._limit + GRACE_SECONDS
+            )
+            if done.ending != "exited":
+                self._host.run(["scancel", "-n", self._name, "-w", name], timeout=5.0)
+                return Looked(
+                    name, f"no answer within {self._limit:g} s" if done.ending == "timed out" else f"srun {done.ending}"
+                )
+            if done.stdout.strip():
+                return Looked(name, keep(self._folder, name, done.stdout))
+            complaint = _complaint(done.stderr)
+            if "No such file" not in complaint and "No module named" not in complaint:
+                return Looked(name, complaint or f"srun ended with {done.returncode}, without a word")
+        return Looked(name, "no gpucheck is installed there")
+
+
+class Ray:
+    """One task for each node, pinned to it. Ray itself is only imported by a process of its own."""
+
+    def __init__(self, host: Host, folder: str, arguments: list[str], limit: float, address: str) -> None:
+        """Take what starts children, the folder of reports, gpucheck's arguments, seconds per node, and Ray's address."""
+        self._host, self._folder, self._limit = host, folder, limit
+        asked = {"address": address, "folder": folder, "arguments": arguments, "limit": limit, "grace": GRACE_SECONDS}
+        self._argv = [sys.executable, "-c", DRIVER, json.dumps(asked)]
+        self._thread = threading.Thread(target=self._drive, name="ray", daemon=True)
+        self._ended: str | None = None
+
+    def _drive(self) -> None:
+        done = self._host.run(self._argv, timeout=CONNECT_SECONDS + self._limit + 2 * GRACE_SECONDS)
+        self._ended = _complaint(done.stderr) or f"Ray's driver {done.ending}"
+
+    def nodes(self) -> dict[str, str | None]:
+        """What the driver wrote once it was connected."""
+        self._thread.start()
+        end = time.monotonic() + CONNECT_SECONDS
+        while not os.path.exists(f"{self._folder}/{NODES}"):
+            if self._ended is not None:
+                raise Unusable(self._ended)
+            if time.monotonic() > end:
+                raise Unusable(f"Ray did not answer within {CONNECT_SECONDS:g} s")
+            time.sleep(POLL_SECONDS)
+        with open(f"{self._folder}/{NODES}", encoding="utf-8") as file:
+            return dict(json.load(file))
+
+    def look(self, names: list[str]) -> Iterator[Looked]:
+        """The driver has begun already; what it leaves in the folder is told."""
+        put(self._folder, "@wanted", json.dumps(names))
+        wanted = set(names)
+        while wanted:
+            over = not self._thread.is_alive()  # asked first: what it wrote at last is still found
+            for name in sorted(wanted):
+                problem = self._problem(name)
+                if problem is not None or os.path.exists(f"{self._folder}/{name}.json"):
+                    wanted.discard(name)
+                    yield Looked(name, problem)
+            if over:
+                break
+            time.sleep(POLL_SECONDS)
+        for name in sorted(wanted):
+            yield Looked(name, self._ended or "Ray's driver ended without an answer of this node")
+
+    def _problem(self, name: str) -> str | None:
+        with contextlib.suppress(OSError), open(f"{self._folder}/{name}.problem", encoding="utf-8") as file:
+            return file.read() or "no reason given"
+        return None
+
+
+def keep(folder: str, name: str, text: str) -> str | None:
+    """Put a node's report into the folder; why it can't be."""
+    try:
+        put(folder, f"{name}.json", text)
+    except (OSError, ValueError) as error:
+        return f"its report could not be written: {error}"
+    return None
+
+
+def put(folder: str, name: str, text: str) -> None:
+    """Write a file beside its place, and move it there: it is whole, or not there."""
+    aside = f"{folder}/.{name}.part"
+    with open(aside, "w", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(text)
+    os.replace(aside, f"{folder}/{name}")
+
+
+def _complaint(text: str) -> str:
+    """The line of a program's standard error that says most: the first of srun's own, else the last."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith(("srun: error", "sinfo: error", "slurmstepd: error"))]
+    return (own[0] if own else lines[-1] if lines else "")[:WORDS]
