@@ -42,6 +42,11 @@ Examples:
 class Group(Command, click.Group):
     """A group of commands whose help is printed like everything else."""
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands first."""
+        self.format_commands(ctx, formatter)
+        super().format_options(ctx, formatter)
+
 
 @click.group(cls=Group)
 def fleet() -> None:

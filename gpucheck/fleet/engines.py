@@ -20,8 +20,9 @@ ASK_SECONDS = 20.0  # for the list of nodes
 CONNECT_SECONDS = 60.0  # to a cluster of Ray: its worker processes start slowly
 GRACE_SECONDS = 15.0  # beside a node's own limit, for the engine to start and end the command
 POLL_SECONDS = 0.1
+CANCEL_SECONDS = 5.0
 RUNNABLE = ("idle", "mixed", "allocated", "completing", "planned", "reserved")  # states of a node of Slurm
-NODES = "@nodes"  # the file in which Ray's driver names the nodes
+NODES, WANTED = "@nodes", "@wanted"  # the files in which Ray's driver names the nodes, and is told which to look at
 DRIVER = "import sys; sys.path[:1] = []; from gpucheck.child.ray_fleet import main; main()"  # without the current folder
 WORDS = 300  # characters of what a program complains of
 
@@ -71,14 +72,15 @@ class Slurm:
 
     def look(self, names: list[str]) -> Iterator[Looked]:
         """Threads wait; whoever is late is cancelled in Slurm, too."""
-        with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-            futures = [pool.submit(self._look, name) for name in names]
-            try:
-                for future in concurrent.futures.as_completed(futures):
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
+        pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME)
+        futures = [pool.submit(self._look, name) for name in names]
+        try:
+            for future in concurrent.futures.as_completed(futures):
+                yield future.result()
+        finally:  # Ctrl-C does not wait for those that are under way
+            pool.shutdown(wait=False, cancel_futures=True)
+            if not all(future.done() for future in futures):
+                self._host.run(["scancel", "-n", self._name], timeout=CANCEL_SECONDS)
 
     def _look(self, name: str) -> Looked:
         for program in ([sys.executable, "-m", "gpucheck"], ["gpucheck"]):
@@ -87,7 +89,7 @@ class Slurm:
                 ["srun", *options, *self._options, *program, *self._arguments], timeout=self._limit + GRACE_SECONDS
             )
             if done.ending != "exited":
-                self._host.run(["scancel", "-n", self._name, "-w", name], timeout=5.0)
+                self._host.run(["scancel", "-n", self._name, "-w", name], timeout=CANCEL_SECONDS)
                 return Looked(
                     name, f"no answer within {self._limit:g} s" if done.ending == "timed out" else f"srun {done.ending}"
                 )
@@ -129,7 +131,7 @@ class Ray:
 
     def look(self, names: list[str]) -> Iterator[Looked]:
         """The driver has begun already; what it leaves in the folder is told."""
-        put(self._folder, "@wanted", json.dumps(names))
+        put(self._folder, WANTED, json.dumps(names))
         wanted = set(names)
         while wanted:
             over = not self._thread.is_alive()  # asked first: what it wrote at last is still found
@@ -141,6 +143,9 @@ class Ray:
             if over:
                 break
             time.sleep(POLL_SECONDS)
+        for name in (NODES, WANTED):
+            with contextlib.suppress(OSError):
+                os.unlink(f"{self._folder}/{name}")
         for name in sorted(wanted):
             yield Looked(name, self._ended or "Ray's driver ended without an answer of this node")
 

@@ -99,8 +99,9 @@ def findings() -> dict[str, str]:
 
 def helps() -> dict[str, str]:
     """``--help`` of every command."""
+    commands = [*cli.list_commands(None), "fleet merge", "fleet run"]
     return {"help/gpucheck.txt": printed("--help")} | {
-        f"help/{command}.txt": printed(command, "--help") for command in cli.list_commands(None)
+        f"help/{command.replace(' ', '-')}.txt": printed(*command.split(), "--help") for command in commands
     }
 
 

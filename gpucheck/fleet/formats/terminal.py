@@ -87,7 +87,9 @@ def _slow(slow: Slow) -> str:
 
 
 def _conclusion(fleet: Fleet) -> str:
-    nodes = sum(fleet.counts.values())
+    silent = sum(part.count for part in (*fleet.unreached.values(), *([fleet.missing] if fleet.missing is not None else [])))
     words = {"pass": "healthy", "warn": "with warnings", "fail": "with a fault", "unknown": "without a verdict"}
     parts = [f"{fleet.counts[verdict]:,} {word}" for verdict, word in words.items() if fleet.counts.get(verdict)]
+    parts += [f"{silent:,} without a report"] * bool(silent)
+    nodes = sum(fleet.counts.values()) + silent
     return f"{plural(nodes, 'node')}{': ' if parts else ''}{', '.join(parts)}."
