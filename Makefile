@@ -54,7 +54,7 @@ test: compiled $(VENV)/.test $(VENV)/legacy/tf_keras
 lab-chosen: compiled $(VENV)/.test
 	$(PYTEST) -m "lab_chosen and not slow" tests/lab $(ARGS)
 
-test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/legacy/tf_keras $(CUDA)/.done
+test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.browser $(VENV)/.types $(VENV)/legacy/tf_keras $(CUDA)/.done
 	$(PYTEST) -rs --cov --cov-report=term:skip-covered $(ARGS)
 	$(BIN)/nox
 

@@ -21,6 +21,7 @@ from gpucheck.reports.shared.findings import followers, gaps, muted, roots, rule
 from gpucheck.reports.shared.headline import headline
 from gpucheck.reports.shared.limited_text import plain
 from gpucheck.reports.shared.training import beside, row, why_not
+from gpucheck.reports.shared.versions import versions
 from gpucheck.reports.shared.words import duration
 
 MOST_FACTS = 20_000  # rows; a browser searches these at once
@@ -47,6 +48,7 @@ def render(report: Report) -> str:
     cited = {item.fact for finding in report.findings for item in finding.evidence}
     text: str = page.render(
         report=report,
+        versions=versions(report),
         headline=headline(report),
         roots=[(root, followers(report, root)) for root in roots(report)],
         muted=muted(report),

@@ -1,20 +1,13 @@
 """The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
 
-from collections.abc import Iterator
-
-from gpucheck.compat.keras import TITLES
 from gpucheck.model import Level, Report, Request, Severity, Status, Verdict
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.interpreter import Interpreter
-from gpucheck.probes.keras import Keras
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
 from gpucheck.reports.shared import terminal_findings
 from gpucheck.reports.shared.areas import Area, areas
 from gpucheck.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
 from gpucheck.reports.shared.headline import proved
 from gpucheck.reports.shared.probe_answers import why_no_answer
 from gpucheck.reports.shared.terminal_text import Part, TerminalText
+from gpucheck.reports.shared.versions import versions
 from gpucheck.reports.shared.words import duration, plural
 
 NOT_LOOKED_AT = "not looked at"
@@ -60,38 +53,8 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
 
 
 def _header(out: TerminalText, report: Report) -> None:
-    interpreter = report.fact(Interpreter)
-    items: list[Part] = [(f"gpucheck {report.tool.version}", "title")]
-    if interpreter:
-        items.append(f"Python {interpreter.version} ({_environment(interpreter)})")
-    items += _frameworks(report)
-    out.flow(items, " · ")
-
-
-def _frameworks(report: Report) -> Iterator[str]:
-    """TensorFlow, the other backend that Keras uses, and Keras, each with its version."""
-    packages, tensorflow = report.fact(Packages), report.fact(TensorFlow)
-    backend, keras = report.fact(Backend), report.fact(Keras)
-    other = backend if backend and backend.other else None
-    installed = packages.tensorflow if packages else None
-    version = (tensorflow and tensorflow.version) or (installed and installed.version)
-    if version:
-        yield f"{(installed.name if installed else 'tensorflow').replace('tensorflow', 'TensorFlow')} {version}"
-    elif packages and not other:
-        yield "no TensorFlow"
-    if other and other.version:
-        yield f"{TITLES[other.name]} {other.version}"
-    keras_installed = packages.keras if packages else None
-    if keras_version := (keras and keras.version) or (keras_installed and keras_installed.version):
-        yield f"Keras {keras_version}" + (f" on {keras.backend}" if keras and keras.backend else "")
-
-
-def _environment(interpreter: Interpreter) -> str:
-    kind, prefix = interpreter.environment, interpreter.prefix.replace("\\", "/")
-    name = prefix.rstrip("/").rpartition("/")[2]
-    if kind == "conda":
-        return f"conda {name}"
-    return name or kind if kind else "no virtual environment"
+    tool, *others = versions(report)
+    out.flow([(tool, "title"), *others], " · ")
 
 
 def _areas(out: TerminalText, every: list[Area]) -> None:

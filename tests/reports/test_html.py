@@ -61,14 +61,17 @@ def test_a_page_is_valid_and_fetches_nothing(case):
 
 def test_what_the_machine_says_is_text():
     _, tree = page_of("named")
-    assert " ".join(f"{INJECTION} has fallen off the bus.".split()) in texts(tree, "h3")
+    assert " ".join(f"{INJECTION} has fallen off the bus.".split()) in [*texts(tree, "h1"), *texts(tree, "p")]
     assert CONTROL not in page_of("dirty")[0]
 
 
 def test_findings_evidence_and_commands():
     made = cusolver()
     tree = parse(page.render(made))
-    assert texts(tree, "h3") == [finding.summary for finding in made.findings if finding.explained_by is None]
+    causes = [finding for finding in made.findings if finding.explained_by is None]
+    assert texts(tree, "h3") == [finding.code for finding in causes]
+    said = [*texts(tree, "h1"), *texts(tree, "p")]
+    assert [said.count(finding.summary) for finding in causes] == [1] * len(causes)
     commands = ["".join(element.itertext()) for element in tree.iter(XHTML + "pre")]
     assert commands == [fix.command for finding in made.findings for fix in finding.fix if fix.command]
     assert "libcusolver.so.11 path: not found by the loader" in texts(tree, "code")
