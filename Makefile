@@ -93,8 +93,9 @@ lint: $(VENV)/.lint
 goldens: $(VENV)/.test
 	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py tests/setup/test_answers.py --update-goldens
 
-docs: $(VENV)/.test
+docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python docs/build.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 dist: $(VENV)/.dist
 	$(BIN)/python tools/dist.py

@@ -3,14 +3,21 @@
 ``make docs`` runs this; a test fails where what is written differs from what the code says now.
 """
 
+import io
 import json
 import pathlib
+import re
 import sys
 
+from click.testing import CliRunner
+
+from gpucheck.cli.group import Commands, cli
 from gpucheck.engine import manual
 from gpucheck.engine.plugin import load_rows, load_rules
 from gpucheck.engine.schema import schema
 from gpucheck.fleet.schema import schema as fleet_schema
+from gpucheck.lint.pages import ROWS
+from gpucheck.lint.pages import load_rules as load_lint_rules
 from gpucheck.reports import page, table
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -25,6 +32,43 @@ One code names one root cause. `gpucheck explain CODE` prints a page, `gpucheck 
 """
 
 
+COMMANDS = """\
+# Commands
+
+What `gpucheck COMMAND --help` prints. `gpucheck` alone is `gpucheck check`.
+"""
+WIDTH = 104  # columns of a picture; longer commands are cut there
+LINT = """\
+# Lint codes
+
+`gpucheck lint` finds these mistakes in training scripts and notebooks, without running them.
+`gpucheck explain CODE` prints a page.
+
+| code | severity | what |
+| --- | --- | --- |
+"""
+
+
+def lint_pages() -> dict[str, str]:
+    """A page for each rule of lint, and their table."""
+    made, rows = {}, []
+    for rule in load_lint_rules():
+        parsed = manual.page(rule.code, rule.doc)
+        made[f"lint/{rule.code}.md"] = page.render_markdown(parsed, rule, ROWS[rule.row])
+        rows.append(f"| [{rule.code}]({rule.code}.md) | {rule.severity.value} | {parsed.title} |\n")
+    return {"lint/README.md": LINT + "".join(rows), **made}
+
+
+def commands() -> str:
+    """The help of every command, in click's own words."""
+    runner = CliRunner(env={"COLUMNS": "100"})
+    names = [[], *([name] for name in Commands.modules), *(["fleet", name] for name in ("run", "merge", "schema"))]
+    printed = {
+        " ".join(["gpucheck", *name]): runner.invoke(cli, [*name, "--help"], prog_name="gpucheck").stdout for name in names
+    }
+    return COMMANDS + "".join(f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n" for name, text in printed.items())
+
+
 def files() -> dict[str, str]:
     """Every generated file by its path below this folder."""
     rules, rows = load_rules(), load_rows()
@@ -32,18 +76,36 @@ def files() -> dict[str, str]:
         "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
         "fleet.schema.json": json.dumps(fleet_schema(), indent=2, ensure_ascii=False) + "\n",
         "setup.md": setup_table.page(),
+        "commands.md": commands(),
         "diagnoses/README.md": INTRODUCTION + table.render_markdown(rules, rows, folder=""),
     }
     for rule in rules:
         parsed = manual.page(rule.code, rule.doc)
         made[f"diagnoses/{rule.code}.md"] = page.render_markdown(parsed, rule, rows[rule.row])
+    return {**made, **lint_pages()}
+
+
+def pictures() -> dict[str, str]:
+    """README's two transcripts as SVG. What rich draws differs from version to version, so no test compares them."""
+    from rich.console import Console
+    from rich.text import Text
+
+    sys.path.insert(0, str(DOCS.parent / "tests"))
+    from test_readme import failure, success
+
+    made = {}
+    for name, text in (("fail", failure(color=True)), ("pass", success(color=True))):
+        console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+        console.print(Text.from_ansi(text), no_wrap=True, overflow="ellipsis")
+        drawn = console.export_svg(title="gpucheck" + " --allow-cpu" * (name == "pass"), unique_id=f"gpucheck-{name}")
+        made[f"pictures/{name}.svg"] = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)  # from elsewhere
     return made
 
 
 def main() -> None:
     """Write what changed, and remove the pages of codes that are gone."""
-    wanted = files()
-    for path in DOCS.glob("diagnoses/*.md"):
+    wanted = files() | pictures()
+    for path in [*DOCS.glob("diagnoses/*.md"), *DOCS.glob("lint/*.md")]:
         if path.relative_to(DOCS).as_posix() not in wanted:
             path.unlink()
     for name, text in wanted.items():

@@ -35,11 +35,12 @@ def test_no_page_without_a_rule():
 def test_main_writes_and_removes(tmp_path, monkeypatch):
     monkeypatch.setattr(BUILD, "DOCS", tmp_path)
     monkeypatch.setattr(BUILD, "files", lambda: {"a.json": "{}\n", "diagnoses/new.md": "# new\n"})
+    monkeypatch.setattr(BUILD, "pictures", lambda: {"pictures/a.svg": "<svg/>"})
     (tmp_path / "diagnoses").mkdir()
     (tmp_path / "diagnoses" / "gone.md").write_text("old")
     BUILD.main()
     found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
-    assert found == {"a.json": "{}\n", "diagnoses/new.md": "# new\n"}
+    assert found == {"a.json": "{}\n", "diagnoses/new.md": "# new\n", "pictures/a.svg": "<svg/>"}
 
 
 @pytest.mark.parametrize("kind", [Report, TrainingRun], ids=lambda kind: kind.__name__)

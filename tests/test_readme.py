@@ -20,20 +20,20 @@ README = (ROOT / "README.md").read_text()
 RULES = load_rules()
 
 
-def transcript(plain, seconds, again=None, **request):
+def transcript(plain, seconds, again=None, color=False, **request):
     given = [one for one in readings(plain) if one.probe != "request"]
     report = assemble(Request(**request), given, judge(Facts(readings(plain)), RULES), load_rows(), time.monotonic())
-    return terminal.render(replace(report, seconds=seconds), width=100, color=False, ascii=False, verbose=False, again=again)
+    return terminal.render(replace(report, seconds=seconds), width=100, color=color, ascii=False, verbose=False, again=again)
 
 
-def failure():
+def failure(color=False):
     (rule,) = [rule for rule in RULES if rule.code == "cuda-libraries-unreachable"]
     example = manual.page(rule.code, rule.doc).example
-    return transcript(manual.apply(machine(example.machine), example.changes), 6.8, again="gpucheck")
+    return transcript(manual.apply(machine(example.machine), example.changes), 6.8, again="gpucheck", color=color)
 
 
-def success():
-    return transcript(machine("laptop-cpu"), 6.4, allow_cpu=True)
+def success(color=False):
+    return transcript(machine("laptop-cpu"), 6.4, color=color, allow_cpu=True)
 
 
 def test_the_transcripts_are_what_is_printed():

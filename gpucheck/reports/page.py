@@ -74,6 +74,8 @@ def render_markdown(page: Page, rule: Rule, row: Row) -> str:
         lines += ["", f"## {HEADINGS.get(name, name)}", ""]
         if name == "Symptom":
             lines += ["```text", *page.sections[name].splitlines(), "```"]
+        elif page.sections[name].startswith("bad:\n"):  # programs, of a lint rule
+            lines += ["```python", *page.sections[name].splitlines(), "```"]
         elif name == "References":
             lines += [f"- {line.strip()}" for line in page.sections[name].splitlines() if line.strip()]
         else:

@@ -1,0 +1,32 @@
+"""The tutorial's commands, typed: what the page shows is what is printed."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[2]
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+TYPED = [block for block in re.findall(r"```console\n(.*?)```", TUTORIAL, re.DOTALL) if "$ gpucheck --allow-cpu" not in block]
+
+
+def plain(text):
+    return " ".join(re.sub(r"TensorFlow 2[.\d]+", "TensorFlow", text).split())
+
+
+def test_the_tutorial_is_what_is_printed(tmp_path):
+    (tmp_path / "bin").mkdir()
+    for name, text in {"gpucheck": "-m gpucheck ", "python": ""}.items():
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec {sys.executable} {text}"$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    project = tmp_path / "project"
+    project.mkdir()
+    env = {**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    assert len(TYPED) >= 5
+    for block in TYPED:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *shown = part.splitlines()
+            done = subprocess.run(["sh", "-c", command], cwd=project, env=env, capture_output=True, text=True, timeout=120)
+            printed = plain((done.stdout + done.stderr).replace(str(tmp_path), "…"))
+            assert [line for line in shown if plain(line) not in printed] == [], f"{command}\n{printed}"
