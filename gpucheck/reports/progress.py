@@ -70,6 +70,8 @@ class Progress:
         kind, seconds = late or max(waits, key=lambda wait: self._place(wait[0]), default=(waiting.JUDGING, now - self._last))
         if not doing and pending:  # between two stages of a child, or before the first
             kind = waiting.Wait(self._reached, f"Waiting for {', '.join(pending)}")
+        elif not doing and self._reached == waiting.MEASURE:
+            kind = waiting.SUMMING_UP
         elif late is None:
             self._reached = kind.phase
         usual = "" if kind.usual is None else f" ({_range(*kind.usual)})"

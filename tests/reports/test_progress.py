@@ -98,6 +98,8 @@ def test_a_benchmark_counts_what_it_measures(clock):
     for pending in (["a", "b", "c"], ["b", "c"]):
         progress.update(pending, [Activity("bench", "measure", "mirrored on 2 GPUs, float32", "run 1 of 3")])
     assert stream.shown() == "[2/3] Measuring mirrored on 2 GPUs, float32, run 1 of 3 · 0 s"
+    progress.update([], [])
+    assert stream.shown() == "Summing up what was measured · 0 s"
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,10 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
 def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...]) -> None:
     for number, fix in enumerate(fixes):
         text = fix.text.rstrip().removesuffix("." if fix.command else "").removesuffix(":")
-        _labelled(out, "look" if fix.kind == "look" else "or" if number else "do", text + (":" if fix.command else ""))
+        label = "look" if fix.kind == "look" else "or" if number else "do"
+        if label == "or" and text.startswith("Or "):  # which the label says
+            text = text[3:4].upper() + text[4:]
+        _labelled(out, label, text + (":" if fix.command else ""))
         if fix.command:
             out.command(fix.command, TEXT)
 

@@ -22,6 +22,7 @@ class Wait(NamedTuple):
 
 LOOK, IMPORT, TRAIN, EXPERIMENT, MEASURE, JUDGE = "look", "import", "train", "experiment", "measure", "judge"
 JUDGING = Wait(JUDGE, "Judging what was seen")
+SUMMING_UP = Wait(MEASURE, "Summing up what was measured")
 _DRIVER = Wait(LOOK, "Waiting for the NVIDIA driver to answer", (0, 1))
 _CHILDREN = {
     "nvml": _DRIVER,
