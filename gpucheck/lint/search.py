@@ -13,9 +13,10 @@ SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "ven
 class Ignored:
     """What git ignores: the .gitignore of the repository's root and of each folder below, each read once; the nearest decides."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str | None = None) -> None:
+        """Nothing is read yet; ``root`` is the folder to begin at, None: that of the repository."""
         self._patterns: dict[str, pathspec.GitIgnoreSpec | None] = {}
-        self._roots: dict[str, bool] = {}
+        self._roots: dict[str, bool] = {} if root is None else {os.path.abspath(root): True}
 
     def __call__(self, path: str, *, folder: bool) -> bool:
         """Whether git ignores a file, or a folder; what a folder holds that it ignores is not asked for."""
@@ -75,6 +76,8 @@ def _key(file: str) -> str:
 def _walk(folder: str) -> Iterator[str]:
     refused: list[str] = []
     ignored = Ignored()
+    if ignored(folder, folder=True):  # who names it wants it: what is above says nothing of what it holds
+        ignored = Ignored(folder)
     for place, folders, names in os.walk(folder, onerror=lambda error: refused.append(error.filename)):
         folders[:] = sorted(
             name

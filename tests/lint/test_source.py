@@ -97,6 +97,7 @@ def test_what_git_ignores_is_left_out(tmp_path):
     assert "src/f.tmp.py" in found("src"), "the folder above is no repository"
     (tmp_path / ".git").mkdir()
     assert "src/f.tmp.py" not in found("src")
+    assert found("built") == ["built/b.py"], "who names an ignored folder wants it"
 
 
 def test_walk(tmp_path):
