@@ -6,7 +6,7 @@ found["sound"] = global_batch.run(setting)
 found["tf32"] = tf.config.experimental.tensor_float_32_execution_enabled()
 
 losses.unscale_loss_for_distribution = lambda value: value
-found["unscaled"] = global_batch.run(setting)["problem"]
+found["unscaled"] = global_batch.run(setting).problem
 try:
     global_batch.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, []))
 except NotHere as reason:
