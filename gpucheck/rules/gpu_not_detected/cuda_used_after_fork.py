@@ -29,6 +29,7 @@ from gpucheck.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.engine.plugin import rule
 from gpucheck.logs.events import Event, Kind
 from gpucheck.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.probes.cuda import Cuda
 
 NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
 FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
@@ -44,9 +45,10 @@ FIX = (
     scope=Scope.CODE,
     explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
 )
-def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
-    """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail."""
-    refused = any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
+def check(outcomes: TrainingOutcomes, cuda: Cuda | None) -> Finding | Skip | None:
+    """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail, here in a fresh process neither."""
+    failed_here = cuda is not None and cuda.status == "failed"
+    refused = failed_here or any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
 
     def after_fork(event: Event) -> bool:
         return event.kind != Kind.CUDA_ERROR or (event.fields.get("code") == NOT_INITIALIZED and not refused)
