@@ -5,7 +5,9 @@ writer = "import os\nfor _ in range(4096): os.write(%d, b'x' * 65535 + b'\\n')\n
 for number, report_bytes in ((2, 1 << 20), (2, None), (1, None)):
     process = Process([sys.executable, "-c", writer % number], dict(os.environ), report_bytes=report_bytes)
     ended = process.wait(time.monotonic() + 120)
-    print(ended, process.returncode, (process.err if number == 2 else process.out).size >> 20)
+    stream = process.err if number == 2 else process.out
+    stream.drain()  # as whoever asks for its text
+    print(ended, process.returncode, stream.size >> 20)
     process.kill()
     process.close()
 # ru_maxrss would count the memory of the process that forked this one
