@@ -49,7 +49,7 @@ def test_a_current_folder_that_was_removed_is_no_traceback(tmp_path, args, code)
     folder = tmp_path / "gone"
     folder.mkdir()
     argv = ["/bin/sh", "-c", line, "sh", sys.executable, "-m", "gpucheck", *args]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(os.path.isabs, sys.path))}
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
     assert "Traceback" not in done.stderr
     assert done.returncode == code, done.stderr
