@@ -1,5 +1,6 @@
 """The published JSON Schema of the report, derived from the structs: ``gpucheck schema`` prints it."""
 
+import inspect
 from typing import Any
 
 from gpucheck.engine.plugin import load_probes
@@ -20,6 +21,8 @@ def schema() -> dict[str, Any]:
     facts = {"request": Request, **{probe.name: probe.fact for probe in load_probes()}}
     (report, *kinds), components = msgspec.json.schema_components((Report, *facts.values()), ref_template=REFERENCE)
     for component in components.values():
+        if "description" in component:
+            component["description"] = inspect.cleandoc(component["description"])  # Python 3.13 does it when it compiles
         if "properties" in component:
             component["required"] = list(component["properties"])
     name = report["$ref"].rpartition("/")[2]

@@ -42,8 +42,8 @@ def test_an_empty_tf_config_is_none(value):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ("[" * 5000, "it is no JSON that can be read: its brackets are nested too deeply"),
-        ('{"cluster":' * 5000, "it is no JSON that can be read: its brackets are nested too deeply"),
+        ("[" * 200_000, "it is no JSON that can be read: its brackets are nested too deeply"),
+        ('{"cluster":' * 200_000, "it is no JSON that can be read: its brackets are nested too deeply"),
         ('{"cluster": {"worker": ["a:1"]}, "task": {"type": "worker", "index": "%s"}}' % ("9" * 5000), "its task's index is no"),
         ('{"cluster": {"worker": {"%s": "a:1"}}}' % ("9" * 5000), 'its cluster\'s "worker" is no list of addresses'),
     ],
