@@ -31,7 +31,7 @@ _CHILDREN = {
     "libraries": Wait(LOOK, "Opening the libraries that TensorFlow opens", (0, 3)),
     "device_nodes": Wait(LOOK, "Opening device files", (0, 1)),
     "interpreter": Wait(LOOK, "Asking the Python that is examined", (0, 3)),
-    "kubernetes": Wait(LOOK, "Asking the Kubernetes API server", (0, 3)),
+    "kubernetes": Wait(LOOK, "Asking the Kubernetes API server"),
     "worker": Wait(TRAIN, "Training with several workers"),
     "exhaustion": Wait(EXPERIMENT, "Running out of memory on purpose"),
 }
@@ -39,7 +39,7 @@ _STAGES = {
     "import": Wait(IMPORT, "Importing TensorFlow", (2, 7)),
     "devices": Wait(IMPORT, "Waiting for TensorFlow to list devices", (0, 3)),
     "keras": Wait(IMPORT, "Importing Keras", (0, 7)),
-    "tpu": Wait(IMPORT, "Connecting to the TPU", (1, 60)),
+    "tpu": Wait(IMPORT, "Connecting to the TPU"),
     "plan": Wait(TRAIN, "Preparing to train"),
     "train": Wait(TRAIN, "Training"),
     "xla": Wait(TRAIN, "Compiling a small step with XLA"),
