@@ -28,7 +28,7 @@ if not (3, 10) <= sys.version_info[:2] <= (3, 13):
 WHOLE = (
     "tests/conftest.py",
     "docs/architecture.md",
-    "examples/docker/Dockerfile",
+    "gpucheck/recipes/docker/Dockerfile",
     "Makefile",
     "CHANGELOG.md",
     "gpucheck/py.typed",
@@ -52,6 +52,10 @@ def build():
     lost = [name for name in tracked if name and name != ".gitignore" and name not in held]
     if lost:
         raise SystemExit(f"the source distribution lacks {', '.join(lost)}")
+    with zipfile.ZipFile(wheel) as packed:
+        lost = sorted({name for name in tracked if name.startswith("gpucheck/")} - set(packed.namelist()))
+    if lost:
+        raise SystemExit(f"the wheel lacks {', '.join(lost)}")
     return wheel, source
 
 
