@@ -1,6 +1,7 @@
 """``gpucheck lint``: what is wrong with a training script, without running it."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 
@@ -44,9 +45,11 @@ def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, time
     for path in paths:
         standard_input(path)
     appearance = look(color)
+    if sys.stdout is None or not sys.stdout.isatty():
+        appearance["width"] = None
 
     def write(result: runner.Result) -> None:
-        show(reports.render(result, style, color=appearance["color"], ascii=appearance["ascii"]), result.exit_code)
+        show(reports.render(result, style, **appearance), result.exit_code)
 
     def begun(known: Callable[[], runner.Result]) -> None:
         watchdog.exit_with(2)  # as for everything else that can't be read

@@ -10,24 +10,26 @@ from gpucheck.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.reports.shared.words import plural
 
 SCHEMA_VERSION = "1.0"
-FRAME = 100  # characters of a line that are shown
-UNWRAPPED = 1_000_000  # cells: a position stands on one line with what is said of it, as compilers write it
+WIDTH = 100  # columns of a frame where there is no terminal
+UNWRAPPED = (
+    1_000_000  # cells: where a program reads it, a position stands on one line with what is said of it, as compilers write it
+)
 
 
-def render(result: Result, style: str, *, color: bool = False, ascii: bool = False) -> str:
-    """The result in a style of ``gpucheck lint --format``; colour and character set apply to a terminal."""
+def render(result: Result, style: str, *, color: bool = False, ascii: bool = False, width: int | None = None) -> str:
+    """The result in a style of ``gpucheck lint --format``; the rest is for a terminal (width None: there is none)."""
     if style == "terminal":
-        return render_terminal(result, color=color, ascii=ascii)
+        return render_terminal(result, color=color, ascii=ascii, width=width)
     return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": junit.render}[style](result)
 
 
-def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
+def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
     """One line for each finding, what to do below it; the last line counts."""
-    out = TerminalText(width=UNWRAPPED, color=color, ascii=ascii)
+    out = TerminalText(width=width or UNWRAPPED, color=color, ascii=ascii)
     for problem in result.problems:
         style = "fail" if problem.severity == "error" else "warn"
-        out.add((problem.where, "title"), ": ", (problem.code, style), f": {problem.message}")
-        _frame(out, problem, style)
+        out.add((problem.where, "title"), ": ", (problem.code, style), f": {problem.message}", hang=4)
+        _frame(out, problem, style, width or WIDTH)
         out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
     for failure in result.failures:
         out.add((failure.where, "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
@@ -35,16 +37,20 @@ def render_terminal(result: Result, *, color: bool, ascii: bool) -> str:
     return str(out)
 
 
-def _frame(out: TerminalText, problem: Problem, style: str) -> None:
-    """The line itself, and carets below what is meant; of a very long line what stands around it."""
+def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> None:
+    """The line itself, and carets below what is meant; of a long line what stands around it, so that the carets stay below it."""
     source = problem.source.replace("\t", " ")
+    margin = len(str(problem.line)) + 4
+    frame = columns - margin - len(" | ")
     last = problem.end_column - 1 if problem.end_line == problem.line else len(source)
-    begin, skipped = problem.column - 1, max(problem.column - 1 - FRAME // 2, 0)
-    shown = source[skipped : skipped + FRAME]
-    width = max(cells(source[begin : min(last, skipped + FRAME)]), 1)
-    room = len(str(problem.line))
-    out.verbatim((f"{problem.line:>{room + 4}} | ", "quiet"), shown)
-    out.verbatim((f"{'':>{room + 4}} | ", "quiet"), " " * cells(source[skipped:begin]), ("^" * width, style))
+    begin = problem.column - 1
+    skipped = max(begin - frame // 2, 0)
+    shown = source[skipped : skipped + frame]
+    while cells(shown) > frame:  # letters of two columns
+        shown = shown[:-1]
+    width = max(cells(source[begin : min(last, skipped + len(shown))]), 1)
+    out.verbatim((f"{problem.line:>{margin}} | ", "quiet"), shown)
+    out.verbatim((f"{'':>{margin}} | ", "quiet"), " " * cells(source[skipped:begin]), ("^" * width, style))
 
 
 def _count(result: Result) -> str:

@@ -30,7 +30,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     _header(out, report)
     out.blank()
     _areas(out, areas(report))
-    if report.training:
+    if report.training and (verbose or not _is_beside_the_point(report)):
         from gpucheck.reports.shared import terminal_training  # --quick does without
 
         terminal_training.write(out, report.training)
@@ -40,6 +40,7 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
 
         experiments.write(out, report)
         hardware_paths.write(out, report)
+        experiments.write_conclusion(out, report)
     terminal_findings.write(out, report, verbose)
     if verbose:
         _not_checked(out, report)
@@ -50,6 +51,12 @@ def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: boo
     if again:
         out.command(again, 0, label="Then, in the same shell: ")
     return str(out)
+
+
+def _is_beside_the_point(report: Report) -> bool:
+    """Whether the CPU trained well on a machine that fails for want of an accelerator: the checklist says so already."""
+    trained = all(run.status == "passed" and all(name.startswith("CPU") for name in run.devices) for run in report.training)
+    return report.verdict is Verdict.FAIL and trained and not report.experiments
 
 
 def _header(out: TerminalText, report: Report) -> None:

@@ -78,11 +78,13 @@ def test_json_fields_are_stable():
     assert got["unreadable"][1]["line"] is None
 
 
-def test_of_a_long_line_what_stands_around_the_finding():
+@pytest.mark.parametrize(("width", "before", "after"), [(None, 46, 38), (60, 26, 18)])
+def test_of_a_long_line_what_stands_around_the_finding(width, before, after):
     long = FOUND._replace(source="x" * 500 + "tf.漢() " + "y" * 500, column=501, end_column=507, end_line=3)
-    _, line, carets, *_ = render(Result(1, (long,), ()), "terminal").splitlines()
-    assert line == f"    3 | {'x' * 50}tf.漢() {'y' * 43}"
-    assert carets == f"      | {' ' * 50}^^^^^^^"
+    text = render(Result(1, (long,), ()), "terminal", width=width)
+    line, carets = (line for line in text.splitlines() if " | " in line)
+    assert line == f"    3 | {'x' * before}tf.漢() {'y' * after}"
+    assert carets == f"      | {' ' * before}{'^' * 7}"
 
 
 def test_sarif():

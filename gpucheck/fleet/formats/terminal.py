@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpucheck.fleet.model import Fleet, Part, Slow
 from gpucheck.reports.shared.terminal_text import TerminalText
-from gpucheck.reports.shared.words import duration, plural
+from gpucheck.reports.shared.words import duration, plural, significant
 
 MOST = 8  # lines of a kind; the JSON has all
 MOST_NAMES = 240  # characters of a list of nodes
@@ -83,7 +83,9 @@ def _usual(usual: dict[str, str]) -> str:
 
 def _slow(slow: Slow) -> str:
     times = f"{slow.value / slow.median:.0%} of" if slow.what == "samples/s" else f"{slow.value / slow.median:.1f} times"
-    return f"{slow.node}: {times} the usual {slow.what}, {slow.value:,.4g} against {slow.median:,.4g} ({slow.job})"
+    return (
+        f"{slow.node}: {times} the usual {slow.what}, {significant(slow.value)} against {significant(slow.median)} ({slow.job})"
+    )
 
 
 def _conclusion(fleet: Fleet) -> str:

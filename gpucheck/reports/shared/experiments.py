@@ -10,6 +10,7 @@ from gpucheck.reports.shared.terminal_training import RESULTS, STYLES
 from gpucheck.reports.shared.words import significant, size, spelled
 
 RESULT_WIDTH = max(map(len, RESULTS.values()))
+TABLE_WIDTH = 76  # narrower, and devices are left out
 # Endings of figures' names, longest first, and how their values are written.
 UNITS: dict[str, Callable[[float], str]] = {
     "_samples_per_second": lambda value: f"{significant(value)} samples/s",
@@ -45,26 +46,34 @@ def figure(key: str, value: float | None) -> str:
 
 
 def write(out: TerminalText, report: Report) -> None:
-    """What follows from them, and a line for each; all their figures stand in the other formats."""
+    """A line for each; all their figures stand in the other formats."""
     made = report.experiments
     if not made:
         return
-    sentences = conclusion(report)
-    out.blank()
-    out.add(("conclusion", "title"), indent=2)
-    for number, sentence in enumerate(sentences):
-        again = number and sentence.kind == sentences[number - 1].kind
-        out.add(sentence.text, indent=4, label="" if again else (sentence.kind, "quiet"), hang=12)
     out.blank()
     out.add(("experiments", "title"), indent=2)
     widths = [max(len(words(experiment)) for experiment in made) for words in (name, _on)]
+    widths[1] *= out.width >= TABLE_WIDTH  # below, what was measured needs the room
     for experiment in made:
         word = RESULTS.get(experiment.status, experiment.status)
         reason = None if experiment.reason in (None, word) else experiment.reason
-        label = f"{name(experiment):{widths[0]}}   {_on(experiment):{widths[1]}}   "
-        result: Part = (f"{word:{RESULT_WIDTH}}", STYLES.get(experiment.status, ""))
-        hang = 4 + len(label)
-        out.add(result, "   ", reason or measured(experiment), indent=4, label=label, hang=hang if out.width >= 60 else 8)
+        on = f"{_on(experiment):{widths[1]}}   " if widths[1] else ""
+        label = f"{name(experiment):{widths[0]}}   {on}"
+        text = reason or measured(experiment)
+        mark: Part = (f"{word:{RESULT_WIDTH if widths[1] else 0}}", STYLES.get(experiment.status, ""))
+        out.add(mark, "   ", text, indent=4, label=label, hang=4 + len(label))
+    out.blank()
+
+
+def write_conclusion(out: TerminalText, report: Report) -> None:
+    """What follows from them, in a few sentences: what limits this machine, what to change, what is fine."""
+    if not report.experiments:
+        return
+    out.blank()
+    sentences = conclusion(report)
+    for number, sentence in enumerate(sentences):
+        again = number and sentence.kind == sentences[number - 1].kind
+        out.add(sentence.text, indent=2, label="" if again else (sentence.kind, "title"), hang=10)
     out.blank()
 
 

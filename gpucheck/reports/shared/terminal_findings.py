@@ -1,12 +1,16 @@
 """Findings in words: the root cause with its evidence and commands, further causes in short, what follows from each."""
 
+import re
+
 from gpucheck.model import Diagnosis, Fix, Report, Severity
 from gpucheck.reports.shared.evidence import evidence
 from gpucheck.reports.shared.findings import followers
 from gpucheck.reports.shared.terminal_text import TerminalText
 
 LABEL, TEXT = 4, 10  # columns of "saw", "do", "more" and of what stands behind them
-SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 6, 3, 8
+SHORT_EVIDENCE, SHORT_FIXES, SHORT_AFFECTS = 4, 3, 8  # one cause fits on 24 lines of 80 columns
+
+REPEATED = re.compile(r"(?:PCI )?(.+) (?:name|address): \1")  # a thing is named by it already
 
 
 def write(out: TerminalText, report: Report, verbose: bool) -> None:
@@ -33,10 +37,7 @@ def _write(out: TerminalText, root: Diagnosis, report: Report, *, full: bool, ve
     if full:
         _write_evidence(out, root, report, verbose)
     _write_fixes(out, root.fix if verbose else root.fix[: SHORT_FIXES if full else 1])
-    for follower in followers(report, root):
-        muted = f" (muted: {follower.muted})" if follower.muted else ""
-        _labelled(out, "also", follower.summary + muted)
-        out.tail((follower.code, "quiet"), indent=TEXT)
+    _write_followers(out, followers(report, root), verbose)
     if full:
         out.command(f"gpucheck explain {root.code}", TEXT, indent=LABEL, label=("more", "quiet"))
 
@@ -52,10 +53,23 @@ def _write_fixes(out: TerminalText, fixes: tuple[Fix, ...]) -> None:
             out.command(fix.command, TEXT)
 
 
+def _write_followers(out: TerminalText, follow: list[Diagnosis], verbose: bool) -> None:
+    """What follows from a cause: by its codes, unless all is asked for; the checklist says what was seen of it."""
+    if follow and not verbose:
+        names = [follower.code + " (muted)" * bool(follower.muted) for follower in follow]
+        _labelled(out, "also", f"{', '.join(names)} {'follows' if len(names) == 1 else 'follow'} from it")
+        return
+    for follower in follow:
+        muted = f" (muted: {follower.muted})" if follower.muted else ""
+        _labelled(out, "also", follower.summary + muted)
+        out.tail((follower.code, "quiet"), indent=TEXT)
+
+
 def _write_evidence(out: TerminalText, root: Diagnosis, report: Report, verbose: bool) -> None:
     named = [item for item in root.evidence if item.field.rpartition(".")[2] != "soname"]  # it names the others anyway
-    lines = list(dict.fromkeys(evidence(item, report, verbose) for item in named or root.evidence))
-    limit = len(lines) if verbose else SHORT_EVIDENCE
+    every = dict.fromkeys(evidence(item, report, verbose) for item in named or root.evidence)
+    lines = [line for line in every if verbose or not REPEATED.fullmatch(line)] or list(every)
+    limit = len(lines) if verbose or len(lines) <= SHORT_EVIDENCE else SHORT_EVIDENCE - 1
     for number, line in enumerate(lines[:limit]):
         _labelled(out, "" if number else "saw", line)
     if len(lines) > limit:

@@ -28,7 +28,11 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
     # As wide as with an arrow of one letter, so that the same columns fit.
     rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run, runs).items()} for run in runs]
     widths = {column: max(len(HEADINGS[column]), *(len(cells[column]) for cells in rows)) for column in HEADINGS}
-    _fit(widths, out.width, _least_important_first(rows, clean(NOTHING, out.ascii)))
+    nothing = clean(NOTHING, out.ascii)
+    for column in ("memory", "loss", "first_step", "step"):
+        if all(cells[column] == nothing for cells in rows):
+            del widths[column]
+    _fit(widths, out.width, _least_important_first(rows))
     for cells in rows:
         cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
     out.blank()
@@ -79,12 +83,10 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
     return f"{value:,.{decimals}f}" if 10**-decimals <= value < 100 else significant(value)
 
 
-def _least_important_first(rows: list[dict[str, str]], nothing: str) -> list[str]:
-    """Which columns to drop in what order: what tells nothing here (nothing measured, one precision for all) goes early."""
-    empty = [column for column in ("memory", "loss", "first_step") if all(cells[column] == nothing for cells in rows)]
+def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
+    """Which columns to drop in what order: one precision for all tells nothing."""
     alike = len({cells["precision"] for cells in rows}) == 1
-    order = ["first_step", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"]
-    return list(dict.fromkeys([*empty, *order]))
+    return ["first_step", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"]
 
 
 def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:

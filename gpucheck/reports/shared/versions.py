@@ -33,7 +33,8 @@ def _frameworks(report: Report) -> Iterator[str]:
         yield f"{TITLES[other.name]} {other.version}"
     keras_installed = packages.keras if packages else None
     if keras_version := (keras and keras.version) or (keras_installed and keras_installed.version):
-        yield f"Keras {keras_version}" + (f" on {keras.backend}" if keras and keras.backend else "")
+        unusual = keras and keras.backend not in (None, "tensorflow")  # the checklist names it always
+        yield f"Keras {keras_version}" + (f" on {keras.backend}" if keras and unusual else "")
 
 
 def _environment(interpreter: Interpreter) -> str:

@@ -1,0 +1,80 @@
+"""What the eye sees, in a real terminal (tmux) of 24 lines: as recorded in files, and a single cause fits without scrolling.
+
+`make goldens` writes the files anew. A line of "┈" says where the visible screen begins; what stands above it was scrolled away.
+"""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from golden import outputs
+from golden.test_golden import difference
+from screens.show import SCREENS
+
+HERE = pathlib.Path(__file__).parent
+GOLDEN = HERE / "golden"
+WIDTHS = (60, 80, 120)
+LINES = 24
+
+
+def tmux(folder, *args):
+    """One command of a server of this test's own; its text."""
+    done = subprocess.run(["tmux", "-f/dev/null", "-S", folder / "tmux", *args], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def normal(text):
+    """The text without what differs from run to run: the only place that knows."""
+    return re.sub(r"(?<= · )[\d.]+ s$", "N s", text, flags=re.MULTILINE)
+
+
+def screens(folder, width):
+    """Every screen at a width, scrolled-away lines included."""
+    (folder / "run.sh").write_text(
+        'mkdir -p "$1" && cd "$1" && python=$2 show=$3\n'
+        '"$python" -B "$show" "${1##*/}" 2>&1; tmux wait-for -S "${1##*/}"; exec cat\n'
+    )
+    texts = {}
+    for name in SCREENS:
+        run = ["sh", folder / "run.sh", folder / name, sys.executable, HERE / "show.py"]
+        tmux(folder, "new-session", "-d", "-s", name, "-x", str(width), "-y", str(LINES), *map(str, run))
+        tmux(folder, "wait-for", name)
+        size = int(tmux(folder, "display-message", "-p", "-t", name, "#{history_size}"))
+        lines = tmux(folder, "capture-pane", "-p", "-S", "-", "-t", name).rstrip().split("\n")
+        texts[name] = normal("\n".join([*lines[:size], *["┈" * width] * (size > 0), *lines[size:]]) + "\n")
+    tmux(folder, "kill-server")
+    return texts
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux")
+@pytest.mark.parametrize("width", WIDTHS)
+def test_screens_are_as_recorded(width, tmp_path, request, monkeypatch):
+    for variable in ("COLUMNS", "LINES", "NO_COLOR", "TMUX"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    printed = {f"{name}.{width}.txt": text for name, text in screens(tmp_path, width).items()}
+    if request.config.getoption("--update-goldens"):
+        for path in GOLDEN.glob(f"*.{width}.txt"):
+            path.unlink()
+        for name, text in printed.items():
+            (GOLDEN / name).write_text(text, encoding="utf-8")
+    recorded = {path.name: path.read_text(encoding="utf-8") for path in GOLDEN.glob(f"*.{width}.txt")}
+    assert difference(recorded, printed) == ""
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_single_cause_fits_without_scrolling(width, monkeypatch):
+    """Of every rule's example: from the cause to the last line. Below it a run adds the command that tells whether it is cured, and the shell its prompt."""
+    monkeypatch.setitem(outputs.ENVIRONMENT, "COLUMNS", str(width))
+    too_long = {}
+    for code in sorted(outputs.RULES):
+        text = outputs.printed("--replay", "-", given=outputs.recorded(code)).partition("exit code")[0]
+        causes = re.split(r"^(?=[✗!] )", text, flags=re.MULTILINE)[1:]
+        lines = sum(-(-len(line) // width) or 1 for line in "".join(causes).splitlines())
+        if len(causes) == 1 and lines > LINES - 2:
+            too_long[code] = lines
+    assert too_long == {}
