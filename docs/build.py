@@ -62,7 +62,7 @@ def lint_pages() -> dict[str, str]:
 def commands() -> str:
     """The help of every command, in click's own words."""
     runner = CliRunner(env={"COLUMNS": "100"})
-    names = [[], *([name] for name in Commands.modules), *(["fleet", name] for name in ("run", "merge", "schema"))]
+    names = [[], *([name] for name in Commands.modules), *(["fleet", name] for name in ("run", "train", "merge", "schema"))]
     printed = {
         " ".join(["gpucheck", *name]): runner.invoke(cli, [*name, "--help"], prog_name="gpucheck").stdout for name in names
     }

@@ -1,7 +1,8 @@
 """A driver of Ray that runs gpucheck once on every node, pinned to it: a process of its own, because it imports Ray.
 
 It is given '{"address": "auto", "folder": ..., "arguments": [...], "limit": 30.0, "grace": 15.0}', and writes into the folder:
-``@nodes``, each node and why it can't be used; then, for those that ``@wanted`` names, ``NODE.json`` or ``NODE.problem``.
+``@nodes``, for each node why it can't be used, and its address; then, for those that ``@wanted`` names with further variables of
+their environment, ``NODE.json`` or ``NODE.problem``.
 """
 
 from __future__ import annotations
@@ -35,9 +36,10 @@ def main() -> None:
     except Exception as error:  # whatever Ray raises for an address that is none
         sys.exit(f"no cluster of Ray at {asked['address']}: {' '.join(str(error).split())[:200]}")
     named = names(ray.nodes())
-    put(asked["folder"], "@nodes", json.dumps({name: None if node["Alive"] else "not alive" for name, node in named.items()}))
+    known = {name: (None if node["Alive"] else "not alive", node["NodeManagerAddress"]) for name, node in named.items()}
+    put(asked["folder"], "@nodes", json.dumps(known))
     wanted = wait_for_wanted(asked["folder"])
-    look(ray, asked, {name: node for name, node in named.items() if name in wanted})
+    look(ray, asked, {name: (named[name]["NodeID"], variables) for name, variables in wanted.items()})
 
 
 def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -46,27 +48,27 @@ def names(nodes: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {host if hosts.count(host) == 1 else f"{host}-{node['NodeID'][:8]}": node for host, node in zip(hosts, nodes)}
 
 
-def wait_for_wanted(folder: str) -> set[str]:
-    """The names of the nodes to look at."""
+def wait_for_wanted(folder: str) -> dict[str, dict[str, str]]:
+    """The names of the nodes to look at, each with further variables."""
     end = time.monotonic() + START_SECONDS
     while not os.path.exists(f"{folder}/@wanted"):
         if time.monotonic() > end:
             sys.exit("nobody said which nodes are wanted")
         time.sleep(0.05)
     with open(f"{folder}/@wanted", encoding="utf-8") as file:
-        return set(json.load(file))
+        return dict(json.load(file))
 
 
-def look(ray: Any, asked: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> None:
+def look(ray: Any, asked: dict[str, Any], nodes: dict[str, tuple[str, dict[str, str]]]) -> None:
     """One task for each node; a node that dies, or is late, has its problem written."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # a node need not have this very gpucheck
     task = ray.remote(num_cpus=0, max_retries=0)(check)
     waiting = {}
-    for name, node in nodes.items():
-        pinned = task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False))
-        waiting[pinned.remote(name, asked["arguments"], asked["limit"])] = name
+    for name, (node, variables) in nodes.items():
+        pinned = task.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False))
+        waiting[pinned.remote({**variables, "NODE_NAME": name}, asked["arguments"], asked["limit"])] = name
     end = time.monotonic() + asked["limit"] + asked["grace"]
     while waiting and time.monotonic() < end:
         for done in ray.wait(list(waiting), num_returns=1, timeout=min(1.0, max(0.0, end - time.monotonic())))[0]:
@@ -81,7 +83,7 @@ def look(ray: Any, asked: dict[str, Any], nodes: dict[str, dict[str, Any]]) -> N
         put(asked["folder"], f"{name}.problem", f"no answer within {asked['limit']:g} s")
 
 
-def check(name: str, arguments: list[str], limit: float) -> tuple[str, str | None]:
+def check(variables: dict[str, str], arguments: list[str], limit: float) -> tuple[str, str | None]:
     """On the node: its own gpucheck's report, or why there is none. Ray sends this function there, so it stands for itself."""
     import os
     import shutil
@@ -90,9 +92,11 @@ def check(name: str, arguments: list[str], limit: float) -> tuple[str, str | Non
     import sys
 
     program = shutil.which("gpucheck")
+    hidden = ["CUDA_VISIBLE_DEVICES"] if os.environ.get("CUDA_VISIBLE_DEVICES") == "" else []  # by Ray: no GPU was asked for
+    env = {name: value for name, value in {**os.environ, **variables}.items() if name not in hidden}
     for argv in [[sys.executable, "-m", "gpucheck"], *([[program]] if program else [])]:
         child = subprocess.Popen(
-            [*argv, *arguments], env={**os.environ, "NODE_NAME": name}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [*argv, *arguments], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         try:

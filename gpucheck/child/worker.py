@@ -7,16 +7,18 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from gpucheck import strategies
-from gpucheck.child import inspection
+from gpucheck.child import inspection, links
 from gpucheck.child.messages import Message
 from gpucheck.child.messages.training import JobResult
 from gpucheck.child.messages.workers import (
     ClusterConnected,
     FitTried,
+    LinksMeasured,
     VersionsRead,
     WorkerFailed,
     WorkerRecord,
@@ -88,7 +90,8 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     strategy = strategies.build("multi_worker_mirrored", tf, ())
     progress.end(ClusterConnected(strategy.num_replicas_in_sync))
     progress.begin(WorkersMet)
-    progress.end(WorkersMet(tuple(WorkerRecord(**record) for record in exchange(tf, strategy, asdict(own)))))
+    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, asdict(own)))
+    progress.end(WorkersMet(met))
     progress.begin(JobResult)
     result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
     model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
@@ -98,6 +101,8 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
         result.status, result.reached = "failed", "verify"
         result.reason = "the workers were not each fed a part of their own of the data"
     progress.end(result)
+    progress.begin(LinksMeasured)
+    progress.end(_links(tf, [worker.name for worker in met], own.name, progress.begin_step))
     progress.begin(FitTried)
     progress.end(_fit(tf, model, result.global_batch_size or 0))
 
@@ -145,6 +150,14 @@ def exchange(tf: Any, strategy: Any, record: dict[str, Any]) -> list[dict[str, A
     rows = strategy.experimental_local_results(gathered)[0].numpy()
     replicas = len(strategy.extended.worker_devices)  # each of a worker's replicas sent the same
     return [json.loads(bytes(int(character) for character in row)) for row in rows[::replicas]]
+
+
+def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) -> LinksMeasured:
+    """What is measured after the training says nothing against it."""
+    try:
+        return LinksMeasured(links.measure(tf, names, names.index(own), begin))
+    except Exception as error:
+        return LinksMeasured(problem=exception_text(error))
 
 
 def _compare(result: JobResult, shards: list[loop.Shard]) -> None:

@@ -11,13 +11,14 @@ from typing import Any, NoReturn
 import click
 
 from gpucheck.cli import watchdog
+from gpucheck.cli.fleet_options import FORMATS, HostList, engine_options, output_options
 from gpucheck.cli.formats import format_of
 from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
 from gpucheck.cli.request import typed
 from gpucheck.cli.screen import look, output, progress_text, show
+from gpucheck.cluster.slurm import FIRST_PORT
 from gpucheck.fleet.model import Fleet
 
-FORMATS = ("terminal", "json", "html", "junit", "prometheus", "csv")
 PROGRESS_SECONDS = 0.2
 LEVELS = {  # seconds for a node, and gpucheck's arguments
     "node": (30.0, ("node",)),
@@ -25,11 +26,19 @@ LEVELS = {  # seconds for a node, and gpucheck's arguments
     "default": (180.0, ()),
     "full": (400.0, ("--full",)),
 }
+TRAIN_SECONDS = 180.0  # a node's time to import TensorFlow, train alone, meet the others and train with them
+TRAIN_RESERVE = 10.0  # of it, in which a node writes its report
 RUN_EXAMPLES = """\b
 Examples:
   gpucheck fleet run --engine slurm
   gpucheck fleet run --engine slurm --nodes "gpu[001-128]" --engine-option=--partition=gpu --reports monday/
   gpucheck fleet run --engine ray --level default -- --allow-cpu
+"""
+TRAIN_EXAMPLES = """\b
+Examples:
+  gpucheck fleet train --engine slurm --engine-option=--gres=gpu:8
+  gpucheck fleet train --engine slurm --nodes "gpu[001-016]" --output training.json
+  gpucheck fleet train --engine ray --node-limit 300 -- --allow-cpu
 """
 EXAMPLES = """\b
 Examples:
@@ -53,42 +62,6 @@ def fleet() -> None:
     """Look at many nodes at once: fold their reports by root cause, configuration and speed."""
 
 
-def _output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What becomes of the merged fleet."""
-    for option in (
-        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
-        click.option(
-            "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."
-        ),
-        click.option(
-            "--format",
-            "style",
-            type=click.Choice(FORMATS),
-            default="terminal",
-            show_default="as --output's name ends (.json, .html, .xml, .prom, .csv), else terminal",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """Names of nodes in Slurm's notation."""
-
-    name = "hostlist"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
-        """Write it out."""
-        if isinstance(value, tuple):
-            return value
-        from gpucheck.cluster.slurm import expand
-
-        try:
-            return tuple(dict.fromkeys(name for name in expand(str(value)) if name))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @fleet.command(cls=Command, epilog=EXAMPLES)
 @click.argument("paths", nargs=-1, required=True, type=FilePath())
 @click.option(
@@ -97,7 +70,7 @@ class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     metavar="HOSTLIST",
     help='The nodes that should have a report: "gpu[001-128],login1". Others are named.',
 )
-@_output_options
+@output_options
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
 @click.pass_obj
 def merge(
@@ -122,11 +95,7 @@ def merge(
 
 @fleet.command(cls=Command, epilog=RUN_EXAMPLES)
 @click.argument("check", nargs=-1, type=click.UNPROCESSED, metavar="[-- CHECK OPTIONS...]")
-@click.option("--engine", type=click.Choice(["ray", "slurm"]), required=True, help="What starts the check on each node.")
-@click.option("--address", default="auto", show_default=True, help="Ray's address.")
-@click.option(
-    "--nodes", type=HostList(), metavar="HOSTLIST", help="These nodes only; one that the engine does not know is named."
-)
+@engine_options
 @click.option(
     "--level",
     type=click.Choice(list(LEVELS)),
@@ -140,17 +109,7 @@ def merge(
     type=SECONDS,
     help="For each node, after which it is not waited for.  [default: 30, 120, 180 or 400, by level]",
 )
-@click.option(
-    "--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this folder, which is empty."
-)
-@click.option(
-    "--engine-option",
-    "options",
-    multiple=True,
-    metavar="OPTION",
-    help="For srun: --engine-option=--partition=gpu. May be repeated.",
-)
-@_output_options
+@output_options
 @click.pass_obj
 def run(
     started: float,
@@ -176,6 +135,54 @@ def run(
 
     seconds, arguments = LEVELS[level]
     asked = Asked(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
+    _print(lambda: look_at_all(asked, folder, started), _style(style, target), target, color, math.inf)
+
+
+@fleet.command(cls=Command, epilog=TRAIN_EXAMPLES)
+@click.argument("check", nargs=-1, type=click.UNPROCESSED, metavar="[-- CHECK OPTIONS...]")
+@engine_options
+@click.option(
+    "--node-limit",
+    "limit",
+    type=SECONDS,
+    default=TRAIN_SECONDS,
+    show_default=True,
+    help="For each node, in which all must have come and trained.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    default=FIRST_PORT,
+    show_default=True,
+    help="On which each worker listens; of several nodes with one address, each takes the next one.",
+)
+@output_options
+@click.pass_obj
+def train(
+    started: float,
+    check: tuple[str, ...],
+    engine: str,
+    address: str,
+    nodes: tuple[str, ...] | None,
+    limit: float,
+    folder: str | None,
+    options: tuple[str, ...],
+    port: int,
+    style: str,
+    target: str | None,
+    color: str,
+) -> None:
+    """Train on all nodes of a Slurm or Ray cluster together, one worker on each, by MultiWorkerMirroredStrategy.
+
+    Proves that the workers find each other, run the same versions, are each fed data of their own and end with the same weights.
+    Every node also trains alone, and pairs of workers sum together, so that a slow one is named. Who never comes, fails, or is
+    lost in the middle is named with its node. Exit codes as of `fleet merge`; 3 where it was not tried.
+    """
+    from gpucheck.cli.fleet_run import Asked, look_at_all
+
+    strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
+    arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}", "--format", "json")
+    asked = Asked(engine, address, nodes, limit, arguments, options, port)
     _print(lambda: look_at_all(asked, folder, started), _style(style, target), target, color, math.inf)
 
 

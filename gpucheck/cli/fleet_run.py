@@ -5,7 +5,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import click
@@ -18,11 +18,13 @@ from gpucheck.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, En
 from gpucheck.fleet.merge import Merge
 from gpucheck.fleet.model import Fleet
 from gpucheck.fleet.read import Seen, read
+from gpucheck.fleet.together import configurations, with_training
 from gpucheck.host import Host
 from gpucheck.host.local import LocalHost
 from gpucheck.model import Request
 
 LONGEST_SECONDS = 86_400.0
+MOST_TOGETHER = 4096  # nodes that Slurm is asked for at the same time, since they wait for each other
 NOT_KNOWN = "the engine knows no such node"
 NOT_WAITED = "not waited for: Ctrl-C"
 
@@ -36,6 +38,7 @@ class Asked(NamedTuple):
     limit: float  # seconds for each node
     arguments: tuple[str, ...]  # of gpucheck
     options: tuple[str, ...]  # of the engine
+    port: int | None = None  # all train together, each listening there; None: each is looked at by itself
 
 
 def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
@@ -57,40 +60,63 @@ def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
         except Unusable as error:
             raise click.UsageError(str(error)) from None
         wanted = list(known) if asked.nodes is None else list(asked.nodes)
-        unreached = {name: known.get(name, NOT_KNOWN) for name in wanted if known.get(name, NOT_KNOWN) is not None}
+        problems = {name: known[name].problem if name in known else NOT_KNOWN for name in wanted}
+        unreached = {name: why for name, why in problems.items() if why is not None}
         unreached.update({name: "no name of a file" for name in wanted if "/" in name or name.startswith(".")})
         names = [name for name in wanted if name not in unreached]
         # Slurm is asked for so many nodes at a time.
-        turns = math.ceil(len(names) / AT_A_TIME) if asked.engine == "slurm" else 1
+        turns = math.ceil(len(names) / AT_A_TIME) if asked.engine == "slurm" and asked.port is None else 1
         watchdog.end_at(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (asked.limit + 2 * GRACE_SECONDS))
+        if asked.port is not None and len(names) == 1:
+            unreached[names.pop()] = "it takes two nodes to train together, and no other can be used"
+        places, variables = _configured({name: known[name].address for name in names}, asked.port)
         merging = Merge()
         with interruptible():
             try:
-                _look(engine, names, merging, unreached, place)
+                _look(engine, variables, merging, unreached, place)
             except KeyboardInterrupt:
                 say("gpucheck: folding what has come")
                 host.close()
         done = {*merging.names, *unreached}
         unreached.update({name: NOT_WAITED for name in names if name not in done})
-        return merging.fleet(time.monotonic() - started, None, {name: why for name, why in unreached.items() if why is not None})
+        fleet = merging.fleet(time.monotonic() - started, None, unreached)
+        return fleet if asked.port is None else with_training(fleet, places, _texts(place, merging.names), unreached)
 
 
-def _look(engine: Engine, names: list[str], merging: Merge, unreached: dict[str, str | None], place: str) -> None:
+def _configured(addresses: dict[str, str], port: int | None) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """Where each worker listens, if all train together, and each node's further variables."""
+    if port is None:
+        return {}, {name: {} for name in addresses}
+    places, configured = configurations(addresses, port)
+    return places, {name: {"TF_CONFIG": text} for name, text in configured.items()}
+
+
+def _texts(place: str, names: Iterable[str]) -> dict[str, bytes]:
+    """The nodes' reports, which have been read once."""
+    texts = {}
+    for name in names:
+        with open(os.path.join(place, f"{name}.json"), "rb") as file:
+            texts[name] = file.read()
+    return texts
+
+
+def _look(engine: Engine, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
     with progress_text() as line:
-        for count, (name, problem) in enumerate(engine.look(names), 1):
+        for count, (name, problem) in enumerate(engine.look(wanted), 1):
             report = read(os.path.join(place, f"{name}.json"), time.time()) if problem is None else None
             if isinstance(report, Seen):
                 merging.add(msgspec.structs.replace(report, node=name))
             else:
-                unreached[name] = problem if report is None else f"its report is {report.kind}: {report.why}"
+                unreached[name] = problem or "" if report is None else f"its report is {report.kind}: {report.why}"
             if line is not None:
-                line(f"{count:,} of {len(names):,} nodes, {len(unreached):,} without an answer")
+                line(f"{count:,} of {len(wanted):,} nodes, {len(unreached):,} without an answer")
 
 
 def _engine(asked: Asked, host: Host, place: str) -> Engine:
     if asked.engine == "ray":
         return Ray(host, place, list(asked.arguments), asked.limit, asked.address)
-    return Slurm(host, place, list(asked.arguments), asked.limit, asked.options)
+    at_a_time = AT_A_TIME if asked.port is None else MOST_TOGETHER
+    return Slurm(host, place, list(asked.arguments), asked.limit, asked.options, at_a_time)
 
 
 @contextlib.contextmanager

@@ -6,9 +6,9 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.child.messages.training import JobResult
-from gpucheck.child.messages.workers import FitTried
+from gpucheck.child.messages.workers import FitTried, LinksMeasured
 from gpucheck.cluster.watch import Worker, lost
-from gpucheck.model import TrainingRun, WorkerFault
+from gpucheck.model import TrainingRun, WorkerFault, WorkerLink
 
 MEASURED = ("status", "reason", "stage", "strategy", "devices", "cluster", "note", "workers", "worker_names", "worker_versions")
 
@@ -35,7 +35,15 @@ def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wor
         fit_verified=fit.verified if fit else None,
         fit_problem=fit.problem if fit else None,
         worker_faults=faults,
+        worker_links=_links(workers),
     )
+
+
+def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
+    """Each pair once, though both of it may be workers of this run."""
+    measured = [link for worker in workers if (said := worker.child.message(LinksMeasured)) for link in said.links]
+    links = {link.workers: WorkerLink(workers=link.workers, sum_bytes=link.sum_bytes, seconds=link.seconds) for link in measured}
+    return tuple(links.values())
 
 
 def status(faults: tuple[WorkerFault, ...]) -> str:

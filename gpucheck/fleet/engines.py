@@ -10,7 +10,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from gpucheck.host import Host
@@ -38,42 +38,53 @@ class Unusable(Exception):
     """Why an engine can't be used at all, in one line."""
 
 
+class Known(NamedTuple):
+    """A node of the engine."""
+
+    problem: str | None  # why it can't be used
+    address: str  # a name or an IP address by which other nodes find it
+
+
 class Engine(Protocol):
     """What runs a check on each node."""
 
-    def nodes(self) -> dict[str, str | None]:
-        """Every node, and why it can't be used. Raises Unusable."""
+    def nodes(self) -> dict[str, Known]:
+        """Every node. Raises Unusable."""
 
-    def look(self, names: list[str]) -> Iterator[Looked]:
-        """Run the check on these nodes; each is told of once, in the order in which they end."""
+    def look(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Looked]:
+        """Run the check on these nodes, with these variables more; each is told of once, in the order in which they end."""
 
 
 class Slurm:
     """One srun for each node, so that a node that is busy or hangs holds up no other."""
 
-    def __init__(self, host: Host, folder: str, arguments: list[str], limit: float, options: tuple[str, ...]) -> None:
+    def __init__(
+        self, host: Host, folder: str, arguments: list[str], limit: float, options: tuple[str, ...], at_a_time: int = AT_A_TIME
+    ) -> None:
         """Take what starts children, the folder of reports, gpucheck's arguments, seconds per node, and options of srun."""
         self._host, self._folder, self._arguments, self._limit, self._options = host, folder, arguments, limit, options
+        self._at_a_time = at_a_time
         self._name = f"gpucheck-fleet-{os.getpid()}"
 
-    def nodes(self) -> dict[str, str | None]:
+    def nodes(self) -> dict[str, Known]:
         """What sinfo tells."""
-        asked = self._host.run(["sinfo", "-h", "-N", "-o", "%N|%T|%E"], timeout=ASK_SECONDS)
+        asked = self._host.run(["sinfo", "-h", "-N", "-o", "%N|%o|%T|%E"], timeout=ASK_SECONDS)
         if asked.ending == "not found":
             raise Unusable("sinfo was not found: this is no machine of a Slurm cluster")
         if asked.ending != "exited" or asked.returncode != 0:
             raise Unusable(f"sinfo: {_complaint(asked.stderr) or asked.ending}")
-        found: dict[str, str | None] = {}
+        found: dict[str, Known] = {}
         for line in asked.stdout.splitlines():
-            name, state, reason = [*line.split("|", 2), "", ""][:3]
+            name, address, state, reason = [*line.split("|", 3), "", "", ""][:4]
             usable = state.rstrip("*~#!%$@^-+") in RUNNABLE and not state.endswith("*")  # "*": it does not answer
-            found[name] = None if usable else ": ".join(part for part in (state, reason.strip()) if part not in ("", "none"))
+            why = ": ".join(part for part in (state, reason.strip()) if part not in ("", "none"))
+            found[name] = Known(None if usable else why, address or name)
         return found
 
-    def look(self, names: list[str]) -> Iterator[Looked]:
+    def look(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Looked]:
         """Threads wait; whoever is late is cancelled in Slurm, too."""
-        pool = concurrent.futures.ThreadPoolExecutor(AT_A_TIME)
-        futures = [pool.submit(self._look, name) for name in names]
+        pool = concurrent.futures.ThreadPoolExecutor(self._at_a_time)
+        futures = [pool.submit(self._look, name, variables) for name, variables in wanted.items()]
         try:
             for future in concurrent.futures.as_completed(futures):
                 yield future.result()
@@ -82,8 +93,9 @@ class Slurm:
             if not all(future.done() for future in futures):
                 self._host.run(["scancel", "-n", self._name], timeout=CANCEL_SECONDS)
 
-    def _look(self, name: str) -> Looked:
-        for program in ([sys.executable, "-m", "gpucheck"], ["gpucheck"]):
+    def _look(self, name: str, variables: Mapping[str, str]) -> Looked:
+        env = ["env", *(f"{key}={value}" for key, value in variables.items())] if variables else []
+        for program in ([*env, sys.executable, "-m", "gpucheck"], [*env, "gpucheck"]):
             options = ("--quiet", "-N1", "-n1", "-w", name, f"--immediate={max(1, int(self._limit))}", f"--job-name={self._name}")
             done = self._host.run(
                 ["srun", *options, *self._options, *program, *self._arguments], timeout=self._limit + GRACE_SECONDS
@@ -116,7 +128,7 @@ class Ray:
         done = self._host.run(self._argv, timeout=CONNECT_SECONDS + self._limit + 2 * GRACE_SECONDS)
         self._ended = _complaint(done.stderr) or f"Ray's driver {done.ending}"
 
-    def nodes(self) -> dict[str, str | None]:
+    def nodes(self) -> dict[str, Known]:
         """What the driver wrote once it was connected."""
         self._thread.start()
         end = time.monotonic() + CONNECT_SECONDS
@@ -127,18 +139,18 @@ class Ray:
                 raise Unusable(f"Ray did not answer within {CONNECT_SECONDS:g} s")
             time.sleep(POLL_SECONDS)
         with open(f"{self._folder}/{NODES}", encoding="utf-8") as file:
-            return dict(json.load(file))
+            return {name: Known(*known) for name, known in json.load(file).items()}
 
-    def look(self, names: list[str]) -> Iterator[Looked]:
+    def look(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Looked]:
         """The driver has begun already; what it leaves in the folder is told."""
-        put(self._folder, WANTED, json.dumps(names))
-        wanted = set(names)
-        while wanted:
+        put(self._folder, WANTED, json.dumps({name: dict(variables) for name, variables in wanted.items()}))
+        awaited = set(wanted)
+        while awaited:
             over = not self._thread.is_alive()  # asked first: what it wrote at last is still found
-            for name in sorted(wanted):
+            for name in sorted(awaited):
                 problem = self._problem(name)
                 if problem is not None or os.path.exists(f"{self._folder}/{name}.json"):
-                    wanted.discard(name)
+                    awaited.discard(name)
                     yield Looked(name, problem)
             if over:
                 break
@@ -146,7 +158,7 @@ class Ray:
         for name in (NODES, WANTED):
             with contextlib.suppress(OSError):
                 os.unlink(f"{self._folder}/{name}")
-        for name in sorted(wanted):
+        for name in sorted(awaited):
             yield Looked(name, self._ended or "Ray's driver ended without an answer of this node")
 
     def _problem(self, name: str) -> str | None:

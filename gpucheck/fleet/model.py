@@ -75,6 +75,66 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     gpus: str
 
 
+class FleetWorker(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker of the training, as its own node tells it; None: not known."""
+
+    name: str  # "worker 0"
+    node: str
+    address: str  # by which the others find it
+    status: str  # "passed", "failed", "timed_out", "skipped"; "no report"
+    reason: str | None  # why it did not pass
+    versions: dict[str, str]
+    alone_samples_per_second: float | None  # of its slowest device, each trained alone before
+    link_seconds: float | None  # of its fastest link: what it can do at best
+
+
+class FleetLink(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast two nodes sum a tensor together (all-reduce), over the network and in host memory."""
+
+    nodes: tuple[str, str]
+    sum_bytes: int
+    seconds: float
+
+
+class FleetFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker by which the training failed."""
+
+    worker: str
+    node: str
+    how: str  # as in the report's WorkerFault: "ended", "raised", "missing", "lost", ...
+    reason: str
+    stage: str | None
+    told_by: str  # the node that says so
+
+
+class FleetSkew(msgspec.Struct, frozen=True, kw_only=True):
+    """Workers whose version of something is not the usual one."""
+
+    what: str  # "tensorflow"
+    value: str
+    usual: str
+    nodes: str
+    tolerated: bool  # workers need not share it
+
+
+class FleetTraining(msgspec.Struct, frozen=True, kw_only=True):
+    """One training of all nodes together, by MultiWorkerMirroredStrategy."""
+
+    status: str  # "passed"; "failed"; "unknown": somebody's report is missing, or it was not tried
+    reason: str | None
+    workers: tuple[FleetWorker, ...]  # in the cluster's order
+    faults: tuple[FleetFault, ...]  # those that the others follow from
+    skew: tuple[FleetSkew, ...]
+    links: tuple[FleetLink, ...]
+    slow: tuple[str, ...]  # nodes whose links are all slow
+    samples_per_second: float | None  # of all together
+    step_seconds: float | None
+    first_step_seconds: float | None
+    shards_verified: bool | None  # each worker was fed samples that no other got
+    replicas_equal: bool | None  # all ended with the same weights
+    loss_fell: bool | None
+
+
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """All reports, merged."""
 
@@ -92,4 +152,5 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     slow: tuple[Slow, ...]
     unusual: tuple[Unusual, ...]
     nodes: tuple[Node, ...]  # sorted by name
+    training: FleetTraining | None = None  # of ``fleet train``
     seconds: float

@@ -10,7 +10,7 @@ from gpucheck.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, 
 from gpucheck.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
 from gpucheck.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
-from gpucheck.model.training import Experiment, Loss, TrainingRun, WorkerFault
+from gpucheck.model.training import Experiment, Loss, TrainingRun, WorkerFault, WorkerLink
 
 __all__ = (
     "SCHEMA_VERSION",
@@ -46,6 +46,7 @@ __all__ = (
     "Verdict",
     "VersionExpectations",
     "WorkerFault",
+    "WorkerLink",
     "probe_of",
     "repairs_first",
     "saw",

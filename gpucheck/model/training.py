@@ -24,6 +24,14 @@ class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
     last_words: tuple[str, ...] = ()  # where a signal ended it: as in the fact of training
 
 
+class WorkerLink(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast two workers sum a tensor together, in host memory and over the network."""
+
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float  # of one all-reduce of the two
+
+
 class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     """One training job: one strategy on one set of devices in one precision, as measured in the child."""
 
@@ -79,6 +87,7 @@ class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
     worker_names: tuple[str, ...] = ()  # "chief 0", "worker 0", in the cluster's order
     worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
     worker_faults: tuple[WorkerFault, ...] = ()  # by whom the job failed
+    worker_links: tuple[WorkerLink, ...] = ()  # pairs of workers, measured after the training
     note: str | None = None  # why it was trained so and not otherwise
 
 

@@ -99,7 +99,7 @@ def findings() -> dict[str, str]:
 
 def helps() -> dict[str, str]:
     """``--help`` of every command."""
-    commands = [*cli.list_commands(None), "fleet merge", "fleet run"]
+    commands = [*cli.list_commands(None), "fleet merge", "fleet run", "fleet train"]
     return {"help/gpucheck.txt": printed("--help")} | {
         f"help/{command.replace(' ', '-')}.txt": printed(*command.split(), "--help") for command in commands
     }

@@ -55,6 +55,24 @@ class WorkersMet(Message):
 
 
 @record
+class Link(Values):
+    """A sum of two workers, measured by one of them."""
+
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float
+
+
+@record
+class LinksMeasured(Message):
+    """How fast this worker sums with each of some others; ``problem``: why that is not known."""
+
+    stage: ClassVar[str] = "links"
+    links: tuple[Link, ...] = ()
+    problem: str | None = None
+
+
+@record
 class FitTried(Message):
     """Whether ``Model.fit`` trains under the strategy."""
 

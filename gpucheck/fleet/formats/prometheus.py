@@ -29,6 +29,9 @@ def render(fleet: Fleet) -> str:
             {"": len(fleet.unusual)},
         ),
     ]
+    if fleet.training is not None:
+        passed = {"": int(fleet.training.status == "passed")}
+        lines += _gauge("fleet_training_passed", "Whether all nodes trained together.", passed)
     return "".join(f"{each}\n" for each in lines)
 
 

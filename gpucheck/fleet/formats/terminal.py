@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpucheck.fleet.formats import training_lines
 from gpucheck.fleet.model import Fleet, Part, Slow
 from gpucheck.reports.shared.terminal_text import TerminalText
 from gpucheck.reports.shared.words import duration, plural, significant
@@ -43,6 +44,8 @@ def _lines(fleet: Fleet) -> Iterator[tuple[str, str, str]]:
     yield from _more(len(fleet.unreached), "reason")
     if fleet.missing is not None and fleet.missing.count:
         yield "missing", "warn", f"no report of {_part(fleet.missing)}"
+    if fleet.training is not None:
+        yield from training_lines.lines(fleet.training, MOST)
     for group in fleet.groups:
         name = f"{group.gpus}: {plural(group.count, 'node')}"
         yield (

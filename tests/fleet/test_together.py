@@ -1,0 +1,132 @@
+"""What the reports of nodes that train together come to: who failed, who differs, who is slow."""
+
+import json
+import re
+
+import pytest
+
+from gpucheck.child.links import ROUNDS, pairs
+from gpucheck.fleet.formats import terminal
+from gpucheck.fleet.merge import Merge
+from gpucheck.fleet.together import configurations, with_training
+
+NODES = ("n1", "n2", "n3")
+VERSIONS = {"tensorflow": "2.21.0", "python": "3.12.3"}
+LOST = "UnavailableError: Collective ops is aborted by: Connection reset by peer"
+
+
+def run(status="passed", faults=(), links=(), versions=(VERSIONS,) * 3, **fields):
+    """The joint training as a node's report has it; faults as (worker, how, reason), links as (a, b, seconds)."""
+    return {
+        "strategy": "multi_worker_mirrored",
+        "status": status,
+        "worker_names": [f"worker {index}" for index in range(3)],
+        "worker_versions": list(versions),
+        "worker_faults": [{"worker": f"worker {index}", "how": how, "reason": reason, "stage": "step 5"} for index, how, reason in faults],
+        "worker_links": [{"workers": [f"worker {a}", f"worker {b}"], "sum_bytes": 1 << 22, "seconds": s} for a, b, s in links],
+        **fields,
+    }  # fmt: skip
+
+
+def trained(runs, unreached=None):
+    """The fleet of three nodes with these runs; None: a node without a report."""
+    places, _ = configurations({node: f"10.0.0.{node[1]}" for node in NODES}, 8888)
+    texts = {
+        node: json.dumps({"training": [one] if one else []}).encode()
+        for node, one in zip(NODES, runs, strict=True)
+        if one is not None
+    }
+    return with_training(Merge().fleet(1.0, None, unreached), places, texts, unreached or {})  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 9, 30])
+def test_pairs_meet_once_and_each_worker_is_in_one_pair_at_a_time(count):
+    rounds = list(pairs(count))
+    met = [pair for one in rounds for pair in one]
+    assert len(met) == len(set(met))
+    assert all(low < high < count for low, high in met)
+    assert all(len({worker for pair in one for worker in pair}) == 2 * len(one) for one in rounds)
+    if count <= ROUNDS:
+        assert len(met) == count * (count - 1) // 2
+    else:
+        assert len(rounds) == ROUNDS
+
+
+def test_each_node_is_told_of_all_and_of_its_own_place():
+    places, configured = configurations({"a": "10.0.0.1", "b": "10.0.0.1", "c": "fe80::1"}, 8888)
+    assert places == {"a": "10.0.0.1:8888", "b": "10.0.0.1:8889", "c": "[fe80::1]:8888"}
+    assert json.loads(configured["b"]) == {"cluster": {"worker": [*places.values()]}, "task": {"type": "worker", "index": 1}}
+
+
+def test_all_trained():
+    fleet = trained([run(samples_per_second=100.0, shards_verified=True)] * 3)
+    assert (fleet.training.status, fleet.training.faults, fleet.training.samples_per_second) == ("passed", (), 100.0)
+    assert [worker.address for worker in fleet.training.workers] == ["10.0.0.1:8888", "10.0.0.2:8888", "10.0.0.3:8888"]
+
+
+def test_who_was_killed_is_named_and_not_those_who_lost_it():
+    fleet = trained(
+        [
+            run("failed", [(1, "lost", LOST)]),
+            run("failed", [(1, "ended", "killed by SIGKILL")]),
+            run("failed", [(0, "lost", LOST)]),
+        ]
+    )
+    assert [(fault.worker, fault.node, fault.reason, fault.stage) for fault in fleet.training.faults] == [
+        ("worker 1", "n2", "killed by SIGKILL", "step 5")
+    ]
+    assert (fleet.verdict, fleet.exit_code) == ("fail", 1)
+    shown = terminal.render(fleet, width=120, color=False, ascii=True)
+    assert "worker 1 on n2: killed by SIGKILL in stage step 5" in shown
+
+
+def test_who_never_started_is_named_with_its_node_and_why():
+    missing = run("failed", [(2, "missing", "did not come (nobody listens on its address)")])
+    fleet = trained([missing, missing, None], {"n3": "no gpucheck is installed there"})
+    assert [(fault.node, fault.reason) for fault in fleet.training.faults] == [
+        ("n3", "did not come (nobody listens on its address); no gpucheck is installed there")
+    ]
+    assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-unreachable", "n3")]
+
+
+def test_another_tensorflow_is_named_with_its_node_even_where_no_report_could():
+    other = {**VERSIONS, "tensorflow": "2.20.0", "python": "3.11.2"}
+    fleet = trained(
+        [
+            run("failed", [(0, "raised", "InvalidArgumentError: shapes")], versions=(VERSIONS, {}, {})),
+            run("failed", [], versions=({}, VERSIONS, {})),
+            run("failed", [], versions=({}, {}, other)),
+        ]
+    )
+    assert [(skew.what, skew.value, skew.nodes, skew.tolerated) for skew in fleet.training.skew] == [
+        ("tensorflow", "2.20.0", "n3", False),
+        ("python", "3.11.2", "n3", True),
+    ]
+    assert [(cause.code, cause.nodes) for cause in fleet.causes] == [("worker-version-skew", "n3")]
+    assert fleet.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("links", "slow"),
+    [
+        ([(0, 1, 0.02), (0, 2, 0.09), (1, 2, 0.1)], ("n3",)),
+        ([(0, 1, 0.02), (0, 2, 0.03), (1, 2, 0.03)], ()),
+        ([(0, 1, 0.09)], ()),  # of two, nobody knows which
+    ],
+)
+def test_a_node_is_slow_where_even_its_best_link_is(links, slow):
+    fleet = trained([run(links=links)] * 3)
+    assert fleet.training.slow == slow
+
+
+@pytest.mark.parametrize("untried", [{}, run("skipped", reason="Keras runs on jax here")])
+def test_what_was_not_tried_is_not_healthy(untried):
+    fleet = trained([run("skipped", reason="Keras runs on jax here"), run("skipped", reason="Keras runs on jax here"), untried])
+    assert (fleet.training.status, fleet.exit_code, len(fleet.training.faults)) == ("unknown", 3, 3)
+    assert re.search("worker 2 on n3: (Keras runs on jax|its report tells of no training together)", fleet.training.reason)
+
+
+def test_one_node_is_no_cluster():
+    fleet = with_training(Merge().fleet(1.0, None, {"n1": "drained"}), {}, {}, {"n1": "drained"})
+    assert (fleet.training.status, fleet.exit_code) == ("unknown", 3)
+    assert "it takes two nodes" in terminal.render(fleet, width=100, color=False, ascii=True)
