@@ -79,6 +79,7 @@ class TestTrained:
         # Keras 3's fit fails under this strategy, and Keras 2's does not: it is tried
         assert run.fit_verified is run.worker_versions[0]["keras"].startswith("2")
         assert run.fit_verified or "PerReplica" in run.fit_problem
+        assert [(link.workers, link.seconds > 0) for link in run.worker_links] == [(("worker 0", "worker 1"), True)]
 
     @pytest.mark.slow
     def test_a_chief_and_a_worker_that_are_runs_of_their_own(self, train, cluster):

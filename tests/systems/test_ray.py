@@ -12,10 +12,12 @@ import pytest
 from lab import fake_driver
 from recipes import run
 from systems.slurm import wait
+from systems.training import command, died, faulty, proven, told
 
 import gpucheck
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.filterwarnings("ignore")]
+CHECKOUT = str(pathlib.Path(gpucheck.__file__).parents[1])
 CHECK = ("--", "--gres", "0")  # these nodes need no GPU
 
 
@@ -23,8 +25,7 @@ CHECK = ("--", "--gres", "0")  # these nodes need no GPU
 def cluster(tmp_path):
     """A head, a node that is well, and a node with a driver that lost its GPU."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install ray")
-    path = str(pathlib.Path(gpucheck.__file__).parents[1])
-    os.environ["PYTHONPATH"] = f"{path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    os.environ["PYTHONPATH"] = f"{CHECKOUT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     made = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     driver = fake_driver.build(tmp_path / "driver")
@@ -73,6 +74,59 @@ def is_looking(scenario):
             if "gpucheck" in (process.info["cmdline"] or []) and process.environ().get("FAKE_DRIVER") == scenario:
                 return True
     return False
+
+
+@pytest.fixture
+def workers(tmp_path):
+    """A cluster of so many nodes, whose worker of place 1 may have a fault."""
+    cluster_utils = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install ray")
+    made = []
+
+    def make(count, **env):
+        made.append(cluster_utils.Cluster())
+        for _ in range(count):
+            made[0].add_node(num_cpus=1, env_vars={"PYTHONPATH": CHECKOUT, "CUDA_VISIBLE_DEVICES": "-1", **env})
+        return made[0].address
+
+    yield make
+    made[0].shutdown()
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("count", [2, 3])
+def test_workers_on_all_nodes_train_together(workers, count):
+    done = run(command("ray", "--address", workers(count)), timeout=200)
+    fleet = told(done, count)
+    proven(fleet["training"], count)
+    assert (done.returncode, fleet["unreached"]) == (0, {})
+    assert len({worker["address"] for worker in fleet["training"]["workers"]}) == count
+
+
+@pytest.mark.tensorflow
+def test_another_tensorflow_on_one_node_is_named_with_the_node(workers, tmp_path):
+    fleet = told(run(command("ray", "--address", workers(2, **faulty(tmp_path, "other version"))), timeout=200), 2)
+    node = fleet["training"]["workers"][1]["node"]
+    assert [(cause["code"], cause["nodes"]) for cause in fleet["causes"]] == [("worker-version-skew", node)]
+    assert [(one["value"], one["nodes"]) for one in fleet["training"]["skew"]] == [("2.20.9", node)]
+    assert fleet["exit_code"] == 1
+
+
+@pytest.mark.tensorflow
+def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(workers, tmp_path):
+    fleet = told(run(command("ray", "--address", workers(3, **faulty(tmp_path, "killed"))), timeout=200), 3)
+    died(fleet, fleet["training"]["workers"][1]["node"])
+    assert (fleet["exit_code"], fleet["unreached"]) == (1, {})
+
+
+@pytest.mark.tensorflow
+def test_a_worker_that_never_started_is_named_with_its_node(workers, tmp_path):
+    address = workers(2, **faulty(tmp_path, "never starts"))
+    fleet = told(run(command("ray", "--address", address, "--node-limit", "40"), timeout=200), 2)
+    node = fleet["training"]["workers"][1]["node"]
+    (fault,) = fleet["training"]["faults"]
+    assert (fault["worker"], fault["node"]) == ("worker 1", node)
+    assert fault["reason"] == "did not come (nobody listens on its address); SystemExit: this node's disk is full"
+    assert [(cause["code"], cause["nodes"]) for cause in fleet["causes"]] == [("worker-unreachable", node)]
 
 
 @pytest.mark.parametrize(

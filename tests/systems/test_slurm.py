@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from systems.slurm import Cluster, refusal, wait, why_not
+from systems.training import command, died, faulty, proven, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 GPU_JOB = ("srun", "--gres=gpu:1")
@@ -133,3 +134,31 @@ def test_workers_of_a_step_train_together_and_one_reports(cluster):
         FAKE_DRIVER="",
     )
     assert done.stdout.count("gpucheck 0.") == 1, done.stdout + done.stderr
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("count", [2, 3])
+def test_workers_on_nodes_train_together(cluster, count):
+    done = cluster.run(*command("slurm", "--nodes", f"n[1-{count}]"), timeout=200)
+    fleet = told(done, count)
+    proven(fleet["training"], count)
+    assert [worker["node"] for worker in fleet["training"]["workers"]] == cluster.nodes[:count]
+
+
+@pytest.mark.tensorflow
+def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(cluster, tmp_path):
+    done = cluster.run(*command("slurm"), timeout=200, **faulty(tmp_path, "killed"))
+    died(told(done, 3), "n2")
+    assert done.returncode == 1
+
+
+@pytest.mark.tensorflow
+def test_a_worker_whose_node_is_busy_is_named_with_its_node(cluster):
+    busy = cluster.run("sbatch", "--exclusive", "-w", "n2", "--wrap", "sleep 300")
+    assert busy.returncode == 0, busy.stderr
+    wait(lambda: cluster.state("n2") == "ALLOCATED", 30, "n2 busy", lambda: cluster.shown("n2"))
+    fleet = told(cluster.run(*command("slurm", "--nodes", "n[1-2]", "--node-limit", "40"), timeout=200), 2)
+    (fault,) = fleet["training"]["faults"]
+    assert (fault["worker"], fault["node"]) == ("worker 1", "n2")
+    assert "did not come" in fault["reason"]
+    assert "srun: error" in fault["reason"]
