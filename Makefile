@@ -91,7 +91,7 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 
 goldens: $(VENV)/.test
-	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py tests/setup/test_answers.py tests/screens --update-goldens
+	$(PYTEST) tests/golden tests/reports/test_goldens.py tests/rules/test_cases.py tests/probes/test_cases.py tests/probes/test_fake_driver.py tests/expectations/test_cases.py tests/bench/test_plan.py tests/bench/test_report.py tests/cli/test_settings.py tests/setup/test_answers.py tests/screens tests/reports/test_browser.py --update-goldens
 
 docs: $(VENV)/.test $(VENV)/.docs
 	$(BIN)/python docs/build.py

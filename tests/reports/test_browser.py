@@ -1,6 +1,10 @@
-"""The page in a real browser: nobody is shut out (axe), paper keeps everything, a command can be copied. Needs the extra browser."""
+"""The page in a real browser: nobody is shut out (axe), paper keeps everything, a command can be copied, and it looks as it looked.
+
+Needs the extra browser. `make goldens` takes the pictures of tests/reports/pixels anew where it is installed.
+"""
 
 import importlib.util
+import io
 import pathlib
 import shutil
 
@@ -15,6 +19,11 @@ MISSING = CHROMIUM is None or importlib.util.find_spec("axe_playwright_python") 
 SEEN = {name: CASES[name] for name in ("fail-gpu-3", "pass-8-gpus", "unknown")} | {"dirty": dirty}
 PAPER_PIXELS = 687  # A4 between margins of 14 mm, at 96 per inch
 LARGEST_BYTES = 300_000
+PICTURES = pathlib.Path(__file__).parent / "pixels"
+LOOKS = {"fail-gpu-3": (1100, "light"), "pass-8-gpus": (1100, "dark"), "unknown": (390, "light")}
+SHRUNK = 4  # pixels of the page for one of the picture: how letters are smoothed is not what is compared
+SEEN_DIFFERENCE = 16  # of 255, in one colour
+TOLERATED = 0.002  # of all pixels
 LOST = """() => ({
   cut: [...document.querySelectorAll("pre, td, th, h1, p, li")].filter(one => {
     const box = one.getBoundingClientRect();
@@ -75,6 +84,30 @@ def test_paper_keeps_every_fix_and_every_column(browser, tmp_path, case, scheme)
     shown.evaluate("dispatchEvent(new Event('afterprint'))")
     assert shown.evaluate("document.querySelectorAll('details:not([open])').length") > 0
     shown.context.close()
+
+
+@pytest.mark.parametrize("case", LOOKS)
+def test_the_page_looks_as_it_looked(browser, tmp_path, case, request):
+    from PIL import Image, ImageChops
+
+    width, scheme = LOOKS[case]
+    shown = opened(browser, tmp_path, case, width, scheme)
+    taken = Image.open(io.BytesIO(shown.screenshot(full_page=True))).convert("RGB")
+    shown.context.close()
+    now = taken.resize((taken.width // SHRUNK, taken.height // SHRUNK), Image.Resampling.BOX)
+    if request.config.getoption("--update-goldens"):
+        PICTURES.mkdir(exist_ok=True)
+        now.quantize(128, dither=Image.Dither.NONE).save(PICTURES / f"{case}.png", optimize=True)
+    kept = Image.open(PICTURES / f"{case}.png")
+    before, now = kept.convert("RGB"), now.quantize(palette=kept, dither=Image.Dither.NONE).convert("RGB")  # the same few colours
+    assert abs(now.height - before.height) <= 8, "the page is taller or shorter"
+    box = (0, 0, now.width, min(now.height, before.height))
+    bands = ImageChops.difference(now.crop(box), before.crop(box)).split()
+    largest = ImageChops.lighter(ImageChops.lighter(bands[0], bands[1]), bands[2])
+    changed = sum(largest.histogram()[SEEN_DIFFERENCE:]) / (box[2] * box[3])
+    if changed > TOLERATED:
+        now.save(tmp_path / "now.png")
+    assert changed <= TOLERATED, f"{changed:.1%} of the pixels differ: look at {tmp_path}/now.png"
 
 
 def test_a_command_is_copied(browser, tmp_path):
