@@ -1,4 +1,4 @@
-"""Every example that a command's help shows, typed as it stands: it is no wrong usage, and what it writes is there."""
+"""Every example that a command's help shows, and every command of README and docs, typed as it stands: none is wrong usage."""
 
 import os
 import pathlib
@@ -24,6 +24,44 @@ NOT_TYPED = {
     "| source": "fish's",
     "Invoke-Expression": "PowerShell's",
 }
+NOT_TYPED_IN_DOCS = {
+    "[--": "a form: the help of the command has examples",
+    "gpucheck --full": "measures for minutes; tests/experiments does",
+    "gpucheck bench": "measures for minutes; tests/bench does",
+    "gpucheck run": "trains; tests/launch does",
+    "gpucheck setup --apply": "installs from the package index; tests/setup does",
+    "gpucheck fleet\n": "a command's name",
+    "gpucheck explain\n": "a command's name",
+    "fleet run": "needs Slurm; tests/systems does",
+    "srun ": "needs Slurm; tests/systems does",
+    "docker run": "needs a daemon; tests/examples reads the recipes",
+    "git clone": "nothing is published yet",
+    "pip ": "installs; tools/install_ways.py does",
+    "uvx ": "installs; tools/install_ways.py does",
+    "gpucheck gpu-lost:": "a line that is printed",
+    "gpucheck --backend torch": "names an environment of the reader",
+    "gpucheck --report html=": "needs the extra html; tests/cli/test_formats.py does",
+    "h1.log": "a measurement; tools/slow_patterns.py has it",
+    "termination=/dev/": "writes outside the folder; tests/examples/test_kubernetes.py does",
+}
+FORMS = {
+    "explain FILE": "explain train.log",
+    "snapshot --node FILE": "snapshot --node new.toml",
+    "snapshot expected.toml": "snapshot good.toml",
+    "CODE": "no-nvidia-gpu",
+    "recipe NAME": "recipe slurm/prolog.sh",
+    "POD": "trainer-0",
+    "BASELINE [CURRENT]": "before.json",
+    ".venv/bin/gpucheck": "gpucheck",
+}
+PAGES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "gpucheck/recipes/README.md",
+    *sorted(
+        path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/*.md") if path.name not in ("commands.md", "tutorial.md")
+    ),
+]  # those have tests of their own: test_examples_of_help_work and test_tutorial.py
 PROGRAMS = {"kubectl": "echo 'Out of memory'", "scontrol": "true", "python": f'exec {sys.executable} "$@"'}
 NAMES = [name for name in Commands.modules if name != "completion"]  # test_usage.py types those
 
@@ -46,20 +84,56 @@ def place(tmp_path):
     return tmp_path
 
 
+def typed(line, place):
+    """Type it in that folder, by a shell where it needs one."""
+    line = line.replace(".venv/bin/python", sys.executable).replace("/etc/gpucheck/node.toml", "expected.toml")
+    env = {"GPUCHECK_LEVEL": "quick", "GPUCHECK_ALLOW_CPU": "true", "PYTHONPATH": str(ROOT)}
+    if re.search(r"[|>$]| -- ", line):
+        path = f"{place}:{os.environ['PATH']}"
+        argv = ["sh", "-c", line]
+        env_of_shell = {**os.environ, **env, "PATH": path}
+        done = subprocess.run(argv, cwd=place, env=env_of_shell, capture_output=True, text=True, timeout=120)
+    else:
+        done = gpucheck(*shlex.split(line)[1:], cwd=place, env=env)
+    assert done.returncode in (0, 1), f"{line}: {done.stderr}"
+    assert "Usage:" not in done.stderr, line
+
+
 @pytest.mark.parametrize("name", ["gpucheck", *NAMES])
 def test_examples_of_help_work(place, name):
-    env = {"GPUCHECK_LEVEL": "quick", "GPUCHECK_ALLOW_CPU": "true", "PYTHONPATH": str(ROOT)}
     for line in examples(name):
-        line = line.replace(".venv/bin/python", sys.executable).replace("/etc/gpucheck/node.toml", "expected.toml")
-        if re.search(r"[|>$]| -- ", line):
-            path = f"{place}:{os.environ['PATH']}"
-            argv = ["sh", "-c", line]
-            env_of_shell = {**os.environ, **env, "PATH": path}
-            done = subprocess.run(argv, cwd=place, env=env_of_shell, capture_output=True, text=True, timeout=120)
+        typed(line, place)
+
+
+def commands_of_docs():
+    """What a reader may type, each once: the lines of blocks for a shell, and what calls gpucheck in a sentence or below an indent."""
+    found = []
+    for page in PAGES:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        blocks, rest = re.findall(r"```sh\n(.*?)```", text, re.DOTALL), re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        loose = re.findall(r"^ {4,}(\S.*)$", rest, re.MULTILINE) + re.findall(r"`([^`\n]+)`", rest)
+        found += [*"".join(blocks).splitlines(), *(line for line in loose if re.search(r"(?:^|[ (/])gpucheck(?: |$)", line))]
+    return list(dict.fromkeys(re.sub(r"\s{2,}.*", "", line).strip() for line in found if line.strip()))
+
+
+def test_commands_of_docs_work(place):
+    (place / "good.json").write_text(gpucheck("node", "--format", "json").stdout)
+    for name in ("before.json", "report.json", "reports/a.json"):
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text((place / "bad.json").read_text())
+    commands = commands_of_docs()
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    used = set()
+    for line in commands:
+        if reasons := {words for words in NOT_TYPED_IN_DOCS if words in f"{line}\n"}:
+            used |= reasons
+        elif line.startswith("make "):
+            assert set(line.split()[1:]) <= targets, line
         else:
-            done = gpucheck(*shlex.split(line)[1:], cwd=place, env=env)
-        assert done.returncode in (0, 1), f"{line}: {done.stderr}"
-        assert "Usage:" not in done.stderr, line
+            for form, example in FORMS.items():
+                line = line.replace(form, example)
+            typed(line, place)
+    assert used == NOT_TYPED_IN_DOCS.keys(), "a reason for nothing"
 
 
 def test_help_names_every_command_once():
