@@ -58,19 +58,31 @@ def test_field_guide_names_every_word():
         assert re.search(rf"^\| {code.value} \| ", guide, flags=re.MULTILINE)
 
 
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")), ROOT / "gpucheck" / "recipes" / "README.md"]
+
+
+def anchors(path):
+    """The names of a page's headings, as GitHub and mkdocs make them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in headings}
+
+
 def lost_targets(path):
-    """Links and paths of a page that lead nowhere."""
-    text = path.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
-        if not any(name.startswith(target.rstrip("/")) for name in FILES) and not (path.parent / target).exists():
-            yield f"{path.name}: {target}"
-    for target in re.findall(r"`((?:gpucheck|tests|docs)/[\w./]+)`", text):
-        if not any(f"docs/{name}".startswith(target) for name in FILES) and not (ROOT / target).exists():
-            yield f"{path.name}: {target}"
+    """Links and paths of a page that lead nowhere; links to other sites are not followed."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    name = path.relative_to(ROOT).as_posix()
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)#?([^)\s]*)\)", text):
+        page = (path.parent / target).resolve() if target else path
+        if not page.exists() or (anchor and anchor not in anchors(page)):
+            yield f"{name}: {target}#{anchor}"
+    for target in re.findall(r"`((?:gpucheck|tests|docs|tools|benchmarks)/[\w./-]+)`", text):
+        if not re.search("[A-Z]{3}", target) and not (ROOT / target).exists():  # NAME stands for one
+            yield f"{name}: {target}"
 
 
 def test_links_and_paths_lead_somewhere():
-    assert [target for path in sorted(DOCS.glob("*.md")) for target in lost_targets(path)] == []
+    assert [target for path in PAGES for target in lost_targets(path)] == []
 
 
 def test_docs_do_not_name_the_wrong_distribution():
