@@ -32,6 +32,7 @@ NOT_TYPED_IN_DOCS = {
     "gpucheck setup --apply": "installs from the package index; tests/setup does",
     "gpucheck fleet\n": "a command's name",
     "gpucheck explain\n": "a command's name",
+    "fleet train": "needs Slurm; tests/systems does",
     "fleet run": "needs Slurm; tests/systems does",
     "srun ": "needs Slurm; tests/systems does",
     "docker run": "needs a daemon; tests/examples reads the recipes",
