@@ -77,6 +77,9 @@ def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
             except KeyboardInterrupt:
                 say("gpucheck: folding what has come")
                 host.close()
+                for name in names:  # also what came in that very moment
+                    if name not in merging.names and os.path.exists(os.path.join(place, f"{name}.json")):
+                        _take(name, None, merging, unreached, place)
         done = {*merging.names, *unreached}
         unreached.update({name: NOT_WAITED for name in names if name not in done})
         fleet = merging.fleet(time.monotonic() - started, None, unreached)
@@ -103,13 +106,18 @@ def _texts(place: str, names: Iterable[str]) -> dict[str, bytes]:
 def _look(engine: Engine, wanted: dict[str, dict[str, str]], merging: Merge, unreached: dict[str, str], place: str) -> None:
     with progress_text() as line:
         for count, (name, problem) in enumerate(engine.look(wanted), 1):
-            report = read(os.path.join(place, f"{name}.json"), time.time()) if problem is None else None
-            if isinstance(report, Seen):
-                merging.add(msgspec.structs.replace(report, node=name))
-            else:
-                unreached[name] = problem or "" if report is None else f"its report is {report.kind}: {report.why}"
+            _take(name, problem, merging, unreached, place)
             if line is not None:
                 line(f"{count:,} of {len(wanted):,} nodes, {len(unreached):,} without an answer")
+
+
+def _take(name: str, problem: str | None, merging: Merge, unreached: dict[str, str], place: str) -> None:
+    """A node's report, or why there is none."""
+    report = read(os.path.join(place, f"{name}.json"), time.time()) if problem is None else None
+    if isinstance(report, Seen):
+        merging.add(msgspec.structs.replace(report, node=name))
+    else:
+        unreached[name] = problem or "" if report is None else f"its report is {report.kind}: {report.why}"
 
 
 def _engine(asked: Asked, host: Host, place: str) -> Engine:

@@ -125,7 +125,21 @@ _DECODER = msgspec.json.Decoder(_Report)
 
 def read_all(paths: Sequence[str], now: float) -> list[Seen | Unread]:
     """Read some files; ``now`` in seconds since 1970."""
+    for path in paths:
+        _announce(path)
     return [read(path, now) for path in paths]
+
+
+def _announce(path: str) -> None:
+    """Have the system fetch a file while others are decoded: a disk or a network file system answers many at a time faster."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with contextlib.suppress(OSError):
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            os.posix_fadvise(opened, 0, LARGEST_BYTES, os.POSIX_FADV_WILLNEED)
+        finally:
+            os.close(opened)
 
 
 def read(path: str, now: float) -> Seen | Unread:

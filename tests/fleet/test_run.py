@@ -1,0 +1,57 @@
+"""`gpucheck fleet run` with programs in the place of Slurm's: what Ctrl-C leaves, and what does not start."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from leftovers import VARIABLE, leftovers_after
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
+PROGRAMS = {
+    "sinfo": "for n in 1 2 3; do echo \"n$n|127.0.0.1|idle|none\"; done",
+    # the node's name follows -w; n1 answers, n2 never does, and n3 has no gpucheck
+    "srun": """case " $* " in
+      *" -w n1 "*) exec python3 -m gpucheck node --gres 0 --format json ;;
+      *" -w n2 "*) sleep 600 & wait ;;
+      *) echo "slurmstepd: error: execve(): gpucheck: No such file or directory" >&2; exit 2 ;;
+    esac""",
+    "scancel": ":",
+}  # fmt: skip
+
+
+def started(folder, *arguments):
+    """The command, in a process group of its own as a shell starts it."""
+    (folder / "bin").mkdir()
+    for name, body in PROGRAMS.items():
+        path = folder / "bin" / name
+        path.write_text(f"#!/bin/sh\n{body.replace('python3', sys.executable)}\n")
+        path.chmod(0o755)
+    env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", VARIABLE: str(folder)}
+    argv = [sys.executable, "-m", "gpucheck", "fleet", "run", "--engine", "slurm", "--format", "json", *arguments]
+    return subprocess.Popen(argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def until(done):
+    end = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_ctrl_c_keeps_what_came_and_leaves_no_process(tmp_path):
+    reports = tmp_path / "reports"
+    command = started(tmp_path, "--reports", str(reports), "--node-limit", "300")
+    until(lambda: (reports / "n1.json").exists() or command.poll() is not None)
+    os.killpg(command.pid, signal.SIGINT)
+    out, err = command.communicate(timeout=60)
+    fleet = json.loads(out)
+    assert (command.returncode, fleet["exit_code"], [node["name"] for node in fleet["nodes"]]) == (3, 3, ["n1"]), err
+    unreached = {part["nodes"]: why for why, part in fleet["unreached"].items()}
+    assert unreached.pop("n2") == "not waited for: Ctrl-C"
+    assert set(unreached.values()) <= {"no gpucheck is installed there", "not waited for: Ctrl-C"}
+    assert "folding what has come" in err
+    assert leftovers_after(str(tmp_path), 5.0) == []
