@@ -1,5 +1,6 @@
 """The command ``recipe``: scripts and manifests of the systems that gpucheck runs in, as they were installed with it."""
 
+import json
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ Examples:
 @click.command(cls=Command, epilog=EXAMPLES)
 @click.argument("name", required=False, shell_complete=lambda ctx, param, incomplete: completions(incomplete))
 def recipe(name: str | None) -> None:
-    """Print a recipe: Slurm, Kubernetes, Prometheus, systemd, Docker, GitHub Actions, pre-commit. Without NAME, list them.
+    """Print a recipe: Slurm, Kubernetes, Prometheus and Grafana, systemd, containers, CI, pre-commit. Without NAME, list them.
 
     They are meant to be copied and adapted; their comments say what.
     """
@@ -64,6 +65,8 @@ def _below(folder: "Traversable", prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _title(text: str) -> str:
-    """The first sentence of the first comment."""
+    """The first sentence of the first comment; JSON has none, and describes itself."""
+    if text.startswith("{"):
+        return str(json.loads(text).get("description", "")).partition(". ")[0]
     comments = [line.lstrip("# ") for line in text.splitlines() if line.startswith("#") and not line.startswith("#!")]
     return comments[0].partition(". ")[0].rstrip(".:") if comments else ""

@@ -12,7 +12,7 @@ import yaml
 from recipes import ECC, EXAMPLES, PENDING, accepts, example, installed, program, report, run, tool
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="shell scripts")
-MANIFESTS = ("job.yaml", "node-check.yaml", "node-problem-detector.yaml")
+MANIFESTS = ("job.yaml", "workers-job.yaml", "node-check.yaml", "node-problem-detector.yaml", "node-taint.yaml")
 
 
 def documents(name):

@@ -4,4 +4,4 @@
 set -e
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-  slurm-wlm munge prometheus prometheus-node-exporter prometheus-alertmanager openmpi-bin shellcheck gcc libc6-dev
+  slurm-wlm munge prometheus prometheus-node-exporter prometheus-alertmanager openmpi-bin podman crun shellcheck gcc libc6-dev

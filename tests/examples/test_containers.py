@@ -1,0 +1,60 @@
+"""Apptainer's definition and Podman's unit: their commands are gpucheck's, and their parts what the documentation names."""
+
+import configparser
+import re
+import shlex
+import shutil
+
+import pytest
+from recipes import EXAMPLES, installed, program, run
+
+from gpucheck.cli import cli
+
+# podman-systemd.unit(5), of the keys that take part; an unknown one makes Quadlet refuse the unit.
+KEYS = {"Image", "AddDevice", "SecurityLabelDisable", "PodmanArgs", "Exec", "HealthCmd", "HealthInterval", "HealthTimeout"}
+QUADLET = next((path for path in ("/usr/libexec/podman/quadlet", "/usr/lib/podman/quadlet") if shutil.which(path)), None)
+
+
+def sections():
+    """The parts of the definition, by name."""
+    text = (EXAMPLES / "apptainer/train.def").read_text()
+    header, *parts = re.split(r"^%", text, flags=re.MULTILINE)
+    return header, {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+def unit():
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str
+    parser.read(EXAMPLES / "podman/train.container")
+    return parser
+
+
+def test_the_definition_has_the_parts_that_apptainer_knows():
+    header, parts = sections()
+    assert re.search(r"^Bootstrap: docker\nFrom: \S+$", header, re.MULTILINE)
+    assert set(parts) <= {"post", "environment", "runscript", "test", "files", "labels", "help"}
+
+
+def test_the_image_runs_the_command_that_was_checked_before(tmp_path):
+    _, parts = sections()
+    script = program(tmp_path / "runscript", "#!/bin/sh\n" + parts["runscript"])
+    folder = installed(tmp_path / "bin", body='echo "$@"')
+    done = run([script, "python", "train.py", "--epochs=2 3"], {"PATH": f"{folder}:/usr/bin:/bin"})
+    assert done.stdout == "run --quick -- python train.py --epochs=2 3\n"
+
+
+def test_the_unit_asks_cdi_for_the_gpus_and_its_commands_exist():
+    container = unit()["Container"]
+    assert set(container) <= KEYS
+    assert re.fullmatch(r"nvidia\.com/gpu=\w+", container["AddDevice"])  # a name of CDI: vendor, class, device
+    for line in (container["Exec"], container["HealthCmd"]):
+        program_name, name, *arguments = shlex.split(line)
+        assert program_name == "gpucheck"
+        cli.get_command(None, name).make_context(name, arguments)
+
+
+@pytest.mark.skipif(QUADLET is None, reason="Quadlet is not installed: it comes with Podman 4.4")
+def test_quadlet_makes_a_unit_of_it(tmp_path):
+    shutil.copy(EXAMPLES / "podman/train.container", tmp_path)
+    done = run([QUADLET, "-dryrun", "-user"], {"QUADLET_UNIT_DIRS": str(tmp_path)})
+    assert (done.returncode, "--device=nvidia.com/gpu=all" in done.stdout.replace(" ", "=", 0)) == (0, True), done.stderr
