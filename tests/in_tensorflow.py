@@ -19,7 +19,7 @@ import keras
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from dataclasses import asdict
+from gpucheck.child.messages.values import fields_of
 from gpucheck.child.experiments import NotHere, Setting
 from gpucheck.child.messages.training import JobResult
 from gpucheck.child.smoke import network
@@ -27,7 +27,7 @@ setting = Setting(tf, keras, {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}, [])
 found = {}
 """
 END = """
-print(json.dumps(found, allow_nan=False, default=asdict))
+print(json.dumps(found, allow_nan=False, default=fields_of))
 """
 
 

@@ -30,8 +30,10 @@ from site_packages import INTERPRETER, QUICK, site
 
 from gpucheck.child import messages
 from gpucheck.child.messages import Stage
+from gpucheck.child.messages.values import fields_of
 from gpucheck.cluster.members import members
 from gpucheck.host import Completed, Disk, Memory
+from gpucheck.host.inbox import decoded
 from gpucheck.model import Request
 from gpucheck.probes._loader import Loader
 
@@ -110,7 +112,7 @@ def child(lines):
             continue
         job, bar, message = line.rpartition(" | ")
         kind, _, fields = message.partition(" ")
-        made = msgspec.convert(json.loads(fields), MESSAGES[kind])
+        made = decoded(MESSAGES[kind], json.loads(fields))
         said.append((job, made) if bar else made)
     return FakeChild(*said, **ending)
 
@@ -175,9 +177,7 @@ def lines_of(fields):
 def deeds(machine):
     """What was done to the machine: programs and children that were started, what these were told, connections."""
     yield from (f"runs {' '.join(argv)}" for argv in machine.ran)
-    yield from dict.fromkeys(
-        f"asks {task.child} {json.dumps(known(messages.fields_of(task)), default=list)}" for task in machine.asked
-    )
+    yield from dict.fromkeys(f"asks {task.child} {json.dumps(known(fields_of(task)), default=list)}" for task in machine.asked)
     for name, child in machine.child_of.items():
         yield from (f"tells {name} {type(message).__name__}" for message in child.sent)
     yield from (f"connects to {address}" for address in machine.connected)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from gpucheck.child import experiments, inspection, plan
 from gpucheck.child.messages.frameworks import FrameworkTask, TpuConnected
 from gpucheck.child.messages.training import FreeMemory, Job, JobResult, Planned
+from gpucheck.child.messages.values import replace
 from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke import fit, together, xla
 from gpucheck.child.smoke.tensorflow import TensorFlowJob

@@ -10,7 +10,6 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from gpucheck.child.messages.frameworks import (
@@ -24,6 +23,7 @@ from gpucheck.child.messages.frameworks import (
     KerasImported,
     LibrariesMapped,
 )
+from gpucheck.child.messages.values import replace
 from gpucheck.child.runtime import Reporter
 from gpucheck.shadowing import shadowing_files
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import replace
 from typing import Any
 
 from gpucheck.child.loader import load
 from gpucheck.child.messages.drivers import DriverStarted, LibraryLoaded
 from gpucheck.child.messages.nvml import GpuRead, NvmlShutDown, NvmlSystem, NvmlTask
+from gpucheck.child.messages.values import replace
 from gpucheck.child.nvml_gpu import read_gpu
 from gpucheck.child.nvml_queries import LIBRARIES, Queries, failure_of
 from gpucheck.child.runtime import Reporter

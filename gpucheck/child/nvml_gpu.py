@@ -5,10 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuSample, NvLink
+from gpucheck.child.messages.values import replace
 from gpucheck.child.nvml_queries import GpuLost, Queries, failure_of
 
 UNCORRECTED, VOLATILE, AGGREGATE = 1, 0, 1  # nvmlMemoryErrorType_t, nvmlEccCounterType_t

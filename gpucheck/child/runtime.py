@@ -14,7 +14,8 @@ import signal
 import sys
 from typing import Any
 
-from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, fields_of
+from gpucheck.child.messages import AnyMessage, Crashed, Done, Message
+from gpucheck.child.messages.values import fields_of
 
 SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes, if it is not killed
 

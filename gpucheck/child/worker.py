@@ -8,13 +8,13 @@ import os
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from gpucheck import strategies
 from gpucheck.child import inspection, links
 from gpucheck.child.messages import Message
 from gpucheck.child.messages.training import JobResult
+from gpucheck.child.messages.values import fields_of
 from gpucheck.child.messages.workers import (
     ClusterConnected,
     FitTried,
@@ -90,12 +90,12 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     strategy = strategies.build("multi_worker_mirrored", tf, ())
     progress.end(ClusterConnected(strategy.num_replicas_in_sync))
     progress.begin(WorkersMet)
-    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, asdict(own)))
+    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, fields_of(own)))
     progress.end(WorkersMet(met))
     progress.begin(JobResult)
     result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
     model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
-    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
+    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._fields_of())])
     proof.judge(result)
     if result.reason is None and not result.shards_verified:
         result.status, result.reached = "failed", "verify"

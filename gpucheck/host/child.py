@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 
 from gpucheck import ulimits
-from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task, fields_of
+from gpucheck.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task
+from gpucheck.child.messages.values import fields_of
 from gpucheck.files.ownership import is_ours
 from gpucheck.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.host.inbox import Inbox

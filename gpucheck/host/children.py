@@ -6,7 +6,8 @@ import time
 import weakref
 from collections.abc import Mapping
 
-from gpucheck.child.messages import AnyTask, Task, fields_of
+from gpucheck.child.messages import AnyTask, Task
+from gpucheck.child.messages.values import fields_of
 from gpucheck.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, orphans
 from gpucheck.host.child import LocalChild, child_argv, child_env
 from gpucheck.host.process import REAP_SECONDS, Process

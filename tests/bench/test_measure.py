@@ -1,7 +1,5 @@
 """Who measures, on made-up children: what is told, what is taken, and what becomes of a child that ends early."""
 
-from dataclasses import replace
-
 import pytest
 from bench.cases import raw
 from fakes import FakeChild, FakeHost
@@ -15,6 +13,7 @@ from gpucheck.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, Cud
 from gpucheck.child.messages.drivers import LibraryLoaded
 from gpucheck.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
 from gpucheck.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
+from gpucheck.child.messages.values import replace
 from gpucheck.strategies import load
 
 GPU, CPU = Device("GPU:0", "GPU", "NVIDIA H200", (9, 0)), Device("CPU:0", "CPU")

@@ -1,7 +1,6 @@
 """What a benchmark reports, as recorded in files (``make goldens`` writes them anew), and what holds for every report."""
 
 import csv
-import dataclasses
 import io
 import json
 import pathlib
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from gpucheck.bench import report
 from gpucheck.bench.figures import measurement
 from gpucheck.bench.model import Ask, Sample
+from gpucheck.child.messages import values
 from gpucheck.child.messages.benchmark import Configuration, Measured
 from gpucheck.cli.bench import _exit_code
 
@@ -22,8 +22,8 @@ LOOK = {"width": 100, "color": False, "ascii": False}
 FAILED = measurement(Configuration("mirrored", names(8), "float32", False, 64), Measured("NCCL: no\x1b[31m answer"))
 MISSED = measurement(Configuration("mirrored", names(8), "float32", False, 64), None, "interrupted")
 ELSEWHERE = measurement(Configuration("tpu", (), "float32", False, 64), None, "not here")
-UNREAD = dataclasses.replace(PROFILE, traced=None, problem="no host")
-UNMADE = dataclasses.replace(PROFILE, recorded=False, traced=None, problem="busy")
+UNREAD = values.replace(PROFILE, traced=None, problem="no host")
+UNMADE = values.replace(PROFILE, recorded=False, traced=None, problem="busy")
 RESULTS = {
     "all-well": result(samples=(Sample(seconds=1.2, device="GPU:0", utilization_percent=98.0),)),
     "one-failed": result([replace(one(), gpus=(LOAD,)), one(2), FAILED], ask=Ask(price_per_hour=3.6)),

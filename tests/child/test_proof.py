@@ -1,13 +1,13 @@
 """What a run's figures say of how it computed."""
 
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 from case_files import table
 
 from gpucheck.child.messages.training import JobResult, MeanLoss
+from gpucheck.child.messages.values import replace
 from gpucheck.child.smoke import proof
 
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())

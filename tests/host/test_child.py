@@ -5,16 +5,16 @@ import os
 import sys
 import time
 import tracemalloc
-from dataclasses import replace
 
 import pytest
 from case_files import table
 
-from gpucheck.child.messages import Done, Stage, Task, fields_of
+from gpucheck.child.messages import Done, Stage, Task
 from gpucheck.child.messages.benchmark import BenchJob, Configuration
 from gpucheck.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
 from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
 from gpucheck.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
+from gpucheck.child.messages.values import fields_of, replace
 from gpucheck.child.messages.workers import WorkerTask
 from gpucheck.host.child import LocalChild, child_argv, child_env
 from gpucheck.host.inbox import Inbox

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import importlib
 import time
-from dataclasses import replace
 from typing import Any
 
 from gpucheck.child import inspection, plan
 from gpucheck.child.backend.keras_job import KerasJob
 from gpucheck.child.messages.frameworks import BackendTask, DevicesListed, FrameworkImported
 from gpucheck.child.messages.training import FreeMemory, Job, Planned
+from gpucheck.child.messages.values import replace
 from gpucheck.child.runtime import Reporter
 from gpucheck.child.smoke import fit
 from gpucheck.strategies import Wanted, data_parallel, load_all, one_device

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.values import Values, field
 
 
-@record
 class BenchTask(Task):
     """Import TensorFlow, and wait for what to measure."""
 
@@ -17,7 +16,6 @@ class BenchTask(Task):
     number: int  # which one of this run: each measures on its own
 
 
-@record
 class Configuration(Values):
     """What is measured: one strategy on some devices, in one precision and batch size."""
 
@@ -41,7 +39,6 @@ class Configuration(Values):
         return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}" + "-xla" * self.xla
 
 
-@record
 class BenchJob(Message):
     """From the parent: what to measure."""
 
@@ -58,7 +55,6 @@ class BenchJob(Message):
         self.configurations = [Configuration(**item) if isinstance(item, dict) else item for item in self.configurations]
 
 
-@record
 class DataLoaded(Message):
     """Whether the data can be trained on."""
 
@@ -67,7 +63,6 @@ class DataLoaded(Message):
     samples: int | None = None  # None: without end
 
 
-@record
 class Repeat(Values):
     """One measurement of a configuration."""
 
@@ -77,7 +72,6 @@ class Repeat(Values):
     device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
 
 
-@record
 class StepParts(Values):
     """Where the time of a traced step went, in seconds, the mean of the devices."""
 
@@ -88,7 +82,6 @@ class StepParts(Values):
     host_seconds: float
 
 
-@record
 class Profile(Values):
     """A trace of some steps."""
 
@@ -98,7 +91,6 @@ class Profile(Values):
     traced: StepParts | None = None
 
 
-@record
 class Measured(Message):
     """Raw times of a configuration, in seconds; the job is its id."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from gpucheck.child.messages import Message, Task, record
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.values import field
 
 
-@record
 class KubernetesTask(Task):
     """Answer the parent's questions until none comes any more."""
 
@@ -18,7 +17,6 @@ class KubernetesTask(Task):
     folder: str  # of the service account
 
 
-@record
 class Account(Message):
     """Who this pod is, by its token; None where the token does not say."""
 
@@ -28,7 +26,6 @@ class Account(Message):
     subject: str | None = None
 
 
-@record
 class Question(Message):
     """From the parent: objects to ask for."""
 
@@ -37,12 +34,11 @@ class Question(Message):
     query: dict[str, str] = field(default_factory=dict)
 
 
-@record
 class Answer(Message):
     """What the server answered; the job is the question's id."""
 
     stage: ClassVar[str] = "answer"
-    objects: list[dict[str, object]] = field(default_factory=list)  # parts of what the API reference declares
+    objects: list[dict[str, Any]] = field(default_factory=list)  # parts of what the API reference declares
     problem: str | None = None  # a word for why there are none
     detail: str | None = None
     status: int | None = None  # of HTTP

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
 from gpucheck.child.messages.drivers import Failure
+from gpucheck.child.messages.values import Values
 
 
-@record
 class CudaTask(Task):
     """Ask libcuda about the devices."""
 
     child: ClassVar[str] = "cuda"
 
 
-@record
 class CudaVersion(Message):
     """The CUDA version that libcuda implements."""
 
@@ -23,7 +22,6 @@ class CudaVersion(Message):
     number: int | None = None  # as NVIDIA numbers it: 13000
 
 
-@record
 class CudaCount(Failure, Message):
     """How many devices CUDA counts."""
 
@@ -31,7 +29,6 @@ class CudaCount(Failure, Message):
     count: int | None = None
 
 
-@record
 class CudaDevice(Values):
     """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
 
@@ -43,7 +40,6 @@ class CudaDevice(Values):
     multiprocessors: int | None = None
 
 
-@record
 class CudaDevices(Message):
     """What CUDA says about each device."""
 
@@ -51,7 +47,6 @@ class CudaDevices(Message):
     devices: tuple[CudaDevice, ...]
 
 
-@record
 class CudaPeers(Message):
     """Pairs of ordinals, (0, 3): the first can't access the second's memory; None: the driver does not say."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Values, record
+from gpucheck.child.messages import Message
+from gpucheck.child.messages.values import Values
 
 
-@record
 class LibraryLoaded(Message):
     """Whether the driver's library opened."""
 
@@ -17,7 +17,6 @@ class LibraryLoaded(Message):
     problem: str | None = None  # the loader's words
 
 
-@record
 class Failure(Values):
     """An error of the driver's; all None: there was none."""
 
@@ -26,7 +25,6 @@ class Failure(Values):
     problem: str | None = None
 
 
-@record
 class DriverStarted(Failure, Message):
     """What nvmlInit or cuInit came to."""
 

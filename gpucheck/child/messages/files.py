@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, record
+from gpucheck.child.messages import Message, Task
 
 
-@record
 class DeviceNodesTask(Task):
     """Open device files."""
 
@@ -15,7 +14,6 @@ class DeviceNodesTask(Task):
     paths: tuple[str, ...]
 
 
-@record
 class NodeOpened(Message):
     """What opening a device file came to; the job is its path."""
 
@@ -23,7 +21,6 @@ class NodeOpened(Message):
     error: str | None = None  # "EACCES"; None: it opened
 
 
-@record
 class LibrariesTask(Task):
     """Open shared libraries, in this order."""
 
@@ -31,7 +28,6 @@ class LibrariesTask(Task):
     paths: tuple[tuple[str, str], ...]  # soname and path
 
 
-@record
 class LibraryOpened(Message):
     """What opening a library came to; the job is its soname."""
 

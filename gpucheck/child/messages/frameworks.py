@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.values import Values, field
 
 
-@record
 class FrameworkTask(Task):
     """Inspect TensorFlow, and train."""
 
@@ -24,7 +23,6 @@ class FrameworkTask(Task):
     cross_device: str | None = None  # how a mirrored strategy shall exchange gradients (see ``strategies/mirrored.py``)
 
 
-@record
 class BackendTask(Task):
     """Inspect JAX or PyTorch, and train. Keras is told its backend by KERAS_BACKEND or its keras.json."""
 
@@ -37,7 +35,6 @@ class BackendTask(Task):
     logical_devices: int  # 0: as the level says
 
 
-@record
 class BackendChosen(Message):
     """The backend that Keras is told to run on, before anything is imported."""
 
@@ -46,7 +43,6 @@ class BackendChosen(Message):
     source: str  # "KERAS_BACKEND", the path of a keras.json, or "default"
 
 
-@record
 class ImportOutcome(Values):
     """What an import came to."""
 
@@ -57,7 +53,6 @@ class ImportOutcome(Values):
     keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
 
 
-@record
 class FrameworkImported(ImportOutcome, Message):
     """The import of TensorFlow, JAX or PyTorch, and its build."""
 
@@ -72,7 +67,6 @@ class FrameworkImported(ImportOutcome, Message):
     compute_capabilities: tuple[str, ...] = ()  # "sm_80", "compute_90"
 
 
-@record
 class Device(Values):
     """One physical device that a framework lists."""
 
@@ -82,7 +76,6 @@ class Device(Values):
     compute_capability: tuple[int, int] | None = None
 
 
-@record
 class DevicesListed(Message):
     """The physical devices; of JAX and PyTorch accelerators first."""
 
@@ -91,7 +84,6 @@ class DevicesListed(Message):
     problem: str | None = None  # why no accelerator is among them, in the framework's words
 
 
-@record
 class GrowthSet(Message):
     """Whether TensorFlow let memory growth be set, before it initialised any GPU. All None: there is no GPU."""
 
@@ -101,7 +93,6 @@ class GrowthSet(Message):
     problem: str | None = None
 
 
-@record
 class GrowthRefused(Message):
     """Whether memory growth was refused once the GPUs were initialised, as documented."""
 
@@ -109,7 +100,6 @@ class GrowthRefused(Message):
     refused: bool
 
 
-@record
 class LibrariesMapped(Message):
     """The files of CUDA's libraries that are mapped into the process, by soname."""
 
@@ -117,7 +107,6 @@ class LibrariesMapped(Message):
     paths: dict[str, str]
 
 
-@record
 class KerasImported(ImportOutcome, Message):
     """The import of Keras."""
 
@@ -128,7 +117,6 @@ class KerasImported(ImportOutcome, Message):
     legacy: bool | None = None  # tf.keras is Keras 2
 
 
-@record
 class TpuConnected(Message):
     """What connecting to a TPU came to."""
 

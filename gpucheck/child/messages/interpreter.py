@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, record
+from gpucheck.child.messages import Message, Task
 
 
-@record
 class InterpreterTask(Task):
     """Describe the interpreter."""
 
@@ -15,7 +14,6 @@ class InterpreterTask(Task):
     examined: ClassVar[bool] = True
 
 
-@record
 class Interpreter(Message):
     """The interpreter that runs."""
 

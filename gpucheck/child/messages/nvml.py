@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
 from gpucheck.child.messages.drivers import Failure
+from gpucheck.child.messages.values import Values
 
 
-@record
 class NvmlTask(Task):
     """Ask NVML about the driver and every GPU."""
 
@@ -16,7 +16,6 @@ class NvmlTask(Task):
     library_folder: str  # that holds pynvml
 
 
-@record
 class SamplerTask(Task):
     """Sample NVML until the parent sends ``StopSampling``."""
 
@@ -26,7 +25,6 @@ class SamplerTask(Task):
     interval_seconds: float = 0.2
 
 
-@record
 class NvmlSystem(Failure, Message):
     """What NVML says about the driver."""
 
@@ -37,7 +35,6 @@ class NvmlSystem(Failure, Message):
     gpu_count: int | None = None
 
 
-@record
 class GpuProcess(Values):
     """A process that holds memory on a GPU."""
 
@@ -46,7 +43,6 @@ class GpuProcess(Values):
     name: str | None = None  # the program's base name, if this process may see it
 
 
-@record
 class NvLink(Values):
     """One NVLink of a GPU."""
 
@@ -54,7 +50,6 @@ class NvLink(Values):
     active: bool
 
 
-@record
 class Gpu(Values):
     """One GPU, in NVML's (PCI bus) order; fields as in the fact ``gpus``."""
 
@@ -100,7 +95,6 @@ class Gpu(Values):
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
 
-@record
 class GpuRead(Message):
     """What NVML says about one GPU; the job is its index."""
 
@@ -108,14 +102,12 @@ class GpuRead(Message):
     gpu: Gpu
 
 
-@record
 class NvmlShutDown(Message):
     """NVML was shut down, after every answer was in."""
 
     stage: ClassVar[str] = "shutdown"
 
 
-@record
 class GpuSample(Values):
     """What a GPU does at one moment; None: NVML does not say."""
 
@@ -126,7 +118,6 @@ class GpuSample(Values):
     lost: bool = False  # it gives no trustworthy answer any more
 
 
-@record
 class SamplerStarted(Message):
     """Whether NVML can be sampled."""
 
@@ -134,7 +125,6 @@ class SamplerStarted(Message):
     problem: str | None = None
 
 
-@record
 class Sampled(Message):
     """Every GPU at one moment; the job is the sample's number."""
 
@@ -143,6 +133,5 @@ class Sampled(Message):
     gpus: tuple[GpuSample, ...]  # by NVML's index
 
 
-@record
 class StopSampling(Message):
     """From the parent: it has seen enough."""

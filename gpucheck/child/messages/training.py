@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.values import Values, field
 
 
-@record
 class FreeMemory(Message):
     """From the parent: the free memory of each GPU, in bytes, by its CUDA ordinal; what is unknown is left out."""
 
     free_bytes: dict[str, int]
 
 
-@record
 class Job(Values):
     """One training job: one strategy on some devices in one precision."""
 
@@ -37,7 +35,6 @@ def job_id(job: Job | JobResult) -> str:
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
 
-@record
 class Planned(Message):
     """The jobs, in the order in which they are trained."""
 
@@ -46,7 +43,6 @@ class Planned(Message):
     experiments: int = 0  # how many are tried after them
 
 
-@record
 class MeanLoss(Values):
     """The loss of a job; None where it was not finite."""
 
@@ -56,7 +52,6 @@ class MeanLoss(Values):
     last_third: float | None = None
 
 
-@record
 class JobResult(Message):
     """What a job came to; the job is its id. Fields as in ``TrainingRun``, which is made from them."""
 
@@ -98,7 +93,6 @@ class JobResult(Message):
     shards_verified: bool | None = None
 
 
-@record
 class XlaChecked(Message):
     """Whether a small step compiled by XLA ran; the job is the device."""
 
@@ -107,7 +101,6 @@ class XlaChecked(Message):
     problem: str | None = None
 
 
-@record
 class JobFigures(Values):
     """What experiments find out about a job that was trained before. Fields as in ``TrainingRun``; None: not measured."""
 
@@ -118,7 +111,6 @@ class JobFigures(Values):
     doubled_batch_scaling_efficiency: float | None = None
 
 
-@record
 class ExperimentResult(Message):
     """What an experiment measured; the job is its name."""
 
@@ -131,7 +123,6 @@ class ExperimentResult(Message):
     job_figures: JobFigures = field(default_factory=JobFigures)
 
 
-@record
 class ExhaustionTask(Task):
     """Run out of memory on purpose."""
 
@@ -140,7 +131,6 @@ class ExhaustionTask(Task):
     gpu: int | None  # its number; None: the CPU
 
 
-@record
 class LimitSet(Message):
     """Trained for some steps, and limited the memory."""
 
@@ -150,7 +140,6 @@ class LimitSet(Message):
     problem: str | None = None  # why no limit can be set
 
 
-@record
 class Exhausted(Message):
     """Asked for more memory than the limit."""
 
@@ -161,7 +150,6 @@ class Exhausted(Message):
     words: str | None = None
 
 
-@record
 class Recovered(Message):
     """Trained the same steps once more."""
 

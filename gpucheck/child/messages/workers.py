@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import ClassVar
 
-from gpucheck.child.messages import Message, Task, Values, record
+from gpucheck.child.messages import Message, Task
+from gpucheck.child.messages.values import Values, field
 
 
-@record
 class WorkerTask(Task):
     """Train as one worker, or as the coordinator."""
 
@@ -21,7 +20,6 @@ class WorkerTask(Task):
     log_device_placement: bool
 
 
-@record
 class VersionsRead(Message):
     """Versions that should be the same on every worker; what can't be read is left out."""
 
@@ -29,7 +27,6 @@ class VersionsRead(Message):
     versions: dict[str, str]
 
 
-@record
 class ClusterConnected(Message):
     """The strategy was built, for which all workers must have come."""
 
@@ -37,7 +34,6 @@ class ClusterConnected(Message):
     replicas: int | None = None
 
 
-@record
 class WorkerRecord(Values):
     """What a worker tells the others."""
 
@@ -46,7 +42,6 @@ class WorkerRecord(Values):
     devices: tuple[str, ...] = ()
 
 
-@record
 class WorkersMet(Message):
     """Every worker's record, in the cluster's order."""
 
@@ -54,7 +49,6 @@ class WorkersMet(Message):
     workers: tuple[WorkerRecord, ...]
 
 
-@record
 class Link(Values):
     """A sum of two workers, measured by one of them."""
 
@@ -63,7 +57,6 @@ class Link(Values):
     seconds: float
 
 
-@record
 class LinksMeasured(Message):
     """How fast this worker sums with each of some others; ``problem``: why that is not known."""
 
@@ -72,7 +65,6 @@ class LinksMeasured(Message):
     problem: str | None = None
 
 
-@record
 class FitTried(Message):
     """Whether ``Model.fit`` trains under the strategy."""
 
@@ -81,7 +73,6 @@ class FitTried(Message):
     problem: str | None = None
 
 
-@record
 class WorkerFailed(Message):
     """The worker gave up by itself."""
 

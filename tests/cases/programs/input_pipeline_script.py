@@ -1,5 +1,5 @@
 import json
-from dataclasses import asdict
+from gpucheck.child.messages.values import fields_of
 import keras
 import tensorflow as tf
 from gpucheck.child.messages.training import JobResult
@@ -28,4 +28,4 @@ try:
 except NotHere as reason:
     refused = str(reason)
 policy = keras.mixed_precision.dtype_policy().name
-print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=asdict))
+print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=fields_of))

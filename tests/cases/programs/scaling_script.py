@@ -1,5 +1,5 @@
 import json
-from dataclasses import asdict
+from gpucheck.child.messages.values import fields_of
 import keras
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -41,4 +41,4 @@ summed = scaling.exchange(tf, strategy)(strategy.run(lambda: [tf.ones((2, 3)), t
 sums = [[one.numpy().tolist() for one in strategy.experimental_local_results(value)] for value in summed]
 variables = sum(int(tf.size(one.value)) for one in network.model(keras, False).trainable_variables)
 print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables,
-                  "accelerated": accelerated}, default=asdict))
+                  "accelerated": accelerated}, default=fields_of))

@@ -1,5 +1,5 @@
 import json
-from dataclasses import asdict
+from gpucheck.child.messages.values import fields_of
 import tensorflow as tf, keras
 from gpucheck.child.messages.training import Job
 from gpucheck.child.smoke import fit
@@ -8,7 +8,7 @@ from gpucheck.strategies import one_device
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass
-    def end(self, message, job): print(json.dumps(asdict(message)))
+    def end(self, message, job): print(json.dumps(fields_of(message)))
 
 one_device.STRATEGY = one_device.STRATEGY._replace(steps_per_execution=4)
 job = Job("one_device", ("CPU:0",), "mixed_bfloat16")

@@ -1,6 +1,6 @@
 import json, sys
 from gpucheck.child import framework
-from gpucheck.child.messages import fields_of
+from gpucheck.child.messages.values import fields_of
 from gpucheck.child.messages.frameworks import FrameworkTask
 from gpucheck.child.messages.training import JobResult
 from gpucheck.strategies import tpu

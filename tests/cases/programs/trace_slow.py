@@ -3,7 +3,7 @@ import keras, tensorflow as tf
 from gpucheck.child import trace
 from gpucheck.child.smoke import network, throughput
 from gpucheck import strategies
-from gpucheck.child.messages import fields_of
+from gpucheck.child.messages.values import fields_of
 
 
 def late(images, labels):
