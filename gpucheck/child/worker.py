@@ -95,7 +95,7 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     progress.begin(JobResult)
     result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
     model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
-    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._fields_of())])
+    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
     proof.judge(result)
     if result.reason is None and not result.shards_verified:
         result.status, result.reached = "failed", "verify"
