@@ -22,11 +22,11 @@ import gpucheck
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 SETUP = """set -e
 umount /sys/fs/cgroup/unified 2>/dev/null || true
-mount --bind / "$1/rootfs"
 mount -t tmpfs none /run
-mkdir -p /etc/cdi
-mount -t tmpfs none /etc/cdi
-cp "$1/nvidia.yaml" /etc/cdi/
+mount --bind / "$1/rootfs"
+mount -t tmpfs none "$1/rootfs/run"  # where Podman leaves a file that says that this is a container
+mkdir /run/cdi
+cp "$1/nvidia.yaml" /run/cdi/
 shift
 exec "$@"
 """
