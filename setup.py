@@ -12,6 +12,7 @@ def readme() -> str:
     """README.md with each link to a file of the repository made absolute."""
     repository = re.findall(r'^Repository = "(.+)"', HERE.joinpath("pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[0]
     text = HERE.joinpath("README.md").read_text(encoding="utf-8")
+    text = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\g<1>{repository}/raw/main/", text)
     return re.sub(r"\]\((?!https?:|#)", f"]({repository}/blob/main/", text)
 
 
