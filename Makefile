@@ -10,7 +10,7 @@
 # make cuda-wheels  fetch NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` breaks and repairs them, too; `make test-all` fetches them
 # make systems      the recipes in Slurm, Prometheus and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make goldens      rewrite tests/golden with what gpucheck prints now
-# make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N); a few are in `make test`
+# make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N), then by coverage (SECONDS=N each)
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
 # make releases     compare the tables of releases with the package index; needs the network
 # make audit        bandit on the package, and what pip-audit knows of everything in .venv; needs the network
@@ -20,6 +20,7 @@ SHELL := /bin/sh
 VENV ?= .venv
 ARGS ?=
 EXAMPLES ?= 500
+SECONDS ?= 60
 BIN := $(VENV)/bin
 WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
@@ -61,8 +62,9 @@ test-all: compiled $(VENV)/.test $(VENV)/.tiers $(VENV)/.browser $(VENV)/.types 
 patterns: compiled
 	$(BIN)/python tools/slow_patterns.py
 
-fuzz: $(VENV)/.test
+fuzz: $(VENV)/.test $(VENV)/.fuzz
 	FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) --timeout 3000 tests/fuzz $(ARGS)
+	$(BIN)/python tests/fuzz/guided.py $(SECONDS)
 
 releases: compiled
 	$(BIN)/python tools/check_releases.py $(ARGS)
