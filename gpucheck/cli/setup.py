@@ -9,6 +9,7 @@ from gpucheck.cli import signals, watchdog
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import look, progress_line, progress_text, say, show
+from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.model import ExitCode, Level, Request
 
 if TYPE_CHECKING:
@@ -196,7 +197,10 @@ def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Pyth
     if _no_python(text) is None:
         same = (python for python in machine.pythons or () if (python.version + ".").startswith(text + "."))
         return next(same, Python(version=text))
-    program = host.which(text)
+    try:
+        program = within(FILE_SECONDS, host.which, text)
+    except NoAnswer as error:
+        raise click.UsageError(f"--python {text}: {error.strerror}") from None
     if not here or program is None:
         raise click.UsageError(f"--python {text}: neither a version of Python 3, such as 3.12, nor a program that can be run")
     python = pythons.ask(host, program)

@@ -20,6 +20,7 @@ def machine(
     *,
     here: bool | None = None,
     pythons: tuple[Python, ...] | None = None,
+    silent: tuple[str, ...] = (),
     uv: bool | None = None,
 ) -> Machine:
     """Put the facts together; each may be missing.
@@ -33,6 +34,7 @@ def machine(
         tpu: chips.
         here: whether an NVIDIA GPU is here (the combiner GpuPresence says so); None: nobody could say.
         pythons: those that could hold an environment; None: nobody looked.
+        silent: folders that could not be looked into for them.
         uv: whether uv is installed.
     """
     generations = tpu.generations if tpu is not None else ()
@@ -47,6 +49,7 @@ def machine(
         gpus=() if here is False else _gpus(gpus, cuda) or ((Gpu(),) if here else None),
         tpu=generations[0] if generations else "unknown" if tpu is not None and tpu.nodes else None,
         pythons=pythons,
+        silent=silent,
         uv=uv,
     )
 

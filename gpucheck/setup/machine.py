@@ -45,6 +45,7 @@ class Machine:
     gpus: tuple[Gpu, ...] | None = ()  # (): none; None: nobody could say
     tpu: str | None = None  # generation, "v5e"
     pythons: tuple[Python, ...] | None = ()  # None: nobody looked, so any Python may be there
+    silent: tuple[str, ...] = ()  # folders in which Pythons may lie, and whose file systems do not answer
     uv: bool | None = None  # whether uv is installed
 
     @property

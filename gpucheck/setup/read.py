@@ -4,6 +4,7 @@ from gpucheck.combiners.gpu_presence import combine as presence
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.observation import Observation, Tick
 from gpucheck.engine.plugin import load_probes
+from gpucheck.files.bounded import NoAnswer, within
 from gpucheck.host import Host
 from gpucheck.probes.container import Container
 from gpucheck.probes.cuda import Cuda
@@ -15,7 +16,7 @@ from gpucheck.probes.tpu import Tpu
 from gpucheck.probes.wsl import Wsl
 from gpucheck.setup.facts import machine
 from gpucheck.setup.machine import Machine
-from gpucheck.setup.pythons import find
+from gpucheck.setup.pythons import PLACE_SECONDS, find
 
 PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu")
 
@@ -28,7 +29,7 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
         tick: see ``observe``.
     """
     observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
-    interpreters = find(host)
+    found = find(host)
     facts = Facts(observation.wait(tick))
     parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
     here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
@@ -40,6 +41,14 @@ def read(host: Host, tick: Tick | None = None) -> Machine:
         facts.get(Cuda),
         facts.get(Tpu),
         here=here,
-        pythons=interpreters,
-        uv=host.which("uv") is not None,
+        pythons=found.pythons,
+        silent=found.silent,
+        uv=_has_uv(host),
     )
+
+
+def _has_uv(host: Host) -> bool | None:
+    try:
+        return within(PLACE_SECONDS, host.which, "uv") is not None
+    except NoAnswer:
+        return None

@@ -61,6 +61,7 @@ def _machine(machine: Machine) -> str:
     parts += [f"TPU {machine.tpu}"] if machine.tpu else []
     if machine.pythons is not None:
         parts.append("Python " + ", ".join(python.version for python in machine.pythons) if machine.pythons else "no Python")
+    parts += [f"not looked into, because its file system does not answer: {folder}" for folder in machine.silent]
     return "Machine: " + "; ".join(parts)
 
 
@@ -114,6 +115,7 @@ def as_json(answer: Answer, width: int = 80) -> str:
             "pythons": None
             if machine.pythons is None
             else [{"version": python.version, "executable": python.executable} for python in machine.pythons],
+            "silent": list(machine.silent),
             "uv": machine.uv,
         },
     }

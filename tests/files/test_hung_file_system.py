@@ -40,6 +40,7 @@ NAMED = {
     "bench --data": ("bench", "--timeout", str(LIMIT), "--data", "{}/x.npz"),
     "bench --profile": ("bench", "--timeout", str(LIMIT), "--profile", "{}/x/y"),
     "env --python": ("env", "--timeout", str(LIMIT), "--python", "{}/x"),
+    "setup --apply": ("setup", "--timeout", str(LIMIT), "--apply", "{}/x"),
     "explain": ("explain", "--timeout", str(LIMIT), "{}/x"),
     "bench --plot": ("bench", "--timeout", str(LIMIT), "--plot", "{}/x.png"),
 }
@@ -86,6 +87,12 @@ def test_a_folder_of_the_path_that_does_not_answer(hung):
     assert done.stdout
     done = gpucheck("run", "--timeout", str(LIMIT), "--", "true", PATH=path)
     assert (done.returncode, done.stderr) == (126, "gpucheck: true: its file system does not answer\n")
+
+
+def test_pythons_that_do_not_answer_are_named_and_the_others_answered_for(hung):
+    done = gpucheck("setup", "--timeout", str(LIMIT), PYENV_ROOT=hung)
+    assert done.returncode == 0, done.stderr
+    assert f"not looked into, because its file system does not answer: {hung}" in " ".join(done.stdout.split())
 
 
 def test_a_cache_that_does_not_answer_is_none(hung):

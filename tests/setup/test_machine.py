@@ -36,7 +36,7 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
             **{f"{path} -I -c {pythons._CODE}": USUAL.format(version) for path, version in answers.items()},
         },
     )
-    versions = {python.version: python.executable for python in pythons.find(host)}
+    versions = {python.version: python.executable for python in pythons.find(host).pythons}
     assert len(host.ran) == 4  # each file is asked once
     assert versions == {"3.11.2": "/usr/bin/python3", "3.12.1": files[2], "3.13.0": files[3], "3.10.9": files[4]}
 
@@ -54,7 +54,7 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
 )
 def test_a_python_without_packages_is_none(answer):
     host = FakeHost({"/usr/bin/python3": ""}, env={"PATH": "/usr/bin"}, programs={"python3": answer})
-    assert pythons.find(host) == ()
+    assert pythons.find(host).pythons == ()
 
 
 def test_a_python_that_cannot_make_environments_says_so():
