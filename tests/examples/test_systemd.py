@@ -21,7 +21,7 @@ def unit(name):
 @pytest.mark.skipif(sys.platform != "linux", reason="no systemd")
 def test_systemd_accepts_them(tmp_path):
     program = installed(tmp_path / "bin") / "gpucheck"
-    for name, edits in zip(UNITS, ({"=/opt/gpucheck/bin/gpucheck": f"={program}"}, {}), strict=True):
+    for name, edits in zip(UNITS, ({"ExecStart=/opt/gpucheck/bin/gpucheck": f"ExecStart={program}"}, {}), strict=True):
         (tmp_path / name).write_text(adapted(f"systemd/{name}", edits))
     told = accepts("systemd-analyze", "verify", "--man=no", *(tmp_path / name for name in UNITS))
     assert "gpucheck" not in told  # an unknown setting is only a warning
