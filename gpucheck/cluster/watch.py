@@ -26,6 +26,7 @@ LOST = re.compile(
     r"|connection reset|socket closed|failed to connect|barrier"
 )
 TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+ASKED_LEADER = "RPC: /tensorflow.CoordinationService/"
 
 
 class Clock(NamedTuple):
@@ -159,8 +160,14 @@ def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
     return limits.quiet if imported else max(limits.quiet, limits.imported)
 
 
-def faults(workers: list[Worker], watched: Watched) -> list[WorkerFault]:
-    """By whom the job failed; empty: it did not. Who only lost the others is named where nobody else can be."""
+def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -> list[WorkerFault]:
+    """By whom the job failed; empty: it did not. Who only lost the others is named where nobody else can be.
+
+    Args:
+        workers: those that this run started.
+        watched: what was seen of them.
+        leader: the task that all others report to.
+    """
     bad = [worker for worker in workers if not worker.trained]
     ended = sorted((worker for worker in bad if not worker.stopped), key=lambda worker: worker.over or 0.0)
     reported = [_fault(worker) for worker in ended]
@@ -171,7 +178,7 @@ def faults(workers: list[Worker], watched: Watched) -> list[WorkerFault]:
     if still:
         return _still(still, workers, watched)
     names = [worker.name for worker in workers]
-    gone = {task: fault for fault in reported for task in _tasks(fault.reason) if task not in names or len(names) > 1}
+    gone = {task: fault for fault in reported for task in _tasks(fault.reason, leader) if task not in names or len(names) > 1}
     return [replace(fault, worker=task, how="lost") for task, fault in gone.items()] or reported[:1]
 
 
@@ -247,6 +254,7 @@ def lost(words: str | None) -> bool:
     return words is not None and LOST.search(words) is not None
 
 
-def _tasks(words: str) -> list[str]:
-    """The tasks that TensorFlow names: "worker 1" for /job:worker/replica:0/task:1."""
-    return list(dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words)))
+def _tasks(words: str, leader: str | None) -> list[str]:
+    """The tasks that TensorFlow names: "worker 1" for /job:worker/replica:0/task:1; whom it asked, where it only says what."""
+    named = dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words))
+    return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])

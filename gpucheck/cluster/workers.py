@@ -41,7 +41,7 @@ def train(host: Host, framework: Child) -> TrainingRun:
     # TensorFlow's server listens on every address of its machine; the one by which others know it may not lead back here.
     asked = {name: ("127.0.0.1", parts[1]) if name in own else parts for name, parts in cluster.addresses.items()}
     watched = watch.watch(workers, waited, lambda: _of_others(speak_grpc(host, asked, 1.0), own if cluster.joined else []))
-    return _run(cluster, workers, tuple(watch.faults(workers, watched)))
+    return _run(cluster, workers, tuple(watch.faults(workers, watched, leader=cluster.names[0])))
 
 
 def _of_others(answers: dict[str, str | None], own: list[str]) -> dict[str, str | None]:

@@ -110,13 +110,13 @@ def ended(how, *messages):
 LOST = failed("UnavailableError: gone")
 
 
-def outcome(*scripts, limits=LIMITS, listening=dict):
+def outcome(*scripts, limits=LIMITS, listening=dict, leader=None):
     """The faults of a job of these workers, and after how many seconds it was over."""
     fake = FakeTime()
     began = fake.seconds
     workers = [Worker(f"worker {index}", Script(fake, **script), fake.clock()) for index, script in enumerate(scripts)]
     watched = watch(workers, limits, listening, fake.clock())
-    named = [(fault.worker, fault.how, fault.reason, fault.stage) for fault in faults(workers, watched)]
+    named = [(fault.worker, fault.how, fault.reason, fault.stage) for fault in faults(workers, watched, leader)]
     return named, fake.seconds - began
 
 
@@ -213,6 +213,11 @@ def test_who_does_not_listen_keeps_the_cluster_from_forming():
 def test_the_other_is_named_from_what_tensorflow_says():
     problem = "UnavailableError: Error reported from /job:worker/replica:0/task:3: heartbeat timeout"
     assert outcome(failed(problem))[0] == [("worker 3", "lost", problem, "step 1")]
+
+
+def test_who_no_longer_answers_the_others_reports_is_the_leader():
+    problem = "DeadlineExceededError: Collective ops is aborted by: Deadline Exceeded RPC: /tensorflow.CoordinationService/Heartbeat"
+    assert outcome(failed(problem), leader="chief 0")[0] == [("chief 0", "lost", problem, "step 1")]
 
 
 REAL = """

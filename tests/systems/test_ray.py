@@ -113,9 +113,20 @@ def test_another_tensorflow_on_one_node_is_named_with_the_node(workers, tmp_path
 
 @pytest.mark.tensorflow
 def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(workers, tmp_path):
-    fleet = told(run(command("ray", "--address", workers(3, **faulty(tmp_path, "killed"))), timeout=200), 3)
+    fleet = told(run(command("ray", "--address", workers(3, **faulty(tmp_path, "SIGKILL"))), timeout=200), 3)
     died(fleet, fleet["training"]["workers"][1]["node"])
     assert (fleet["exit_code"], fleet["unreached"]) == (1, {})
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("place", [0, 1])  # the one that all others report to, and another
+def test_a_worker_that_is_stopped_in_a_step_is_named_with_its_node(workers, tmp_path, place):
+    fleet = told(run(command("ray", "--address", workers(2, **faulty(tmp_path, "SIGSTOP", place))), timeout=200), 2)
+    node = fleet["training"]["workers"][place]["node"]
+    (fault,) = fleet["training"]["faults"]
+    assert (fault["worker"], fault["node"], fault["how"]) == (f"worker {place}", node, "stood still")
+    assert [(cause["code"], cause["nodes"]) for cause in fleet["causes"]] == [("worker-unreachable", node)]
+    assert (fleet["exit_code"], fleet["unreached"]) == (1, {})  # before the limit, or it had no report
 
 
 @pytest.mark.tensorflow

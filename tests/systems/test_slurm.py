@@ -147,7 +147,7 @@ def test_workers_on_nodes_train_together(cluster, count):
 
 @pytest.mark.tensorflow
 def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(cluster, tmp_path):
-    done = cluster.run(*command("slurm"), timeout=200, **faulty(tmp_path, "killed"))
+    done = cluster.run(*command("slurm"), timeout=200, **faulty(tmp_path, "SIGKILL"))
     died(told(done, 3), "n2")
     assert done.returncode == 1
 
