@@ -8,7 +8,7 @@
 # make lab          inject every fault of tests/cases/lab and print which root cause was named
 # make cures        type the first repair of each fault as it is printed, and check again: cured, changed or left, as a table
 # make cuda-wheels  fetch NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` breaks and repairs them, too; `make test-all` fetches them
-# make systems      the recipes in Slurm, Prometheus, systemd and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
+# make systems      the recipes in Slurm, Prometheus, systemd, Ray and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
 # make goldens      rewrite tests/golden with what gpucheck prints now
 # make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N), then by coverage (SECONDS=N each)
 # make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
@@ -75,7 +75,7 @@ lab: compiled $(VENV)/.test
 cures: compiled $(VENV)/.test
 	$(PYTEST) -rs tests/lab/test_cures.py tests/lab/test_cuda_wheels.py --tb=short $(ARGS)
 
-systems: compiled $(VENV)/.test
+systems: compiled $(VENV)/.test $(VENV)/.ray
 	$(BIN)/python -m pytest -rsA -v tests/systems --tb=short $(ARGS)
 
 cuda-wheels: $(CUDA)/.done

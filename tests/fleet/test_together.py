@@ -1,12 +1,16 @@
 """What the reports of nodes that train together come to: who failed, who differs, who is slow."""
 
+import csv
+import io
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from gpucheck.child.links import ROUNDS, pairs
-from gpucheck.fleet.formats import terminal
+from gpucheck.fleet.formats import csv as csv_format
+from gpucheck.fleet.formats import html, junit, terminal
 from gpucheck.fleet.merge import Merge
 from gpucheck.fleet.together import configurations, with_training
 
@@ -130,3 +134,59 @@ def test_one_node_is_no_cluster():
     fleet = with_training(Merge().fleet(1.0, None, {"n1": "drained"}), {}, {}, {"n1": "drained"})
     assert (fleet.training.status, fleet.exit_code) == ("unknown", 3)
     assert "it takes two nodes" in terminal.render(fleet, width=100, color=False, ascii=True)
+
+
+SLOW = [(0, 1, 0.02), (0, 2, 0.09), (1, 2, 0.1)]
+KILLED = [
+    run("failed", [(1, "lost", LOST)], reason=f"worker 1: {LOST}"),
+    run("failed", [(1, "ended", "killed by <SIGKILL>")], reason="worker 1: killed by <SIGKILL>"),
+]
+
+
+def cases(fleet):
+    """The verdict and the words of each JUnit case of the training."""
+    found = {}
+    for case in ElementTree.fromstring(junit.render(fleet)).iter("testcase"):
+        (told,) = case
+        found[case.get("name")] = (told.tag, told.text)
+    return found
+
+
+def test_a_table_has_each_worker_with_its_figures():
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(trained([run(links=SLOW)] * 3)))))
+    assert [(row["node"], row["worker"], row["training"], row["link_seconds"], row["link_times_usual"]) for row in rows] == [
+        ("n1", "worker 0", "passed", "0.02", ""),
+        ("n2", "worker 1", "passed", "0.02", ""),
+        ("n3", "worker 2", "passed", "0.09", "4.50"),
+    ]
+    rows = list(csv.DictReader(io.StringIO(csv_format.render(trained([*KILLED, None], {"n3": "drained"})))))
+    assert [(row["training"], row["fault"]) for row in rows] == [
+        ("failed", ""),
+        ("failed", "killed by <SIGKILL>"),
+        ("no report", "drained"),
+    ]
+
+
+def test_junit_has_a_case_for_each_worker_and_blames_the_one_that_failed():
+    told = cases(trained([run(links=SLOW)] * 3))
+    assert told["training: worker 2 on n3"] == (
+        "system-out",
+        "4.19 MB summed with another in 90 ms at best; its links are slow: 4.5 times the usual",
+    )
+    told = cases(trained([*KILLED, None], {"n3": "drained"}))
+    assert told["training: worker 0 on n1"] == ("error", f"worker 1: {LOST}")
+    assert told["training: worker 1 on n2"] == ("failure", "killed by <SIGKILL> in stage step 5")
+    assert told["training: worker 2 on n3"] == ("error", "drained")
+
+
+def test_the_page_tells_of_the_training_and_of_every_link():
+    page = html.render(trained([run(links=SLOW)] * 3))
+    assert "<b>slow</b> n3: its fastest link takes 4.5 times as long as those of the others" in page
+    assert re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", page) == [
+        ("n2 – n3", "100 ms"),
+        ("n1 – n3", "90 ms"),
+        ("n1 – n2", "20 ms"),
+    ]
+    page = html.render(trained([*KILLED, None], {"n3": "@DATA@"}))
+    assert "<li class=error><b>worker</b> worker 1 on n2: killed by &lt;SIGKILL&gt; in stage step 5</li>" in page
+    assert page.count('"schema_version"') == 1

@@ -216,7 +216,9 @@ def test_the_other_is_named_from_what_tensorflow_says():
 
 
 def test_who_no_longer_answers_the_others_reports_is_the_leader():
-    problem = "DeadlineExceededError: Collective ops is aborted by: Deadline Exceeded RPC: /tensorflow.CoordinationService/Heartbeat"
+    problem = (
+        "DeadlineExceededError: Collective ops is aborted by: Deadline Exceeded RPC: /tensorflow.CoordinationService/Heartbeat"
+    )
     assert outcome(failed(problem), leader="chief 0")[0] == [("chief 0", "lost", problem, "step 1")]
 
 

@@ -1,8 +1,10 @@
-"""JUnit XML: a case per node. A fault is a failure, what could not be looked at an error."""
+"""JUnit XML: a case per node, and per worker. A fault is a failure, what could not be looked at an error."""
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 
-from gpucheck.fleet.model import Fleet
+from gpucheck.fleet.formats import training_lines
+from gpucheck.fleet.model import Fleet, FleetTraining
 from gpucheck.reports.shared.limited_text import line, plain
 
 
@@ -15,6 +17,8 @@ def render(fleet: Fleet) -> str:
     cases += [_case(f"nodes without an answer: {part.nodes}", "unknown", why) for why, part in fleet.unreached.items()]
     if fleet.missing is not None and fleet.missing.count:
         cases.append(_case("nodes without a report", "unknown", fleet.missing.nodes))
+    if fleet.training is not None:
+        cases += _trained(fleet.training)
     counts = {
         "tests": len(cases),
         "failures": sum(case.find("failure") is not None for case in cases),
@@ -27,6 +31,25 @@ def render(fleet: Fleet) -> str:
     suite.extend(cases)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _trained(training: FleetTraining) -> Iterator[ElementTree.Element]:
+    """Who only lost another worker has shown neither that it can train nor that it can not."""
+    faults = {fault.node: fault for fault in training.faults}
+    slow = training_lines.slow(training)
+    for worker in training.workers:
+        fault = faults.get(worker.node)
+        told = [f"{fault.reason}{f' in stage {fault.stage}' if fault.stage else ''}" if fault else worker.reason or ""]
+        told += [training_lines.figures(worker, training)] * (worker.link_seconds is not None)
+        told += [f"its links are slow: {slow[worker.node]:.1f} times the usual"] if worker.node in slow else []
+        failed = fault is not None and worker.status in ("failed", "timed_out")
+        verdict = "pass" if worker.status == "passed" else "fail" if failed else "unknown"
+        yield _case(f"training: {worker.name} on {worker.node}", verdict, "; ".join(filter(None, told)))
+    for skew in training.skew:
+        verdict = "pass" if skew.tolerated else "fail"
+        yield _case(f"training: {skew.what} {skew.value} on {skew.nodes}", verdict, f"{skew.usual} on the others")
+    if not training.workers:
+        yield _case("training", "unknown", training.reason or "")
 
 
 def _case(name: str, verdict: str, why: str) -> ElementTree.Element:

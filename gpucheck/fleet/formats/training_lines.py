@@ -1,4 +1,4 @@
-"""What a person at a terminal is told of nodes that trained together."""
+"""What a person is told of nodes that trained together, in lines; the terminal, the page and JUnit show them."""
 
 import statistics
 from collections.abc import Iterator
@@ -21,15 +21,13 @@ def lines(training: FleetTraining, most: int) -> Iterator[tuple[str, str, str]]:
             "warn" if skew.tolerated else "fail",
             f"{skew.what} {skew.value} on {skew.nodes}; {skew.usual} on the others",
         )
-    best = {worker.node: worker.link_seconds for worker in training.workers if worker.link_seconds is not None}
-    for node in training.slow[:most]:
-        usual = statistics.median(seconds for other, seconds in best.items() if other != node)
-        yield "slow", "warn", f"{node}: its fastest link takes {best[node] / usual:.1f} times as long as those of the others"
-    figures = [worker for worker in training.workers if worker.link_seconds is not None]
-    for worker in sorted(figures, key=lambda one: -(one.link_seconds or 0.0))[:most]:
-        yield "worker", "quiet", _figures(worker, training)
-    if len(figures) > most:
-        yield "", "quiet", f"and {plural(len(figures) - most, 'worker')} with faster links (--format json has all)"
+    for node, times in list(slow(training).items())[:most]:
+        yield "slow", "warn", f"{node}: its fastest link takes {times:.1f} times as long as those of the others"
+    measured = [worker for worker in training.workers if worker.link_seconds is not None]
+    for worker in sorted(measured, key=lambda one: -(one.link_seconds or 0.0))[:most]:
+        yield "worker", "quiet", f"{worker.name} on {worker.node} ({worker.address}): {figures(worker, training)}"
+    if len(measured) > most:
+        yield "", "quiet", f"and {plural(len(measured) - most, 'worker')} with faster links (--format json has all)"
 
 
 def _summary(training: FleetTraining) -> str:
@@ -43,8 +41,15 @@ def _summary(training: FleetTraining) -> str:
     return ", ".join(parts)
 
 
-def _figures(worker: FleetWorker, training: FleetTraining) -> str:
+def slow(training: FleetTraining) -> dict[str, float]:
+    """How many times as long even the fastest link of a slow node takes as those of the others."""
+    best = {worker.node: worker.link_seconds for worker in training.workers if worker.link_seconds is not None}
+    usual = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in training.slow}
+    return {node: best[node] / usual[node] for node in training.slow}
+
+
+def figures(worker: FleetWorker, training: FleetTraining) -> str:
+    """What was measured of a worker whose links were."""
     alone = f"{worker.alone_samples_per_second:,.4g} samples/s alone, " if worker.alone_samples_per_second else ""
     sums = next((link.sum_bytes for link in training.links if worker.node in link.nodes), 0)
-    speed = f"{sums / 1e6:.3g} MB summed with another in {(worker.link_seconds or 0.0) * 1e3:.3g} ms at best"
-    return f"{worker.name} on {worker.node} ({worker.address}): {alone}{speed}"
+    return f"{alone}{sums / 1e6:.3g} MB summed with another in {(worker.link_seconds or 0.0) * 1e3:.3g} ms at best"
