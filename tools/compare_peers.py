@@ -25,8 +25,8 @@ LIST = "import tensorflow as tf; print(tf.config.list_physical_devices())"
 PAGE = """\
 # Beside other tools
 
-The same faults, in the same Python, under each program. A cause counts as named where the output has the words that any naming
-of it must have.
+The same faults, in the same Python, under each program. The faults are seven of our own tests, so they favour us: each tool has
+others that it was made for. A cause counts as named where the output has the words that any naming of it must have.
 Made by `tools/compare_peers.py` with {versions}.
 
 | fault | {programs} |
@@ -71,7 +71,7 @@ def hidden(name: str) -> Callable[[pathlib.Path], Mapping[str, str]]:
 
 
 FAULTS = (
-    Fault("No NVIDIA GPU in the machine", r"(?i)no nvidia gpu|no gpu", lambda folder: {}),
+    Fault("No NVIDIA GPU in the machine", r"(?i)no nvidia (gpu|driver)|no gpu|could not find cuda drivers", lambda folder: {}),
     Fault("`tensorflow.py` in the user's folder hides TensorFlow", r"own/tensorflow\.py", hidden("tensorflow.py")),
     Fault("A folder `keras` on PYTHONPATH hides Keras", r"own/keras", hidden("keras/__init__.py")),
     Fault("A folder `google` hides protobuf", r"own/google", hidden("google/__init__.py")),
