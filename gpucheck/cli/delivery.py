@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import watchdog
+from gpucheck.cli import examined, watchdog
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
@@ -160,9 +160,10 @@ def _as_typed() -> str | None:
         return None
     from gpucheck.advice.shells import word
 
-    if os.path.basename(program) == "__main__.py":
+    if os.path.basename(program) == "__main__.py" or examined.in_one_file():
         return " ".join(map(word, sys.orig_argv))
-    name = "gpucheck" if shutil.which("gpucheck") == program else word(program)
+    # uvx has put its own folder on PATH, which the shell has not.
+    name = "gpucheck" if shutil.which("gpucheck") == program and not examined.from_a_cache(sys.prefix) else word(program)
     return " ".join([name, *map(word, arguments)])
 
 

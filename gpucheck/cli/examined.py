@@ -19,7 +19,7 @@ def interpreter() -> str | None:
 
     A file that is started by a Python (``python3 gpucheck.pyz``) examines that Python, if no environment is active.
     """
-    alone = _in_one_file()
+    alone = in_one_file()
     if not alone and not _is_a_tools(sys.prefix):
         return None
     return _active()[0] or (sys.executable if alone else _program(os.environ.get("PATH", os.defpath)))
@@ -42,7 +42,7 @@ def _active() -> tuple[str | None, str]:
     return None, ""
 
 
-def _in_one_file() -> bool:
+def in_one_file() -> bool:
     """Whether Python was started with a zip file, as ``zipapp`` and ``shiv`` make them."""
     return type(getattr(sys.modules.get("__main__"), "__loader__", None)).__name__ == "zipimporter"
 
@@ -51,6 +51,11 @@ def _is_a_tools(prefix: str) -> bool:
     """Whether pipx, ``uv tool`` or ``uvx`` made the environment; the last keeps them in its cache."""
     if any(os.path.exists(os.path.join(prefix, name)) for name in _MADE_FOR_ONE_TOOL):
         return True
+    return from_a_cache(prefix)
+
+
+def from_a_cache(prefix: str) -> bool:
+    """Whether ``uvx`` made the environment for one run."""
     return os.path.basename(os.path.dirname(prefix)).startswith("archive-v")
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 
 import jsonschema
 import pytest
@@ -174,3 +175,12 @@ def test_another_interpreter_is_examined():
     got = report("--quick", "--allow-cpu", "--python", str(system))
     assert got["facts"]["interpreter"]["executable"] == str(system)
     assert "tensorflow-not-installed" in [finding["code"] for finding in got["findings"]]
+
+
+def test_what_is_to_be_typed_again_is_what_was_typed(tmp_path):
+    app = tmp_path / "gpucheck.pyz"
+    with zipfile.ZipFile(app, "w") as file:
+        file.writestr("__main__.py", "from gpucheck.cli import main\nmain()\n")
+    argv = [sys.executable, str(app), "--quick", "--backend", "torch", "--python", sys.executable]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, env={**os.environ, "COLUMNS": "1000"})
+    assert f"Then, in the same shell: {' '.join(argv)}" in done.stdout, done.stderr
