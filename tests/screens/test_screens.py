@@ -3,6 +3,7 @@
 `make goldens` writes the files anew. A line of "┈" says where the visible screen begins; what stands above it was scrolled away.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -22,7 +23,9 @@ LINES = 24
 
 def tmux(folder, *args):
     """One command of a server of this test's own; its text."""
-    done = subprocess.run(["tmux", "-f/dev/null", "-S", folder / "tmux", *args], capture_output=True, text=True, timeout=120)
+    env = {**os.environ}  # not C's own, in which readline, where pytest took it in, has set COLUMNS
+    argv = ["tmux", "-f/dev/null", "-S", folder / "tmux", *args]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
