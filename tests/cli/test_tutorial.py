@@ -6,9 +6,13 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[2]
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
-TYPED = [block for block in re.findall(r"```console\n(.*?)```", TUTORIAL, re.DOTALL) if "$ gpucheck --allow-cpu" not in block]
+TRAINS = "mkdir project && cd project\n$ gpucheck --allow-cpu\n"
+TYPED = [block for block in re.findall(r"```console\n(.*?)```", TUTORIAL, re.DOTALL) if TRAINS not in block]
+# ```sh installs: tools/install_ways.py does that.
 
 
 def plain(text):
@@ -30,3 +34,15 @@ def test_the_tutorial_is_what_is_printed(tmp_path):
             done = subprocess.run(["sh", "-c", command], cwd=project, env=env, capture_output=True, text=True, timeout=120)
             printed = plain((done.stdout + done.stderr).replace(str(tmp_path), "…"))
             assert [line for line in shown if plain(line) not in printed] == [], f"{command}\n{printed}"
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_the_first_look_of_the_tutorial(tmp_path):
+    said = re.search(r"`(Ready for the CPU only[^`]*)`", TUTORIAL)[1]
+    command = f"{TRAINS}".replace("$ gpucheck", f"exec {sys.executable} -m gpucheck")
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=300)
+    if "no accelerator was found" not in done.stdout:
+        pytest.skip("the tutorial's machine has no accelerator")
+    assert (done.returncode, said in plain(done.stdout)) == (0, True), done.stdout
