@@ -129,7 +129,7 @@ def run(
 
     Every node runs the gpucheck that is installed there. Nodes that are down, drained, busy or silent are named with the reason,
     and none is waited for beyond its limit. Ctrl-C folds what has come. Exit codes as of `fleet merge`; 2 where there is no such
-    engine.
+    engine, 3 where it does not answer.
     """
     from gpucheck.cli.fleet_run import Asked, look_at_all
 

@@ -14,14 +14,14 @@ import msgspec
 from gpucheck.cli import watchdog
 from gpucheck.cli.screen import progress_text, say
 from gpucheck.cli.signals import interruptible
-from gpucheck.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, Engine, Ray, Slurm, Unusable
+from gpucheck.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, Engine, NoAnswer, Ray, Slurm, Unusable
 from gpucheck.fleet.merge import Merge
 from gpucheck.fleet.model import Fleet
 from gpucheck.fleet.read import Seen, read
 from gpucheck.fleet.together import configurations, with_training
 from gpucheck.host import Host
 from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.model import ExitCode, Request
 
 LONGEST_SECONDS = 86_400.0
 MOST_TOGETHER = 4096  # nodes that Slurm is asked for at the same time, since they wait for each other
@@ -51,12 +51,16 @@ def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
 
     Raises:
         click.UsageError: there is no such engine, or the folder can't be used.
+        SystemExit: the engine does not answer.
     """
     watchdog.end_at(started + LONGEST_SECONDS)
     with _reports(folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
         engine = _engine(asked, host, place)
         try:
             known = engine.nodes()
+        except NoAnswer as error:
+            say(f"gpucheck: {error}")
+            raise SystemExit(ExitCode.UNKNOWN) from None
         except Unusable as error:
             raise click.UsageError(str(error)) from None
         wanted = list(known) if asked.nodes is None else list(asked.nodes)

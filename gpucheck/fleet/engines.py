@@ -38,6 +38,10 @@ class Unusable(Exception):
     """Why an engine can't be used at all, in one line."""
 
 
+class NoAnswer(Unusable):
+    """The engine is there, and does not answer."""
+
+
 class Known(NamedTuple):
     """A node of the engine."""
 
@@ -72,7 +76,7 @@ class Slurm:
         if asked.ending == "not found":
             raise Unusable("sinfo was not found: this is no machine of a Slurm cluster")
         if asked.ending != "exited" or asked.returncode != 0:
-            raise Unusable(f"sinfo: {_complaint(asked.stderr) or asked.ending}")
+            raise NoAnswer(f"sinfo: {_complaint(asked.stderr) or asked.ending}")
         found: dict[str, Known] = {}
         for line in asked.stdout.splitlines():
             name, address, state, reason = [*line.split("|", 3), "", "", ""][:4]
@@ -136,7 +140,7 @@ class Ray:
             if self._ended is not None:
                 raise Unusable(self._ended)
             if time.monotonic() > end:
-                raise Unusable(f"Ray did not answer within {CONNECT_SECONDS:g} s")
+                raise NoAnswer(f"Ray did not answer within {CONNECT_SECONDS:g} s")
             time.sleep(POLL_SECONDS)
         with open(f"{self._folder}/{NODES}", encoding="utf-8") as file:
             return {name: Known(*known) for name, known in json.load(file).items()}

@@ -23,10 +23,10 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-def started(folder, *arguments):
+def started(folder, *arguments, **programs):
     """The command, in a process group of its own as a shell starts it."""
     (folder / "bin").mkdir()
-    for name, body in PROGRAMS.items():
+    for name, body in {**PROGRAMS, **programs}.items():
         path = folder / "bin" / name
         path.write_text(f"#!/bin/sh\n{body.replace('python3', sys.executable)}\n")
         path.chmod(0o755)
@@ -55,3 +55,9 @@ def test_ctrl_c_keeps_what_came_and_leaves_no_process(tmp_path):
     assert set(unreached.values()) <= {"no gpucheck is installed there", "not waited for: Ctrl-C"}
     assert "folding what has come" in err
     assert leftovers_after(str(tmp_path), 5.0) == []
+
+
+def test_an_engine_that_does_not_answer_is_not_known_to_be_well(tmp_path):
+    command = started(tmp_path, sinfo="echo 'sinfo: error: Unable to contact slurm controller' >&2; exit 1")
+    out, err = command.communicate(timeout=60)
+    assert (command.returncode, out, err) == (3, "", "gpucheck: sinfo: sinfo: error: Unable to contact slurm controller\n")
