@@ -51,6 +51,8 @@ HealthCheckInterval={interval}
 PartitionName=trial Nodes=ALL Default=YES State=UP
 """
 NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs=2 RealMemory=100 Gres=gpu:{gpus}"
+# In the node's own namespace: the names by which workers find each other.
+KNOWN = 'mount --bind "$0" /etc/hosts; exec "$@"'
 
 
 def why_not():
@@ -130,12 +132,16 @@ class Cluster:
             }
             self._start("munged", "--foreground", "--force", *(f"--{name}={self.folder / path}" for name, path in paths.items()))
             wait(lambda: (self.folder / "munge.socket").exists(), 20, "munged")
+            hosts = self.folder / "hosts"
+            hosts.write_text(f"{pathlib.Path('/etc/hosts').read_text()}\n127.0.0.1 {' '.join(self.nodes)}\n")
             self._start("slurmctld", "-D", "-c", "-f", str(self.configuration))
             for name in self.nodes:
                 self.breaks(name)
                 (self.folder / name).mkdir()
                 machine = Machine(gpus=GPUS).enter(self.folder / name)
-                self._start(*machine, "slurmd", "-D", "-c", "-N", name, "-f", str(self.configuration))
+                self._start(
+                    *machine, "sh", "-c", KNOWN, str(hosts), "slurmd", "-D", "-c", "-N", name, "-f", str(self.configuration)
+                )
             for name in self.nodes:
                 wait(lambda name=name: self.state(name) == "IDLE", 60, f"node {name}", self.told)
         except BaseException:

@@ -122,7 +122,8 @@ def test_a_worker_that_is_killed_in_a_step_is_named_with_its_node(workers, tmp_p
 @pytest.mark.tensorflow
 @pytest.mark.parametrize("place", [0, 1])  # the one that all others report to, and another
 def test_a_worker_that_is_stopped_in_a_step_is_named_with_its_node(workers, tmp_path, place):
-    fleet = told(run(command("ray", "--address", workers(2, **faulty(tmp_path, "SIGSTOP", place))), timeout=200), 2)
+    address = workers(2, **faulty(tmp_path, "SIGSTOP", place))
+    fleet = told(run(command("ray", "--address", address, "--node-limit", "180"), timeout=250), 2)
     node = fleet["training"]["workers"][place]["node"]
     (fault,) = fleet["training"]["faults"]
     assert (fault["worker"], fault["node"], fault["how"]) == (f"worker {place}", node, "stood still")
