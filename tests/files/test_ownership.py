@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gpucheck.files.ownership import why_untrusted
+from gpucheck.files.ownership import is_ours, why_untrusted
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
 OTHER = 12345
@@ -86,3 +86,10 @@ def test_a_group_of_ones_own_may_write(file):
     os.chown(file, -1, group.gr_gid)
     file.chmod(0o664)
     assert why_untrusted(str(file)) is None
+
+
+@pytest.mark.parametrize(("mode", "ours"), [(0o700, True), (0o755, True), (0o777, False), (0o1777, False)])
+def test_a_folder_in_which_others_may_put_files_is_not_ours(tmp_path, mode, ours):
+    tmp_path.chmod(mode)
+    assert is_ours(str(tmp_path)) is ours
+    assert not is_ours(str(tmp_path / "absent"))
