@@ -8,9 +8,10 @@ from fakes import FakeHost, facts, machine, readings
 from msgspec.structs import replace
 
 from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import assemble, fold, judge, observe
+from gpucheck.engine.pipeline import EXPECTATION, assemble, fold, judge, observe
 from gpucheck.engine.plugin import Need, Probe, Row, Rule
 from gpucheck.model import (
+    Expectations,
     Fact,
     Finding,
     Fix,
@@ -201,6 +202,13 @@ def test_a_warning_fails_only_when_strict():
 def test_a_crashed_rule_leaves_the_verdict_open():
     got = report(rules=[rule("a", ValueError("bug"))])
     assert (got.exit_code, got.unknown_because) == (3, ("the rule a crashed (ValueError: bug); please report it",))
+
+
+def test_an_expectation_that_could_not_be_looked_at_is_not_met():
+    skipped, request = rule("a", Skip("no sysfs")), Request(allow_cpu=True, expectations=Expectations())
+    assert report(rules=[skipped], request=request).verdict is Verdict.PASS
+    got = report(rules=[replace(skipped, row=EXPECTATION)], request=request)
+    assert (got.verdict, got.unknown_because) == (Verdict.UNKNOWN, ("expected, and not seen: no sysfs",))
 
 
 def test_probes_and_rules_about_tensorflow_are_left_out():
