@@ -13,8 +13,9 @@ from gpucheck.watch.judge import Event
 from gpucheck.watch.monitor import Monitor, _memory
 
 ROOT = pathlib.Path(__file__).parents[2]
+# TensorFlow may hang where Python ends while a dataset's thread wants to ask a generator: this program ends without that.
 PROGRAM = """
-import threading, keras, numpy as np
+import os, sys, threading, keras, numpy as np
 from gpucheck.keras import Watch
 
 said = threading.Event()
@@ -35,6 +36,8 @@ watch = Watch(every_seconds=0.1, stall_seconds=0.5, stop_on_nan=True, say=say)
 model.fit(batches(), steps_per_epoch=40, epochs=3, verbose=0, callbacks=[watch])
 print([event.code for event in watch.events], model.stop_training)
 print([thread.name for thread in threading.enumerate() if thread.name == "gpucheck watch" and not watch._monitor._over.is_set()])
+sys.stdout.flush()
+os._exit(0)
 """
 
 
