@@ -36,9 +36,8 @@ def activate_script(environment):
 
 def shell(text, shell="sh", **env):
     text = text.replace("SHOW", f"'{sys.executable}' -c \"{PRINT}\"")
-    done = subprocess.run(
-        [shell, "-u", "-c", text], env={"PATH": os.environ["PATH"], **env}, capture_output=True, text=True, timeout=60
-    )
+    env = {"PATH": os.environ["PATH"], "OSTYPE": "linux-gnu", **env}  # which the script of Python 3.12's venv takes for set
+    done = subprocess.run([shell, "-u", "-c", text], env=env, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
