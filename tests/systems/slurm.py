@@ -115,6 +115,8 @@ class Cluster:
             text = recipe.read_text()
             for old, new in edits.items():
                 text = text.replace(old, new)
+            if recipe.name == "health_check.sh":
+                text = text.replace("\n", f"\n[ ! -e '{self.folder}/'$SLURMD_NODENAME.unchecked ] || exit 0\n", 1)
             (self.folder / recipe.name).write_text(text)
             (self.folder / recipe.name).chmod(0o755)
 
@@ -175,6 +177,10 @@ class Cluster:
             self.folder / "scenario", {"gpus": GPUS, **{k.replace("__", "."): v for k, v in scenario.items()}}
         )
         new.replace(self.folder / f"{node}.txt")
+
+    def only_the_prolog_looks_at(self, node) -> None:
+        """Keep the health check from a node: else it may drain the node before a job reaches the Prolog."""
+        (self.folder / f"{node}.unchecked").touch()
 
     def run(self, *argv, timeout=60, **env):
         """A command of Slurm; what it printed and how it ended."""

@@ -60,6 +60,7 @@ def test_a_sound_node_runs_the_job_and_its_output_is_the_jobs_alone(cluster):
     ],
 )
 def test_a_fault_keeps_the_job_away_and_sinfo_says_why(cluster, scenario, reason):
+    cluster.only_the_prolog_looks_at("n2")
     cluster.breaks("n2", **scenario)
     job = start(cluster, "n2")
     drained(cluster, "n2", reason)
