@@ -29,6 +29,7 @@ class Scratch:
         self._env = env
         self._path: str | None = None
         self._tried = False
+        self._over = False
         self._making = threading.Lock()
 
     def variables(self) -> dict[str, str]:
@@ -37,11 +38,13 @@ class Scratch:
             if not self._tried:
                 self._tried = True
                 self._path = self._make()
+            if self._over:  # while it was made
+                self.remove()
             return {} if self._path is None else dict.fromkeys((*VARIABLES, SCRATCH), self._path)
 
     def remove(self) -> None:
         """Remove it with everything in it, as far as that can be done; a probe that is still at work gets no other."""
-        self._tried = True
+        self._tried = self._over = True
         path, self._path = self._path, None
         if path is not None:
             with contextlib.suppress(NoAnswer):

@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 
 import pytest
 
@@ -32,6 +33,19 @@ def test_it_is_made_when_it_is_needed_and_removed_with_everything_in_it(tmp_path
 def test_who_is_late_gets_none(tmp_path):
     scratch = Scratch({"TMPDIR": str(tmp_path)})
     scratch.remove()
+    assert scratch.variables() == {}
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path, monkeypatch):
+    scratch = Scratch({"TMPDIR": str(tmp_path)})
+    make = tempfile.mkdtemp
+
+    def made_too_late(*arguments):
+        scratch.remove()
+        return make(*arguments)
+
+    monkeypatch.setattr(tempfile, "mkdtemp", made_too_late)
     assert scratch.variables() == {}
     assert os.listdir(tmp_path) == []
 
