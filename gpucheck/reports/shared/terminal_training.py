@@ -20,6 +20,7 @@ LEFT = ("strategy", "devices", "precision", "result")
 STYLES = {"passed": "ok", "failed": "fail", "timed_out": "warn", "skipped": "quiet"}
 RESULTS = {"passed": "ok", "failed": "FAIL", "timed_out": "out of time", "skipped": "not tried"}
 INDENT, GAP = 2, 3
+USUAL_PRECISION = "float32"
 SHORT_DEVICES = 12  # a longer list of devices is cut before the rate is dropped
 
 
@@ -37,10 +38,13 @@ def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
         cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
     out.blank()
     out.add((_line(HEADINGS, widths), "quiet"), indent=INDENT)
+    below = "precision" not in widths and not _alike(rows)  # else rows on a narrow screen could not be told apart
     before_result = _total(widths) - INDENT - widths["result"]
     for run, cells in zip(runs, rows, strict=True):
         head = _line({**cells, "result": ""}, widths).ljust(before_result)
         out.add(head, (cells["result"], STYLES.get(run.status, "")), indent=INDENT)
+        if below and cells["precision"] != USUAL_PRECISION:
+            out.add(cells["precision"], indent=INDENT + 4)
         for note in _notes(run, runs):
             out.add(note, indent=INDENT + 4)
     if caveat := beside(runs):
@@ -85,8 +89,11 @@ def _fixed(value: float | None, factor: float, decimals: int) -> str:
 
 def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
     """Which columns to drop in what order: one precision for all tells nothing."""
-    alike = len({cells["precision"] for cells in rows}) == 1
-    return ["first_step", "loss", *(["precision"] if alike else []), "memory", "step", "precision", "rate"]
+    return ["first_step", "loss", *(["precision"] if _alike(rows) else []), "memory", "step", "precision", "rate"]
+
+
+def _alike(rows: list[dict[str, str]]) -> bool:
+    return len({cells["precision"] for cells in rows}) == 1
 
 
 def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:
