@@ -27,10 +27,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 class ByFileWhereWorkIsShared(LoadScopeScheduling):  # type: ignore[misc]
-    """What pytest-xdist gives to one worker: a file whose tests share a training or a picture, and elsewhere a single test."""
+    """What pytest-xdist gives to one worker: a file whose tests share a training or a picture, and elsewhere a single test.
+
+    And all of tests/systems: two clusters at once on one machine want the same ports.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
+        if file.startswith("tests/systems/"):
+            return "tests/systems"
         return file if file.startswith(("tests/child/", "tests/experiments/", "tests/reports/test_html")) else nodeid
 
 
