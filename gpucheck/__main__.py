@@ -3,22 +3,31 @@
 import os
 import sys
 
-from gpucheck.files.ownership import is_ours
-from gpucheck.shadowing import report_shadowing_file
+
+def _own_folder_only() -> None:
+    from gpucheck.files.ownership import is_ours
+
+    try:
+        if sys.path[:1] == [os.getcwd()]:
+            folder = sys.path.pop(0)  # what is asked must not come from there
+            if is_ours(folder):
+                sys.path.insert(0, folder)
+    except OSError:  # it was removed
+        pass
+
 
 try:
-    if sys.path[:1] == [os.getcwd()]:
-        folder = sys.path.pop(0)  # what is asked must not come from there
-        if is_ours(folder):
-            sys.path.insert(0, folder)
-except OSError:  # it was removed
-    pass
-
-try:
+    _own_folder_only()
     from gpucheck.cli import main
-except Exception as error:
-    if report_shadowing_file(error):
-        sys.exit(3)
-    raise
+except Exception as error:  # exit code 1 would mean a fault
+    try:
+        from gpucheck.shadowing import report_shadowing_file
+
+        explained = report_shadowing_file(error)
+    except Exception:
+        explained = False
+    if not explained:
+        os.write(2, f"gpucheck: no verdict: {type(error).__name__}: {error}\n".encode("utf-8", "backslashreplace"))
+    sys.exit(3)
 
 main()

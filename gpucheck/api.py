@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import msgspec
 
+from gpucheck import integrity
 from gpucheck.engine.pipeline import diagnose
 from gpucheck.host.local import LocalHost
 from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
@@ -90,6 +91,7 @@ def check(
     Raises:
         ValueError: an unknown level or backend, a time that is not positive, an impossible number of devices, or a file of
             expectations that can't be read.
+        RuntimeError: files of this installation of gpucheck are missing or incomplete.
     """
     depth = Level.__members__.get(level.upper())
     if depth is None:
@@ -102,6 +104,7 @@ def check(
     if not 0 <= logical_devices <= 64:
         raise ValueError(f"logical_devices is a number from 0 to 64. Received: logical_devices={logical_devices!r}")
     started = time.monotonic()
+    integrity.verify()
     request = Request(
         level=depth,
         backend=backend,

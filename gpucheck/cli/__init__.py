@@ -4,15 +4,10 @@ import time
 
 STARTED = time.monotonic()  # before the imports: they count against --timeout too
 
-import contextlib  # noqa: E402
 import gc  # noqa: E402
 import os  # noqa: E402
 import sys  # noqa: E402
 from typing import Any, NoReturn  # noqa: E402
-
-from gpucheck import ulimits  # noqa: E402
-from gpucheck.cli import namesake, signals, watchdog  # noqa: E402
-from gpucheck.shadowing import report_shadowing_file  # noqa: E402
 
 UNKNOWN = 3  # the exit code where no verdict could be reached
 
@@ -27,32 +22,63 @@ def __getattr__(name: str) -> Any:
 
 
 def main() -> NoReturn:
-    """Entry point. Leaves without interpreter teardown: a probe that waits for a file system must not hold up the exit code."""
-    gc.disable()  # a short run with little garbage
-    try:
-        signals.catch()
-        watchdog.start()
-        ulimits.widen()
-        if namesake.tell():
-            raise SystemExit(UNKNOWN)
-        from gpucheck.cli.group import start
+    """Entry point. Leaves without interpreter teardown: a probe that waits for a file system must not hold up the exit code.
 
-        code: Any = start()
+    Whatever goes wrong in here is no verdict, and never exit code 1, which means a fault. Every import is in here for that.
+    """
+    gc.disable()  # a short run with little garbage
+    code: Any
+    try:
+        code = _run()
     except SystemExit as error:
         code = error.code
     except Exception as error:
-        short = ulimits.shortage(error)
-        if short is not None:
-            with contextlib.suppress(OSError, ValueError, AttributeError):
-                sys.stderr.write(f"gpucheck: {short}\n")
-        elif not report_shadowing_file(error):
-            raise
-        code = UNKNOWN
-    if code == UNKNOWN:
-        report_shadowing_file(SystemExit())  # a probe that failed over a user's file kept the exception to itself
-    if "gpucheck.files.write" in sys.modules:
-        sys.modules["gpucheck.files.write"].sweep()
+        code = _no_verdict(error)
+    try:
+        if code == UNKNOWN:
+            from gpucheck.shadowing import report_shadowing_file
+
+            report_shadowing_file(SystemExit())  # a probe that failed over a user's file kept the exception to itself
+        if "gpucheck.files.write" in sys.modules:
+            sys.modules["gpucheck.files.write"].sweep()
+    except ImportError:  # said by then
+        pass
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
+        try:  # noqa: SIM105 - contextlib may be what is missing
             stream.flush()
-    os._exit(code if isinstance(code, int) else 1 if code else 0)
+        except (OSError, ValueError, AttributeError):  # a closed stream is None
+            pass
+    os._exit(code if isinstance(code, int) else UNKNOWN if code else 0)
+
+
+def _run() -> Any:
+    import gpucheck.integrity  # in this form, a missing file is named in the exception
+    import gpucheck.ulimits
+    from gpucheck.cli import namesake, signals, watchdog
+
+    signals.catch()
+    watchdog.start()
+    gpucheck.ulimits.widen()
+    if namesake.tell():
+        return UNKNOWN
+    gpucheck.integrity.verify()
+    from gpucheck.cli.group import start
+
+    return start()
+
+
+def _no_verdict(error: Exception) -> int:
+    """Say why, and return the exit code; what says it may be missing itself."""
+    try:
+        from gpucheck.cli import failure
+
+        failure.report(error)
+    except Exception:
+        text = f"gpucheck: no verdict: this installation of gpucheck is damaged: {type(error).__name__}: {error}\n"
+        os.write(2, text.encode("utf-8", "backslashreplace"))
+    try:
+        from gpucheck.cli.exit_styles import unknown_code
+
+        return unknown_code(sys.argv[1:])
+    except Exception:
+        return UNKNOWN

@@ -96,7 +96,7 @@ def _say_own_fault(report: Report, rank: int) -> None:
 def _exit_code(report: Report, exit_style: str) -> int:
     if exit_style == "default":
         return report.exit_code
-    from gpucheck.model.exit_styles import exit_code
+    from gpucheck.cli.exit_styles import exit_code
 
     return exit_code(report, exit_style)
 

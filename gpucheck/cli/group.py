@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import click
 
-from gpucheck import __version__, ulimits
-from gpucheck.cli import STARTED, watchdog
+from gpucheck import __version__
+from gpucheck.cli import STARTED, failure, watchdog
+from gpucheck.cli.exit_styles import EXIT_STYLES
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
-from gpucheck.shadowing import report_shadowing_file
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
@@ -96,14 +96,7 @@ class Commands(Command, click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            short = ulimits.shortage(error)
-            if short is not None:
-                say(f"gpucheck: {short}")
-            if short is not None or report_shadowing_file(error):
-                raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
-            import traceback
-
-            say(traceback.format_exc() + "gpucheck: this is a bug of gpucheck; please report it")
+            failure.report(error)
             raise SystemExit(exit_code_of("unknown", _style(ctx))) from None
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
@@ -161,15 +154,12 @@ def _show_error(error: click.ClickException) -> None:
 
 def exit_code_of(state: str, exit_style: str) -> int:
     """The exit code of a state ("usage", "unknown") in a style."""
-    from gpucheck.model.exit_styles import EXIT_STYLES
-
     return EXIT_STYLES[exit_style][state]
 
 
 def _style(context: click.Context) -> str:
     """The exit style of arguments and settings that may both be wrong."""
     from gpucheck.cli.settings import exit_style
-    from gpucheck.model.exit_styles import EXIT_STYLES
 
     if context.invoked_subcommand not in (None, "check", "node"):
         return "default"

@@ -8,13 +8,13 @@ import click
 
 from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.delivery import delivery
+from gpucheck.cli.exit_styles import exit_code as code_of
 from gpucheck.cli.formats import NODE_STYLES, format_of, report_options
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile
 from gpucheck.cli.request import diagnose_here, limit, merged, typed
 from gpucheck.cli.screen import say, show
 from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
-from gpucheck.model.exit_styles import exit_code as code_of
 
 CONFIGURATION_BYTES = 1 << 24
 # What a job is given is not what the node has.
@@ -25,7 +25,7 @@ Examples:
   gpucheck node --gres 8                         and does it have the GPUs that a scheduler hands out?
   gpucheck node --expect /etc/gpucheck/node.toml
   gpucheck snapshot --node node.toml             on a known-good node: writes such a file
-  reason=$(gpucheck node --exit-style slurm --drain-reason) || scontrol update ... reason="$reason"
+  gpucheck recipe slurm/prolog.sh                     a script that drains a node by that line
 """
 
 
@@ -96,7 +96,8 @@ def node(
     No Python environment is looked at, and nothing is allocated on a GPU: a sound node without TensorFlow is sound, and
     what its jobs do is no fault of it. A driver that does not answer is one. Settings (pyproject.toml, GPUCHECK_ variables)
     are not read. Exit codes: 0 sound, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault, and
-    everything else is 0: Slurm drains a node for any other code of its Prolog.
+    everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must ask for the
+    line of --drain-reason on standard output: Python itself exits with 1 where gpucheck is broken.
     """
     if reason and (typed("style") or target is not None):
         raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gpucheck import __version__, ulimits
+from gpucheck import __version__, integrity, ulimits
 from gpucheck.engine.derivation import Missing, arguments, derive
 from gpucheck.engine.facts import Facts
 from gpucheck.engine.observation import Observation, Tick, unwanted
@@ -86,6 +86,9 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, begun: Callab
         started: ``time.monotonic()`` of the run's start.
         tick: see ``observe``.
         begun: handed what is known, which grows from then on.
+
+    Raises:
+        Damaged: this installation of gpucheck was replaced during the run.
     """
     few = ulimits.too_few()
     if few is not None:
@@ -96,6 +99,7 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, begun: Callab
     known.rules, rows = load_rules(), load_rows()  # while the children run
     readings = observation.wait(tick)
     judge(gather(host.request, readings), known.rules, into=known.judgements)
+    integrity.verify_unchanged()
     return assemble(host.request, readings, known.judgements, rows, started)
 
 

@@ -50,3 +50,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
         """The fact of that type; None where its probe gave none."""
         fact = self.facts.get(probe_of(kind))
         return fact if isinstance(fact, kind) else None
+
+    @property
+    def effective_verdict(self) -> str:
+        """The verdict's value, where --strict turns a warning into "fail"."""
+        return "fail" if self.verdict is Verdict.WARN and self.exit_code else self.verdict.value

@@ -1,7 +1,6 @@
 """One line that says why a node is drained, for Slurm's ``scontrol update reason=`` and ``sinfo -R``."""
 
 from gpucheck.model import Report, Verdict
-from gpucheck.model.exit_styles import state
 from gpucheck.reports.shared.findings import root_code
 from gpucheck.reports.shared.headline import headline
 from gpucheck.reports.shared.limited_text import cut, line
@@ -11,7 +10,7 @@ LIMIT_BYTES = 200
 
 def render(report: Report) -> str:
     """ "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer answers its driver: GPU is lost.\\n"; empty for a sound node."""
-    if report.verdict is not Verdict.UNKNOWN and state(report) != "fail":
+    if report.verdict is not Verdict.UNKNOWN and report.effective_verdict != "fail":
         return ""
     words = " ".join(filter(None, ("gpucheck", root_code(report))))
     text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol takes quotes for its own

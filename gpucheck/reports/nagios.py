@@ -4,7 +4,6 @@ Source: nagios-plugins.org, "Nagios Plugin Development Guidelines". Its exit cod
 """
 
 from gpucheck.model import Report, Severity, Status
-from gpucheck.model.exit_styles import state
 from gpucheck.model.naming import devices
 from gpucheck.reports.shared.findings import first_steps, followers, outcomes, root_code, roots
 from gpucheck.reports.shared.headline import headline
@@ -20,7 +19,7 @@ FIRST_BYTES, PERFORMANCE_BYTES = 400, 1600
 def render(report: Report) -> str:
     """``GPUCHECK CRITICAL - gpu-lost: text | 'label'=value...``, then one line per further finding and per command."""
     code = f"{root_code(report)}: " if root_code(report) else ""
-    first = cut(_text(f"GPUCHECK {STATES[state(report)]} - {code}{headline(report)}"), FIRST_BYTES)
+    first = cut(_text(f"GPUCHECK {STATES[report.effective_verdict]} - {code}{headline(report)}"), FIRST_BYTES)
     performance = ""
     for datum in _performance(report):
         if len(f"{performance} {datum}".encode()) <= PERFORMANCE_BYTES:

@@ -12,7 +12,6 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
 from gpucheck.model import ProbeStatus, Report, Severity, Status, TrainingRun, Verdict
-from gpucheck.model.exit_styles import state
 from gpucheck.model.naming import devices
 from gpucheck.probes.driver import Driver
 from gpucheck.probes.kernel_log import KernelLog
@@ -66,7 +65,9 @@ class _Collector:
         yield _gauge("info", "The gpucheck that wrote this", [({"version": report.tool.version}, 1)])
         verdicts = [({"verdict": each.value}, report.verdict is each) for each in Verdict]
         yield _gauge("verdict", "1 for the verdict of the last run", verdicts)
-        yield _gauge("healthy", "1: no fault was found and everything was looked at", [({}, state(report) in ("pass", "warn"))])
+        yield _gauge(
+            "healthy", "1: no fault was found and everything was looked at", [({}, report.effective_verdict in ("pass", "warn"))]
+        )
         yield _gauge("exit_code", "Exit code of the last run in the default style", [({}, report.exit_code)])
         yield _gauge("run_duration_seconds", "Duration of the last run", [({}, report.seconds)])
         if (started := _timestamp(report.started_at)) is not None:

@@ -13,7 +13,8 @@ JOB = {"SLURM_JOB_GPUS": "0", "SLURM_JOB_ID": "17", "SLURM_JOB_USER": "alice"}
 NODE = "NodeName=node-1 CPUAlloc=0 Gres=gpu:8 State={state} ActiveFeatures=(null) Reason={reason} [root@2026-11-23T00:00:00]"
 UNREACHABLE = example("cuda-libraries-unreachable")  # environment
 FAULT = "echo gpucheck gpu-lost: GPU 1 is lost.; exit 1"
-UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 0"
+UNKNOWN = "echo >&2 gpucheck: No verdict: no time; exit 3"
+BROKEN = "echo >&2 'Traceback (most recent call last):'; echo >&2 gpucheck gpu-lost: in a traceback; exit 1"
 SCRIPTS = ("prolog.sh", "epilog.sh", "health_check.sh", "task_prolog.sh")
 
 
@@ -23,7 +24,7 @@ def script(tmp_path, name, changes=None, *, body=None, state="IDLE", reason="non
     shown = NODE.format(state=state, reason=reason)
     note = f"printf '%s|' \"$@\" >> '{tmp_path}/"
     program(bin_folder / "scontrol", f"#!/bin/sh\ncase $1 in --oneliner) echo '{shown}' ;; *) {note}scontrol' ;; esac\n")
-    program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n")
+    program(bin_folder / "logger", f"#!/bin/sh\n{note}logger'\n[ $# -gt 4 ] || cat >> '{tmp_path}/logger'\n")
     edits = {"gpucheck=/opt": f"gpucheck={bin_folder}/gpucheck #/opt"} if name == "task_prolog.sh" else {}
     if not edits:
         edits = {"PATH=/opt/gpucheck/bin:": f"PATH={bin_folder}:"}
@@ -54,12 +55,16 @@ DRAINED = "update|nodename=node-1|state=drain|reason=gpucheck gpu-lost: GPU 1 is
         ("prolog.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
         ("prolog.sh", "exit 0", 0, "", ""),
         ("prolog.sh", UNKNOWN, 0, "", "No verdict"),
+        ("prolog.sh", BROKEN, 0, "", "Traceback"),
+        ("prolog.sh", "echo gpucheck: usage; exit 1", 0, "", ""),
         ("prolog.sh", "exit 127", 0, "", ""),
         ("prolog.sh", "kill -9 $$", 0, "", ""),
         ("epilog.sh", FAULT, 0, DRAINED.format(" (after job 17 of user alice)"), "after job 17"),
         ("epilog.sh", UNKNOWN, 0, "", "No verdict"),
+        ("epilog.sh", BROKEN, 0, "", "Traceback"),
         ("health_check.sh", FAULT, 1, DRAINED.format(""), "gpu-lost"),
         ("health_check.sh", UNKNOWN, 0, "", "No verdict"),
+        ("health_check.sh", BROKEN, 0, "", "Traceback"),
         ("health_check.sh", "exit 127", 0, "", ""),
     ],
 )
@@ -111,6 +116,13 @@ def test_a_node_comes_back_after_so_many_clean_checks(tmp_path, undrain, state, 
     path = script(tmp_path, "health_check.sh", body="exit 0", state=state, reason=reason, undrain=undrain)
     assert [asked(path).returncode for _ in range(checks)] == [0] * checks
     assert noted(tmp_path, "scontrol") == ("update|nodename=node-1|state=resume|" if resumed else "")
+
+
+@pytest.mark.parametrize("body", [UNKNOWN, BROKEN, "exit 127"])
+def test_a_check_that_could_not_look_is_not_clean(tmp_path, body):
+    path = script(tmp_path, "health_check.sh", body=body, state="IDLE+DRAIN", reason="gpucheck gpu-lost: before", undrain=1)
+    assert asked(path).returncode == 0
+    assert noted(tmp_path, "scontrol") == ""
 
 
 def task(tmp_path, changes=UNREACHABLE, *, tensorflow=True, body=None, **env):

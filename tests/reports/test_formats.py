@@ -13,9 +13,9 @@ from reports.builders import others, report
 from reports.cases import CASES, SITUATIONS, cusolver, situation
 from reports.hostile import INJECTION, UUID, dirty, long, many, named, secretive
 
+from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
 from gpucheck.expectations import NONE_GIVEN
 from gpucheck.model import Level, Request, Severity, Status, TrainingRun, Verdict
-from gpucheck.model.exit_styles import EXIT_STYLES, exit_code
 from gpucheck.reports import github, html, junit, markdown, nagios, npd, prometheus, terminal, termination
 from gpucheck.reports import json as format_json
 from gpucheck.reports.shared.findings import roots

@@ -96,7 +96,7 @@ class Cluster:
             "gpucheck": f"FAKE_DRIVER='{self.folder}/'$SLURMD_NODENAME.txt LD_LIBRARY_PATH='{self.driver}' PYTHONPATH='{checkout}' SLURM_CONF='{self.configuration}'"
             f" exec '{sys.executable}' -m gpucheck \"$@\"",
             "scontrol": f"SLURM_CONF='{self.configuration}' exec /usr/bin/scontrol \"$@\"",
-            "logger": f"echo \"$SLURMD_NODENAME $*\" >>'{self.folder}/journal'",
+            "logger": f'{{ [ $# -gt 4 ] && echo "$SLURMD_NODENAME $*" || sed "s/^/$SLURMD_NODENAME /"; }} >>\'{self.folder}/journal\'',
         }.items():
             self.program(name, line)
 

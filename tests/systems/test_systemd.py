@@ -31,7 +31,7 @@ PROGRAM = """#!/bin/sh
 FAKE_DRIVER=/srv/fake/scenario LD_LIBRARY_PATH=/srv/fake/driver:/srv/python/lib PYTHONPATH=/srv/checkout:/srv/site \
 exec /srv/python/bin/python3 -m gpucheck "$@"
 """
-# As the service's comments say that a job's own unit keeps the job from a faulty node.
+# As gate.sh says that a job's own unit keeps the job from a faulty node.
 JOB = """[Service]
 Type=oneshot
 {guard}
@@ -81,6 +81,7 @@ class Booted:
             pathlib.Path(gpucheck.__file__).parents[1]: "/srv/checkout",
             sysconfig.get_path("platlib"): "/srv/site",
             sys.base_prefix: "/srv/python",
+            EXAMPLES / "systemd/gate.sh": "/etc/gpucheck-gate.sh",
             **{EXAMPLES / "systemd" / name: f"/etc/systemd/system/{name}" for name in ("gpucheck.service", "gpucheck.timer")},
         }
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", START, "sh"]
@@ -194,7 +195,7 @@ def test_the_unit_fails_where_there_is_no_report_and_a_job_that_requires_it_does
 
 
 def test_a_job_that_asks_first_does_not_start_on_a_faulty_node_and_its_journal_says_why(booted):
-    (guard,) = [line for line in (EXAMPLES / "systemd/gpucheck.service").read_text().splitlines() if "ExecStartPre=" in line]
+    (guard,) = [line for line in (EXAMPLES / "systemd/gate.sh").read_text().splitlines() if "ExecStartPre=" in line]
     booted.unit("/run/systemd/system/training.service", JOB.format(guard=guard.lstrip("# ")))
     assert booted.start("training.service")[0]
     assert booted.run("test", "-e", "/run/trained").returncode == 0

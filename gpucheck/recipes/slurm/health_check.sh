@@ -11,22 +11,28 @@ PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 
 node=${SLURMD_NODENAME:-$(hostname -s)}
-reason=$(gpucheck node --gres slurm --timeout 30 --exit-style slurm --drain-reason 2>&1) && fault=no || fault=$?
-[ -z "$reason" ] || logger -t gpucheck -p daemon.err -- "$reason"
+
+# A fault is the line "gpucheck CODE: ..." on standard output, and nothing else is one: a broken Python exits with 1, too. A node is
+# sound where gpucheck exits with 0. Everything else is no verdict. Standard error goes to the journal.
+answer=$({ { gpucheck node --gres slurm --timeout 30 --drain-reason >&3 && echo sound >&3; } 2>&1 | logger -t gpucheck -p daemon.err; } 3>&1)
 state=$(timeout 5 scontrol --oneliner show node "$node") || exit 0
 
-if [ "$fault" = 1 ]; then
-  rm -f "$clean"
-  case $state in
-    *DRAIN*' Reason=Prolog error'* | *DRAIN*' Reason=Epilog error'*) ;; # Slurm's own words name no cause
-    *DRAIN*) exit 1 ;;                                                  # it keeps the reason that it was given
-  esac
-  timeout 5 scontrol update nodename="$node" state=drain reason="$reason"
-  exit 1
-fi
+case $answer in
+  "gpucheck "*": "*)
+    rm -f "$clean"
+    logger -t gpucheck -p daemon.err -- "$answer"
+    case $state in
+      *DRAIN*' Reason=Prolog error'* | *DRAIN*' Reason=Epilog error'*) ;; # Slurm's own words name no cause
+      *DRAIN*) exit 1 ;;                                                  # it keeps the reason that it was given
+    esac
+    timeout 5 scontrol update nodename="$node" state=drain reason="$answer"
+    exit 1
+    ;;
+  sound) ;;
+  *) exit 0 ;;
+esac
 
-# No fault, and everything was looked at.
-[ "$undrain_after" -gt 0 ] && [ "$fault" = no ] && [ -z "$reason" ] || exit 0
+[ "$undrain_after" -gt 0 ] || exit 0
 case $state in
   *DRAIN*' Reason=gpucheck '*) ;;
   *) rm -f "$clean"; exit 0 ;;

@@ -1,0 +1,106 @@
+"""A damaged installation gives no verdict. Every file, one after the other: tests/chaos/test_installation.py."""
+
+import shutil
+
+import pytest
+from installation import Installation
+
+EVERY = 60  # of the files; the whole matrix is slow
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    return Installation(tmp_path_factory.mktemp("installed") / "env")
+
+
+def test_a_whole_installation_gives_a_verdict(installed):
+    assert installed.run("node", "--gres", "0", "--drain-reason").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gpucheck/__init__.py",
+        "gpucheck/cli/__init__.py",
+        "gpucheck/cli/group.py",
+        "gpucheck/cli/failure.py",
+        "gpucheck/integrity.py",
+        "gpucheck/rules/gpu_not_detected/gpu_lost.py",
+        "gpucheck/child/nvml.py",
+        "gpucheck/logs/reading/patterns/__init__.py",
+        "click/core.py",
+        "msgspec/__init__.py",
+    ],
+)
+def test_a_damaged_file_is_named_and_no_verdict_is_given(installed, name):
+    if not (installed.site / name).exists():
+        (name,) = [one for one in installed.files() if one.startswith(name.rpartition("/")[0])][:1]
+    assert list(installed.problems(name)) == []
+
+
+def test_a_sample_of_all_files(installed):
+    names = [*installed.files()][::EVERY]
+    assert len(names) > 10
+    assert [problem for name in names for problem in installed.problems(name, [("node", "--gres", "0", "--drain-reason")])] == []
+
+
+@pytest.mark.parametrize("package", ["msgspec", "click", "psutil", "rich"])
+@pytest.mark.parametrize("with_metadata", [False, True])
+def test_a_package_that_is_missing_is_named(installed, package, with_metadata):
+    (metadata,) = installed.site.glob(f"{package}-*.dist-info")
+    folders = [installed.site / package, *([metadata] if with_metadata else [])]
+    for folder in folders:
+        folder.rename(folder.with_name(folder.name + ".away"))
+    try:
+        done = installed.run("node", "--gres", "0", "--exit-style", "slurm", "--drain-reason")
+    finally:
+        for folder in folders:
+            folder.with_name(folder.name + ".away").rename(folder)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "gpucheck: no verdict: this installation of gpucheck is damaged" in done.stderr
+    assert package in done.stderr
+
+
+def test_an_installation_without_its_list_of_files_is_unfinished(installed, tmp_path):
+    shutil.copy2(installed.record, tmp_path / "RECORD")
+    installed.record.unlink()
+    try:
+        done = installed.run("node", "--gres", "0")
+    finally:
+        shutil.copy2(tmp_path / "RECORD", installed.record)
+    assert done.returncode == 3
+    assert f"{installed.record} is missing" in done.stderr
+
+
+def test_packages_of_the_operating_system_have_no_list(installed, tmp_path):
+    (metadata,) = installed.site.glob("click-*.dist-info")
+    shutil.copytree(metadata, tmp_path / "metadata")
+    (metadata / "RECORD").unlink()
+    (metadata / "INSTALLER").write_text("debian\n")
+    try:
+        done = installed.run("node", "--gres", "0")
+    finally:
+        shutil.copytree(tmp_path / "metadata", metadata, dirs_exist_ok=True)
+    assert done.returncode == 0
+
+
+def test_an_upgrade_during_the_run_gives_no_verdict(installed):
+    child = installed.site / "gpucheck" / "engine" / "pipeline.py"
+    text = child.read_text()
+    # The run itself replaces the list of files, as pip does at its end.
+    hook = f"    import os, shutil; shutil.copy({str(installed.record)!r}, '{installed.record}.new'); os.replace('{installed.record}.new', {str(installed.record)!r})\n"
+    record = installed.record.read_text()
+    changed = text.replace("    integrity.verify_unchanged()\n", hook + "    integrity.verify_unchanged()\n")
+    child.write_text(changed)
+    installed.record.write_text(_resized(record, "gpucheck/engine/pipeline.py", len(changed.encode())))
+    try:
+        done = installed.run("node", "--gres", "0")
+    finally:
+        child.write_text(text)
+        installed.record.write_text(record)
+    assert done.returncode == 3
+    assert "changed during the run" in done.stderr
+
+
+def _resized(record, name, size):
+    return "\n".join(f"{name},sha256=0,{size}" if line.startswith(f"{name},") else line for line in record.split("\n"))
