@@ -10,7 +10,7 @@ import time
 import keras
 import tensorflow as tf
 
-from gpucheck.child.smoke import network
+from gpucheck.core.child.smoke import network
 
 device = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
 

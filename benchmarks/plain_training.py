@@ -5,7 +5,7 @@ The yardstick for the whole of ``gpucheck --allow-cpu``: no probes, no rules, no
 
 import tensorflow as tf
 
-from gpucheck.child.smoke import network
+from gpucheck.core.child.smoke import network
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 gpus = tf.config.list_physical_devices("GPU")

@@ -13,7 +13,7 @@ import keras
 import psutil
 import tensorflow as tf
 
-from gpucheck.child.smoke import network
+from gpucheck.core.child.smoke import network
 from gpucheck.keras import Watch
 
 EVERY_SECONDS = 5.0

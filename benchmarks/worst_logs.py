@@ -15,9 +15,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import slow_text
 
-from gpucheck.logs.causes import judge
-from gpucheck.logs.reading import parse, reader, window
-from gpucheck.logs.reading.mentions import Listing
+from gpucheck.core.logs.causes import judge
+from gpucheck.core.logs.reading import parse, reader, window
+from gpucheck.core.logs.reading.mentions import Listing
 
 LETTERS = "ghijklmnopqrstuvwxyz"  # no digits of a hexadecimal number, which tell no two lines apart
 LINE = 2000  # characters

@@ -11,14 +11,15 @@ import sys
 
 from click.testing import CliRunner
 
-from gpucheck.cli.group import Commands, cli
-from gpucheck.engine import manual
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.engine.schema import schema
-from gpucheck.fleet.schema import schema as fleet_schema
-from gpucheck.lint.pages import ROWS
-from gpucheck.lint.pages import load_rules as load_lint_rules
-from gpucheck.reports import page, table
+from gpucheck.cli.group import cli, sections
+from gpucheck.commands.explain import table
+from gpucheck.commands.fleet.schema import schema as fleet_schema
+from gpucheck.commands.lint.pages import ROWS
+from gpucheck.commands.lint.pages import load_rules as load_lint_rules
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.engine.schema import schema
+from gpucheck.core.reports import page
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import setup_table  # a neighbour, which tests load from elsewhere
@@ -62,7 +63,11 @@ def lint_pages() -> dict[str, str]:
 def commands() -> str:
     """The help of every command, in click's own words."""
     runner = CliRunner(env={"COLUMNS": "100"})
-    names = [[], *([name] for name in Commands.modules), *(["fleet", name] for name in ("run", "train", "merge", "schema"))]
+    names = [
+        [],
+        *([name] for part in sections().values() for name in part),
+        *(["fleet", name] for name in ("run", "train", "merge", "schema")),
+    ]
     printed = {
         " ".join(["gpucheck", *name]): runner.invoke(cli, [*name, "--help"], prog_name="gpucheck").stdout for name in names
     }

@@ -1,10 +1,10 @@
 """The generated page docs/setup.md: what `gpucheck setup` answers for machines, as a table. docs/build.py writes it."""
 
-from gpucheck.compat import versions
-from gpucheck.setup import commands
-from gpucheck.setup.answer import Answer
-from gpucheck.setup.machine import Gpu, Machine, Python
-from gpucheck.setup.solve import solve
+from gpucheck.core.compat import versions
+from gpucheck.core.solver import commands
+from gpucheck.core.solver.answer import Answer
+from gpucheck.core.solver.machine import Gpu, Machine, Python
+from gpucheck.core.solver.solve import solve
 
 INTRODUCTION = """\
 # What to install
@@ -29,7 +29,7 @@ A release with a known defect comes after one without. TensorFlow 2.21 does not 
 
 ## Answers
 
-The table is generated from the tables in `gpucheck/compat`. A driver of three digits stands for its whole branch.
+The table is generated from the tables in `gpucheck/core/compat`. A driver of three digits stands for its whole branch.
 
 | driver | compute capability | Python | system | answer | newer releases |
 | --- | --- | --- | --- | --- | --- |

@@ -5,7 +5,7 @@ import sys
 
 
 def _own_folder_only() -> None:
-    from gpucheck.files.ownership import is_ours
+    from gpucheck.core.system.ownership import is_ours
 
     try:
         if sys.path[:1] == [os.getcwd()]:
@@ -21,7 +21,7 @@ try:
     from gpucheck.cli import main
 except Exception as error:  # exit code 1 would mean a fault
     try:
-        from gpucheck.shadowing import report_shadowing_file
+        from gpucheck.core.system.shadowing import report_shadowing_file
 
         explained = report_shadowing_file(error)
     except Exception:

@@ -6,11 +6,11 @@ from typing import Literal, get_args
 
 import msgspec
 
-from gpucheck import integrity
-from gpucheck.engine.pipeline import diagnose
-from gpucheck.host.local import LocalHost
-from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
-from gpucheck.probes.cuda import Cuda
+from gpucheck.core.engine.pipeline import diagnose
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request, Verdict
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.system import integrity
 
 Depth = Literal["quick", "default", "full"]
 
@@ -21,13 +21,13 @@ class Result(Report, frozen=True, kw_only=True):
     @property
     def repairs(self) -> tuple[str, ...]:
         """What to do about each root cause, in Python's words where a program can do it itself."""
-        from gpucheck.advice.in_python import repairs
+        from gpucheck.core.repairs.in_python import repairs
 
         return repairs(self.findings)
 
     def __str__(self) -> str:
         """As a terminal of 100 columns shows it."""
-        from gpucheck.reports import terminal
+        from gpucheck.core.reports import terminal
 
         return terminal.render(self, width=100, color=False, ascii=False, verbose=False)
 
@@ -36,7 +36,7 @@ class Result(Report, frozen=True, kw_only=True):
         import html
 
         try:
-            from gpucheck.reports.html import render
+            from gpucheck.core.reports.html import render
         except ImportError:  # without the extra "html"
             return f"<pre>{html.escape(str(self))}</pre>"
         page = html.escape(render(self), quote=True)
@@ -123,8 +123,8 @@ def check(
 
 def _expectations(path: str) -> Expectations:
     """What a file expects of the machine. Raises ValueError with the line that is wrong."""
-    from gpucheck.expectations.read import LARGEST_BYTES, Problem, parse
-    from gpucheck.files.read import Refused, read
+    from gpucheck.core.expectations.read import LARGEST_BYTES, Problem, parse
+    from gpucheck.core.system.read import Refused, read
 
     try:
         return parse(read(path, LARGEST_BYTES).decode(), path)

@@ -7,8 +7,8 @@ from typing import Any
 
 import keras
 
-from gpucheck.watch.judge import Event, not_finite
-from gpucheck.watch.monitor import Monitor
+from gpucheck.commands.watch.judge import Event, not_finite
+from gpucheck.commands.watch.monitor import Monitor
 
 __all__ = ["Event", "Watch"]
 

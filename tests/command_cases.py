@@ -20,10 +20,10 @@ from command import gpucheck
 from fakes import machine, readings
 from reports.cases import CASES
 
-from gpucheck.engine.pipeline import assemble
-from gpucheck.engine.plugin import load_rows
-from gpucheck.model import Request
-from gpucheck.reports import json as json_report
+from gpucheck.core.engine.pipeline import assemble
+from gpucheck.core.engine.plugin import load_rows
+from gpucheck.core.model import Request
+from gpucheck.core.reports import json as json_report
 
 
 def recorded(name):

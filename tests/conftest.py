@@ -10,8 +10,8 @@ import pytest
 from lab import fake_driver
 from xdist.scheduler import LoadScopeScheduling
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 pytest.register_assert_rewrite("case_files", "recipes", "one_rule")  # so that their assertions say what differs
 

@@ -7,12 +7,12 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpucheck.child.messages import AnyMessage, Message, Stage, Task
-from gpucheck.child.messages.interpreter import Interpreter
-from gpucheck.engine import recorded
-from gpucheck.engine.facts import Facts
-from gpucheck.host import Completed, Disk, Ending, FileStatus, Memory
-from gpucheck.model import Assignment, Operation, ProbeStatus, Reading, Request
+from gpucheck.core.child.messages import AnyMessage, Message, Stage, Task
+from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.engine import recorded
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.host import Completed, Disk, Ending, FileStatus, Memory
+from gpucheck.core.model import Assignment, Operation, ProbeStatus, Reading, Request
 
 NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "base_prefix", "platform", "stdlib"), "") | {
     "path": (),
@@ -71,7 +71,7 @@ class FakeHost:
 
     ``files`` maps absolute paths to text or bytes; folders exist where something lies in them, plus ``folders``. ``links``
     maps link to target. ``nodes`` are character devices: path -> mode (0o666). ``programs`` maps the program's base name (or a
-    whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps modules of ``gpucheck/child``
+    whole command line joined by blanks) to what it prints, or to a ``Completed``. ``children`` maps modules of ``gpucheck/core/child``
     to a ``FakeChild``; ``asked`` are the tasks that they were given. ``interpreter`` holds some fields of its account.
     ``peers`` maps "address:port" to what a connection comes to (None: it stands).
     """

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import gpucheck
-from gpucheck.integrity import REQUIRED
+from gpucheck.core.system.integrity import REQUIRED
 
 SOURCE = pathlib.Path(gpucheck.__file__).parent
 ENTRY = """#!{python}

@@ -15,7 +15,7 @@ that must not give it. Most are of one line; an event that needs several has the
 from pathlib import Path
 from typing import NamedTuple
 
-from gpucheck.expectations import toml
+from gpucheck.core.expectations import toml
 
 FOLDER = Path(__file__).parent / "cases" / "logs"
 TOPICS = sorted(path.name for path in FOLDER.joinpath("texts").iterdir())

@@ -2,11 +2,11 @@
 
 from fakes import facts, machine
 
-from gpucheck.engine import manual
-from gpucheck.engine.explain import explain
-from gpucheck.engine.pipeline import fold, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Status
+from gpucheck.commands.explain.log import explain
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import Status
 
 RULES = {rule.code: rule for rule in load_rules()}
 ABOVE_QUICK = ("tensorflow", "backend", "keras", "training", "log", "tpu_resolver", "activity")

@@ -28,14 +28,14 @@ import tiny_elf
 from fakes import FakeChild, FakeHost
 from site_packages import INTERPRETER, QUICK, site
 
-from gpucheck.child import messages
-from gpucheck.child.messages import Stage
-from gpucheck.child.messages.values import fields_of
-from gpucheck.cluster.members import members
-from gpucheck.host import Completed, Disk, Memory
-from gpucheck.host.inbox import decoded
-from gpucheck.model import Request
-from gpucheck.probes._loader import Loader
+from gpucheck.core.child import messages
+from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.cluster.members import members
+from gpucheck.core.host import Completed, Disk, Memory
+from gpucheck.core.host.inbox import decoded
+from gpucheck.core.model import Request
+from gpucheck.core.probes._loader import Loader
 
 CALLER = "/site/tensorflow/caller.so"
 MESSAGES = {
@@ -131,7 +131,7 @@ def fact(probe, case):
 def reader(probe):
     """The probe's function; for members.txt that which finds out which workers train together, for loader.txt the loader's search."""
     own = {"members": read_members, "loader": read_copy}.get(probe)
-    return own or importlib.import_module(f"gpucheck.probes.{probe}").read
+    return own or importlib.import_module(f"gpucheck.core.probes.{probe}").read
 
 
 def read_members(machine):

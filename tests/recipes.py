@@ -16,11 +16,11 @@ from fakes import facts, readings
 from one_rule import changed
 
 import gpucheck
-from gpucheck.engine import manual
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Level, Request
-from gpucheck.reports import json as json_report
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import Level, Request
+from gpucheck.core.reports import json as json_report
 
 EXAMPLES = pathlib.Path(gpucheck.__file__).parent / "recipes"
 GPUCHECK = f'"{sys.executable}" -m gpucheck'

@@ -27,11 +27,11 @@ import case_files
 from fakes import facts, machine
 from one_rule import ABOVE_QUICK, RULES
 
-from gpucheck.advice.shells import statement
-from gpucheck.engine import manual
-from gpucheck.engine.pipeline import fold, judge
-from gpucheck.engine.plugin import load_rows
-from gpucheck.model import Status
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.plugin import load_rows
+from gpucheck.core.model import Status
+from gpucheck.core.repairs.shells import statement
 
 FOLDER = Path(__file__).parent / "cases" / "rules"
 ROWS = load_rows()

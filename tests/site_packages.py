@@ -2,9 +2,9 @@
 
 from tiny_elf import RUNPATH_2_21, library
 
-from gpucheck.compat import libraries as tables
-from gpucheck.model import Level, Request
-from gpucheck.probes import libraries
+from gpucheck.core.compat import libraries as tables
+from gpucheck.core.model import Level, Request
+from gpucheck.core.probes import libraries
 
 SITE = "/venv/lib/python3.12/site-packages"
 INTERPRETER = {

@@ -12,9 +12,9 @@ from fakes import facts, machine, readings
 
 import gpucheck
 from gpucheck import api
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import TIMEOUT_SECONDS, Level, Request, Verdict
+from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import TIMEOUT_SECONDS, Level, Request, Verdict
 
 
 def recorded(*changes):
@@ -130,7 +130,7 @@ def test_a_report_shows_itself_in_a_notebook():
 
 def test_without_the_extra_it_is_plain_text(monkeypatch):
     report = recorded()
-    monkeypatch.setitem(sys.modules, "gpucheck.reports.html", None)
+    monkeypatch.setitem(sys.modules, "gpucheck.core.reports.html", None)
     assert report._repr_html_().startswith("<pre>gpucheck ")
 
 

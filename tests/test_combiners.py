@@ -4,15 +4,15 @@ import pytest
 from fakes import facts, machine
 from msgspec.structs import replace
 
-from gpucheck.combiners.gpu_presence import GpuPresence
-from gpucheck.combiners.library_faults import LibraryFaults
-from gpucheck.engine.derivation import derive
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import judge
-from gpucheck.engine.plugin import Combiner, Need, Rule, in_order, load_combiners, load_probes, load_rules
-from gpucheck.engine.verdict import decide
-from gpucheck.model import Fact, Request, Scope, Severity, Status, Verdict
-from gpucheck.probes.pci import Pci
+from gpucheck.core.combiners.gpu_presence import GpuPresence
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.engine.derivation import derive
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.pipeline import judge
+from gpucheck.core.engine.plugin import Combiner, Need, Rule, in_order, load_combiners, load_probes, load_rules
+from gpucheck.core.engine.verdict import decide
+from gpucheck.core.model import Fact, Request, Scope, Severity, Status, Verdict
+from gpucheck.core.probes.pci import Pci
 
 PRESENCE = Need(name="presence", fact=GpuPresence, optional=False)
 
@@ -36,7 +36,7 @@ def test_a_combiner_is_named_unlike_every_probe():
     names = [combiner.name for combiner in load_combiners()]
     assert len(names) == len(set(names))
     assert not set(names) & {"request", *(probe.name for probe in load_probes())}
-    assert all(combiner.fact.__module__ == f"gpucheck.combiners.{combiner.name}" for combiner in load_combiners())
+    assert all(combiner.fact.__module__ == f"gpucheck.core.combiners.{combiner.name}" for combiner in load_combiners())
 
 
 def test_every_combiner_is_needed():

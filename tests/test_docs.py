@@ -7,7 +7,7 @@ import re
 import pytest
 
 import gpucheck
-from gpucheck.model import ExitCode, ProbeStatus, Report, Status, TrainingRun, Verdict
+from gpucheck.core.model import ExitCode, ProbeStatus, Report, Status, TrainingRun, Verdict
 
 ROOT = pathlib.Path(gpucheck.__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

@@ -24,10 +24,10 @@ def test_a_whole_installation_gives_a_verdict(installed):
         "gpucheck/cli/__init__.py",
         "gpucheck/cli/group.py",
         "gpucheck/cli/failure.py",
-        "gpucheck/integrity.py",
-        "gpucheck/rules/gpu_not_detected/gpu_lost.py",
-        "gpucheck/child/nvml.py",
-        "gpucheck/logs/reading/patterns/__init__.py",
+        "gpucheck/core/system/integrity.py",
+        "gpucheck/core/rules/gpu_not_detected/gpu_lost.py",
+        "gpucheck/core/child/nvml.py",
+        "gpucheck/core/logs/reading/patterns/__init__.py",
         "click/core.py",
         "msgspec/__init__.py",
     ],
@@ -85,14 +85,14 @@ def test_packages_of_the_operating_system_have_no_list(installed, tmp_path):
 
 
 def test_an_upgrade_during_the_run_gives_no_verdict(installed):
-    child = installed.site / "gpucheck" / "engine" / "pipeline.py"
+    child = installed.site / "gpucheck" / "core" / "engine" / "pipeline.py"
     text = child.read_text()
     # The run itself replaces the list of files, as pip does at its end.
     hook = f"    import os, shutil; shutil.copy({str(installed.record)!r}, '{installed.record}.new'); os.replace('{installed.record}.new', {str(installed.record)!r})\n"
     record = installed.record.read_text()
     changed = text.replace("    integrity.verify_unchanged()\n", hook + "    integrity.verify_unchanged()\n")
     child.write_text(changed)
-    installed.record.write_text(_resized(record, "gpucheck/engine/pipeline.py", len(changed.encode())))
+    installed.record.write_text(_resized(record, "gpucheck/core/engine/pipeline.py", len(changed.encode())))
     try:
         done = installed.run("node", "--gres", "0")
     finally:

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from gpucheck.compat.tensorflow import recommended
-from gpucheck.engine import manual
-from gpucheck.engine.plugin import load_rules
+from gpucheck.core.compat.tensorflow import recommended
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.plugin import load_rules
 
 PAGE = """The state of the world.
 

@@ -7,10 +7,10 @@ import pytest
 from fakes import FakeHost, facts, machine, readings
 from msgspec.structs import replace
 
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import EXPECTATION, assemble, fold, judge, observe
-from gpucheck.engine.plugin import Need, Probe, Row, Rule
-from gpucheck.model import (
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.pipeline import EXPECTATION, assemble, fold, judge, observe
+from gpucheck.core.engine.plugin import Need, Probe, Row, Rule
+from gpucheck.core.model import (
     Expectations,
     Fact,
     Finding,
@@ -26,7 +26,7 @@ from gpucheck.model import (
     Verdict,
     saw,
 )
-from gpucheck.probes.training import Training
+from gpucheck.core.probes.training import Training
 
 
 class Thing(Fact, frozen=True, kw_only=True):

@@ -8,10 +8,10 @@ import pytest
 from fakes import FakeChild, FakeHost
 
 import gpucheck
-from gpucheck.child.messages.drivers import LibraryLoaded
-from gpucheck.engine.pipeline import assemble, gather, judge, observe
-from gpucheck.engine.plugin import load_probes, load_rows, load_rules
-from gpucheck.model import Level, ProbeStatus, Request
+from gpucheck.core.child.messages.drivers import LibraryLoaded
+from gpucheck.core.engine.pipeline import assemble, gather, judge, observe
+from gpucheck.core.engine.plugin import load_probes, load_rows, load_rules
+from gpucheck.core.model import Level, ProbeStatus, Request
 
 ABSENT = LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for it")
 

@@ -1,12 +1,12 @@
 """Plugins are found by their place and declare what they need by their annotations."""
 
 from gpucheck.cli import request
-from gpucheck.engine import manual
-from gpucheck.engine.plugin import Need, load_probes, load_rows, load_rules, modules
-from gpucheck.model import Fact
-from gpucheck.probes.pci import Pci
-from gpucheck.probes.tpu import Tpu
-from gpucheck.strategies import load_all
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.plugin import Need, load_probes, load_rows, load_rules, modules
+from gpucheck.core.model import Fact
+from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.training.strategies import load_all
 
 RULES = load_rules()
 
@@ -15,7 +15,7 @@ def test_a_probe_is_named_by_its_file_and_declares_its_fact():
     probes = {probe.name: probe for probe in load_probes()}
     assert probes["pci"].fact is Pci
     assert all(issubclass(probe.fact, Fact) for probe in probes.values())
-    assert all(probe.fact.__module__ == f"gpucheck.probes.{name}" for name, probe in probes.items())
+    assert all(probe.fact.__module__ == f"gpucheck.core.probes.{name}" for name, probe in probes.items())
 
 
 def test_a_rule_is_named_by_its_place():
@@ -32,8 +32,8 @@ def test_codes_are_unique_and_rows_known():
 
 
 def test_private_modules_are_no_plugins():
-    assert not [name for name in modules("gpucheck.probes") if name.rpartition(".")[2].startswith("_")]
-    assert "gpucheck.rules.gpu_not_detected" in modules("gpucheck.rules")
+    assert not [name for name in modules("gpucheck.core.probes") if name.rpartition(".")[2].startswith("_")]
+    assert "gpucheck.core.rules.gpu_not_detected" in modules("gpucheck.core.rules")
 
 
 def test_every_rule_has_a_whole_page():

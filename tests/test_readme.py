@@ -9,12 +9,12 @@ import time
 from fakes import machine, readings
 from msgspec.structs import replace
 
-from gpucheck.engine import manual
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Request
-from gpucheck.reports import terminal
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import Request
+from gpucheck.core.reports import terminal
 
 ROOT = pathlib.Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()

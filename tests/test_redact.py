@@ -10,8 +10,8 @@ from reports.builders import report
 from reports.cases import CASES
 from reports.hostile import HOST, LINES, SECRETS, USER, UUID, leaks, redacted, secretive
 
-from gpucheck.redact import redact
-from gpucheck.reports import json as json_report
+from gpucheck.core.reports import json as json_report
+from gpucheck.core.reports.redaction import redact
 
 REDACTION = pathlib.Path(__file__).parent / "redaction"
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from one_rule import changed
 
-from gpucheck.engine.recorded import Unreadable
-from gpucheck.engine.replay import replay
-from gpucheck.model import SCHEMA_VERSION, Verdict
-from gpucheck.reports import json as json_report
+from gpucheck.core.engine.recorded import Unreadable
+from gpucheck.core.engine.replay import replay
+from gpucheck.core.model import SCHEMA_VERSION, Verdict
+from gpucheck.core.reports import json as json_report
 
 BROKEN = {"tensorflow.devices": [{"name": "CPU:0", "kind": "CPU"}]}
 PROBES = sorted(changed().keys() - {"request"})

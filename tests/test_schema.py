@@ -10,10 +10,10 @@ from fakes import MACHINES
 from reports.builders import report
 from reports.cases import CASES
 
-from gpucheck.engine.plugin import load_probes
-from gpucheck.engine.schema import schema
-from gpucheck.model import SCHEMA_VERSION
-from gpucheck.reports import json as format_json
+from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.engine.schema import schema
+from gpucheck.core.model import SCHEMA_VERSION
+from gpucheck.core.reports import json as format_json
 
 SCHEMA = json.loads(json.dumps(schema()))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -14,7 +14,7 @@ import gpucheck
 FOUND = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
-from gpucheck import shadowing
+from gpucheck.core.system import shadowing
 try:
     {program}
 except BaseException as error:

@@ -2,16 +2,16 @@
 
 import pytest
 
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.verdict import decide
-from gpucheck.model import Level, Outcome, ProbeStatus, Reading, Request, Status, TrainingRun
-from gpucheck.probes.backend import Backend
-from gpucheck.probes.cuda import Cuda
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.gpus import Gpu, Gpus
-from gpucheck.probes.packages import Packages
-from gpucheck.probes.tensorflow import TensorFlow
-from gpucheck.probes.training import Training
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.verdict import decide
+from gpucheck.core.model import Level, Outcome, ProbeStatus, Reading, Request, Status, TrainingRun
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
 
 QUICK, DEFAULT, NODE = (Request(allow_cpu=True, level=level) for level in (Level.QUICK, Level.DEFAULT, Level.NODE))
 JAX = Backend(name="jax", source="KERAS_BACKEND", imported=True, devices=())

@@ -1,4 +1,4 @@
-"""Compare the tables of gpucheck/compat with what the package index has.
+"""Compare the tables of gpucheck/core/compat with what the package index has.
 
     python tools/check_releases.py                      what differs; for a release that the table lacks, its entry
     python tools/check_releases.py --install [MINOR...] whether what `gpucheck setup` says can be installed, as uv resolves it
@@ -27,10 +27,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from gpucheck.compat import frameworks, tensorflow, tpu, versions, wheels
-from gpucheck.compat.tensorflow import RELEASES, Release
-from gpucheck.setup.machine import Gpu, Machine, Python, Wishes
-from gpucheck.setup.solve import best
+from gpucheck.core.compat import frameworks, tensorflow, tpu, versions, wheels
+from gpucheck.core.compat.tensorflow import RELEASES, Release
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import best
 
 INDEX = "https://pypi.org/simple/{}/"
 JSON = "application/vnd.pypi.simple.v1+json"

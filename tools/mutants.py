@@ -19,11 +19,16 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 AREAS = {
-    "rules": ["gpucheck/rules/**/*.py", "gpucheck/combiners/**/*.py"],
-    "engine": ["gpucheck/engine/verdict.py", "gpucheck/engine/pipeline.py", "gpucheck/verdict.py", "gpucheck/pipeline.py"],
-    "ownership": ["gpucheck/files/ownership.py"],
-    "logs": ["gpucheck/logs/**/*.py"],
-    "lint": ["gpucheck/lint/**/*.py"],
+    "rules": ["gpucheck/core/rules/**/*.py", "gpucheck/core/combiners/**/*.py"],
+    "engine": [
+        "gpucheck/core/engine/verdict.py",
+        "gpucheck/core/engine/pipeline.py",
+        "gpucheck/verdict.py",
+        "gpucheck/pipeline.py",
+    ],
+    "ownership": ["gpucheck/core/system/ownership.py"],
+    "logs": ["gpucheck/core/logs/**/*.py"],
+    "lint": ["gpucheck/commands/lint/**/*.py"],
     "launch": ["gpucheck/launch/**/*.py", "gpucheck/passes.py", "gpucheck/handover.py"],
     "cli": ["gpucheck/cli/**/*.py"],
 }

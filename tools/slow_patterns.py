@@ -13,8 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import slow_text
 
-from gpucheck.logs.reading import reader, window
-from gpucheck.redact import hosts, names, pairs, shapes
+from gpucheck.core.logs.reading import reader, window
+from gpucheck.core.reports.redaction import hosts, names, pairs, shapes
 
 SIZES = (1 << 12, 1 << 14, 1 << 16)
 JUDGES = ("PUBLIC", "NUMBERED", "SSH", "VERSIONED", "VERSION_BEFORE", "FOLDER_VARIABLES")  # of a short text only

@@ -36,11 +36,11 @@ def main() -> NoReturn:
         code = _no_verdict(error)
     try:
         if code == UNKNOWN:
-            from gpucheck.shadowing import report_shadowing_file
+            from gpucheck.core.system.shadowing import report_shadowing_file
 
             report_shadowing_file(SystemExit())  # a probe that failed over a user's file kept the exception to itself
-        if "gpucheck.files.write" in sys.modules:
-            sys.modules["gpucheck.files.write"].sweep()
+        if "gpucheck.core.system.write" in sys.modules:
+            sys.modules["gpucheck.core.system.write"].sweep()
     except ImportError:  # said by then
         pass
     for stream in (sys.stdout, sys.stderr):
@@ -52,16 +52,16 @@ def main() -> NoReturn:
 
 
 def _run() -> Any:
-    import gpucheck.integrity  # in this form, a missing file is named in the exception
-    import gpucheck.ulimits
+    import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
+    import gpucheck.core.system.ulimits
     from gpucheck.cli import namesake, signals, watchdog
 
     signals.catch()
     watchdog.start()
-    gpucheck.ulimits.widen()
+    gpucheck.core.system.ulimits.widen()
     if namesake.tell():
         return UNKNOWN
-    gpucheck.integrity.verify()
+    gpucheck.core.system.integrity.verify()
     from gpucheck.cli.group import start
 
     return start()

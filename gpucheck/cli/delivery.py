@@ -16,9 +16,9 @@ from gpucheck.cli import examined, watchdog
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
-from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
-from gpucheck.files.write import OutputFile
-from gpucheck.model import Report, Verdict
+from gpucheck.core.model import Report, Verdict
+from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.write import OutputFile
 
 REDACTION_SECONDS = 0.5  # after the limit: what is not redacted by then is left out
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -67,7 +67,7 @@ class Delivery:
     def _prepared(self, report: Report, style: str) -> Report:
         wanted = FORMATS[style].redacted if self._redacting is None else self._redacting
         if wanted and self._redacted is None:
-            from gpucheck.redact import redact
+            from gpucheck.core.reports.redaction import redact
 
             end = self._until + REDACTION_SECONDS
             self._redacted = redact(report, hosts=_hosts(), users=_users(), has_time=lambda: time.monotonic() < end)
@@ -134,7 +134,7 @@ def _place(path: str) -> tuple[str, bool]:
 
 def _load(style: str) -> Any:
     try:
-        return importlib.import_module(f"gpucheck.reports.{style}")
+        return importlib.import_module(f"gpucheck.core.reports.{style}")
     except ImportError as error:
         extra = FORMATS[style].extra
         if extra is None or (error.name or "").startswith("gpucheck"):
@@ -158,7 +158,7 @@ def _as_typed() -> str | None:
     program, *arguments = sys.argv
     if not watchdog.is_started() or any(argument.startswith("--replay") for argument in arguments):
         return None
-    from gpucheck.advice.shells import word
+    from gpucheck.core.repairs.shells import word
 
     if os.path.basename(program) == "__main__.py" or examined.in_one_file():
         return " ".join(map(word, sys.orig_argv))
@@ -172,7 +172,7 @@ def _append_summary(report: Report) -> None:
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return
-    from gpucheck.reports import github
+    from gpucheck.core.reports import github
 
     def append() -> None:
         room = github.SUMMARY_BYTES - (os.path.getsize(path) if os.path.exists(path) else 0)

@@ -8,7 +8,7 @@ import shutil
 import sys
 
 from gpucheck.cli.screen import say
-from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 
 ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _MADE_FOR_ONE_TOOL = ("pipx_metadata.json", "uv-receipt.toml")

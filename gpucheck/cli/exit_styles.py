@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gpucheck.model import Report
+    from gpucheck.core.model import Report
 
 EXIT_STYLES = {  # style -> state -> exit code
     "default": {"pass": 0, "warn": 0, "fail": 1, "usage": 2, "unknown": 3},

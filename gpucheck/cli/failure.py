@@ -20,7 +20,7 @@ def report(error: BaseException) -> None:
 
 def _explained(error: BaseException) -> str | None:
     """One line; empty where it was written already; None where the cause is not known."""
-    from gpucheck import integrity, shadowing, ulimits
+    from gpucheck.core.system import integrity, shadowing, ulimits
 
     short = ulimits.shortage(error) if isinstance(error, Exception) else None
     if short is not None:

@@ -15,7 +15,7 @@ Command = Callable[..., Any]
 
 
 class Format(msgspec.Struct, frozen=True):
-    """What a format asks for beside its file in ``gpucheck/reports``."""
+    """What a format asks for beside its file in ``gpucheck/core/reports``."""
 
     redacted: bool = False  # unless --no-redact: what is meant to be shown to strangers
     extra: str | None = None  # the extra of the distribution that it needs

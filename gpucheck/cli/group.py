@@ -5,64 +5,42 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 
 from gpucheck import __version__
-from gpucheck.cli import STARTED, failure, watchdog
+from gpucheck.cli import STARTED, failure, registry, watchdog
 from gpucheck.cli.exit_styles import EXIT_STYLES
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
+EVERY_DAY = ("check", "explain", "setup", "env", "run", "lint")  # the order of --help
+ADVANCED = ("bench", "node", "snapshot", "compare", "fleet", "recipe", "rules", "config", "schema", "completion")
 
 
 class Commands(Command, click.Group):
     """A group whose options without a command belong to ``check``, and which imports a command when it is asked for."""
 
-    sections: ClassVar[dict[str, dict[str, tuple[str, str]]]] = {
-        "Every day": {
-            "check": ("check", "Check this machine, and train on every device as the proof (the default)."),
-            "explain": ("manual", "Read a diagnosis' page, or name the root cause in a training's log."),
-            "setup": ("setup", "Say what to install on this machine; --apply installs it."),
-            "env": ("env", "Print the variables that let TensorFlow use the GPUs."),
-            "run": ("run", "Check, then become the command: gpucheck run -- python train.py"),
-            "lint": ("lint", "Find mistakes in training scripts, without running them."),
-        },
-        "Advanced": {
-            "bench": ("bench", "Measure how fast this machine trains, and why not faster."),
-            "node": ("node", "Check the machine alone: for Slurm, Kubernetes and monitoring."),
-            "snapshot": ("snapshot", "Write what this machine is as what is expected of others."),
-            "compare": ("compare", "Show what changed since a report or a snapshot."),
-            "fleet": ("fleet", "Fold the reports of many nodes by root cause, version and speed."),
-            "recipe": ("recipe", "Print a recipe for Slurm, Kubernetes, Prometheus, systemd or Docker."),
-            "rules": ("manual", "List every diagnosis."),
-            "config": ("config", "Show the settings, and where each comes from."),
-            "schema": ("manual", "Print the JSON Schema of the report."),
-            "completion": ("manual", "Print the shell's completion script."),
-        },
-    }  # command -> file of this package that holds it under its own name, and what it is for
-    modules: ClassVar[dict[str, str]] = {name: file for part in sections.values() for name, (file, _) in part.items()}
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order in which help shows them."""
-        return list(self.modules)
+        return [name for part in sections().values() for name in part]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command's file."""
-        if cmd_name not in self.modules:
+        entry = registry.find(cmd_name)
+        if entry is None:
             return None
-        module = importlib.import_module(f"gpucheck.cli.{self.modules[cmd_name]}")
-        command = getattr(module, cmd_name.replace("-", "_"))
+        command = getattr(importlib.import_module(entry.module), cmd_name.replace("-", "_"))
         return command if isinstance(command, click.Command) else None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands first, one line each: a new user looks for those. None is imported for it."""
-        for title, commands in self.sections.items():
+        for title, part in sections().items():
             with formatter.section(title):
-                formatter.write_dl([(name, purpose) for name, (_, purpose) in commands.items()])
+                formatter.write_dl(list(part.items()))
         super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -76,10 +54,10 @@ class Commands(Command, click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Name the command that was meant by one that does not exist."""
-        if args[0] not in self.modules and not ctx.resilient_parsing:
-            from gpucheck.engine.suggestion import did_you_mean
+        if not ctx.resilient_parsing and registry.find(args[0]) is None:
+            from gpucheck.core.engine.suggestion import did_you_mean
 
-            similar = did_you_mean(args[0], self.modules, otherwise="; gpucheck --help lists them")
+            similar = did_you_mean(args[0], registry.entries(), otherwise="; gpucheck --help lists them")
             raise click.UsageError(f"No such command {args[0]!r}{similar}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -104,6 +82,14 @@ class Commands(Command, click.Group):
         completions = super().shell_complete(ctx, incomplete)
         default = self.get_command(ctx, "check")
         return completions + default.shell_complete(ctx, incomplete) if default and incomplete.startswith("-") else completions
+
+
+def sections() -> dict[str, dict[str, str]]:
+    """The parts of ``gpucheck --help``: command -> its purpose. A command that is not listed here is shown last."""
+    entries = registry.entries()
+    advanced = [*ADVANCED, *sorted(entries.keys() - {*EVERY_DAY, *ADVANCED})]
+    parts = {"Every day": EVERY_DAY, "Advanced": advanced}
+    return {title: {name: entries[name].purpose for name in part if name in entries} for title, part in parts.items()}
 
 
 def _version(context: click.Context, option: click.Parameter, wanted: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gpucheck.cli.screen import show
-from gpucheck.files.bounded import FILE_SECONDS, NoAnswer, within
+from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 
 EXAMPLES = """\b
 Examples:
@@ -130,8 +130,8 @@ class ExpectationsFile(click.ParamType):  # type: ignore[type-arg,unused-ignore]
         """Read it; what is wrong in it is told with the line."""
         if not isinstance(value, (str, os.PathLike)):
             return value
-        from gpucheck.expectations.read import LARGEST_BYTES, Problem, parse
-        from gpucheck.files.read import Refused, read
+        from gpucheck.core.expectations.read import LARGEST_BYTES, Problem, parse
+        from gpucheck.core.system.read import Refused, read
 
         try:
             return parse(read(os.fspath(value), LARGEST_BYTES).decode(), os.fspath(value))

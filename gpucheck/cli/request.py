@@ -11,13 +11,15 @@ from click.core import ParameterSource
 from gpucheck.cli import STARTED, examined, watchdog
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
-from gpucheck.engine.plugin import modules
-from gpucheck.files.bounded import NoAnswer, within
-from gpucheck.host import PLACEMENT_LOG_BYTES, Host
-from gpucheck.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
+from gpucheck.core.engine.plugin import modules
+from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
+from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
+from gpucheck.core.system.bounded import NoAnswer, within
 
 KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
-STRATEGIES = [name for module in modules("gpucheck.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES]
+STRATEGIES = [
+    name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
+]
 BACKENDS = ("tensorflow", "jax", "torch")
 ENDED = "gpucheck was ended at its time limit: something that it waited for did not answer"
 ASKED = (
@@ -149,7 +151,7 @@ def merged(expectations: Sequence[Expectations]) -> Expectations | None:
     """
     if not expectations:
         return None
-    from gpucheck.expectations.merge import Contradiction, merge
+    from gpucheck.core.expectations.merge import Contradiction, merge
 
     try:
         return functools.reduce(merge, expectations)
@@ -186,7 +188,7 @@ def diagnose_here(
         env: the environment to look at, if not this process' own.
         at_last: what writes the report of what is known, where the command is ended.
     """
-    from gpucheck.engine.pipeline import Known, diagnose
+    from gpucheck.core.engine.pipeline import Known, diagnose
 
     def begun(known: Known) -> None:
         watchdog.say_at_last(lambda: at_last(known.report(ENDED)))
@@ -205,8 +207,8 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     Raises:
         click.UsageError: the interpreter to examine does not answer.
     """
-    from gpucheck.host import orphans
-    from gpucheck.host.local import LocalHost
+    from gpucheck.core.host import orphans
+    from gpucheck.core.host.local import LocalHost
 
     if watchdog.is_started():  # in a process of its own
         orphans.adopt()
@@ -231,7 +233,7 @@ def _problem(host: Host) -> str | None:
 
 def _show_placement(host: Host) -> None:
     """TensorFlow's own lines, as it wrote them; of very many, the first and the last, and how much is missing."""
-    from gpucheck.processes.frameworks import tensorflow_children
+    from gpucheck.core.processes.frameworks import tensorflow_children
 
     for name, child in tensorflow_children(host):
         for line in child.log(PLACEMENT_LOG_BYTES).splitlines():

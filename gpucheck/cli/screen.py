@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import click
 
 from gpucheck.cli import watchdog
-from gpucheck.files.write import OutputFile, write
+from gpucheck.core.system.write import OutputFile, write
 
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
 
@@ -102,8 +102,8 @@ def progress_line(host: Any) -> Iterator[Callable[[list[str]], None] | None]:
     if sys.stderr is None or not sys.stderr.isatty():  # None: a service manager closed it
         yield None
         return
-    from gpucheck.reports.progress import Progress
-    from gpucheck.reports.shared import waiting
+    from gpucheck.core.reports.progress import Progress
+    from gpucheck.core.reports.shared import waiting
 
     progress = Progress(waiting.phases(host.request), width=_columns)
 

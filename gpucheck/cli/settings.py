@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gpucheck.files.bounded import NoAnswer, within
-from gpucheck.files.ownership import why_untrusted
-from gpucheck.files.read import Refused, read
+from gpucheck.core.system.bounded import NoAnswer, within
+from gpucheck.core.system.ownership import why_untrusted
+from gpucheck.core.system.read import Refused, read
 
 PREFIX = "GPUCHECK_"
 EXPECTATIONS = "expectations"  # the table of an expectations file, in pyproject.toml
@@ -70,7 +70,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
         folder: where the search for pyproject.toml begins, upwards.
 
     Raises:
-        gpucheck.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
+        gpucheck.core.expectations.toml.Problem: an unknown key, a wrong type, a later format; with the place.
     """
     names = [name for name in env if name.startswith(PREFIX) and env[name] != ""]
     try:
@@ -90,7 +90,7 @@ def collect(env: Mapping[str, str], folder: str) -> Settings:
 
 def exit_style(env: Mapping[str, str], folder: str) -> str | None:
     """What is configured as exit style, however wrong the rest of the settings is; None: nothing, or it can't be read."""
-    from gpucheck.expectations import toml
+    from gpucheck.core.expectations import toml
 
     if env.get(f"{PREFIX}EXIT_STYLE"):
         return env[f"{PREFIX}EXIT_STYLE"]
@@ -128,7 +128,7 @@ def pyproject(folder: str) -> tuple[Document | None, tuple[str, ...]]:
 
 
 def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
-    from gpucheck.expectations import read, toml
+    from gpucheck.core.expectations import read, toml
 
     try:
         text = data.decode()
@@ -150,7 +150,7 @@ def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
         elif key in KEYS:
             values[key] = Setting(_typed(value, KEYS[key], os.path.dirname(path), f"{source}: {name}"), source)
         else:
-            from gpucheck.engine.suggestion import did_you_mean
+            from gpucheck.core.engine.suggestion import did_you_mean
 
             similar = did_you_mean(key, [*KEYS, EXPECTATIONS])
             raise toml.Problem(f"{source}: tool.gpucheck.{name}: unknown key{similar}")
@@ -160,7 +160,7 @@ def _of_pyproject(path: str, data: bytes) -> dict[str, Setting]:
 
 
 def _typed(value: Any, kind: str, folder: str, place: str) -> Any:
-    from gpucheck.expectations.toml import Problem
+    from gpucheck.core.expectations.toml import Problem
 
     if kind == "flag" and isinstance(value, bool):
         return value
@@ -180,7 +180,7 @@ def _typed(value: Any, kind: str, folder: str, place: str) -> Any:
 
 
 def _of_variable(name: str, text: str, kind: str) -> Any:
-    from gpucheck.expectations.toml import Problem
+    from gpucheck.core.expectations.toml import Problem
 
     if kind == "flag":
         if text.strip().lower() not in WORDS:

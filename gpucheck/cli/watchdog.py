@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from gpucheck.files import bounded
+from gpucheck.core.system import bounded
 
 GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
 SWEEP_SECONDS = 0.4  # for writing what is known, ending children and removing what was begun
@@ -126,10 +126,10 @@ def _say() -> None:
 
 
 def _close() -> None:
-    if "gpucheck.host.children" in sys.modules:
-        sys.modules["gpucheck.host.children"].close_all()
+    if "gpucheck.core.host.children" in sys.modules:
+        sys.modules["gpucheck.core.host.children"].close_all()
 
 
 def _sweep() -> None:
-    if "gpucheck.files.write" in sys.modules:
-        sys.modules["gpucheck.files.write"].sweep()
+    if "gpucheck.core.system.write" in sys.modules:
+        sys.modules["gpucheck.core.system.write"].sweep()

@@ -1,8 +1,8 @@
 """Made-up measurements, as the child reports them."""
 
-from gpucheck.bench.figures import complete, measurement
-from gpucheck.bench.model import Ask, GpuLoad, Result
-from gpucheck.child.messages.benchmark import Configuration, Measured, Profile, Repeat, StepParts
+from gpucheck.commands.bench.figures import complete, measurement
+from gpucheck.commands.bench.model import Ask, GpuLoad, Result
+from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile, Repeat, StepParts
 
 
 def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):

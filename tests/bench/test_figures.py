@@ -1,11 +1,11 @@
 import pytest
 from bench.cases import PROFILE, names, one, raw
 
-from gpucheck.bench import figures
-from gpucheck.child.messages.benchmark import Configuration, Measured
-from gpucheck.child.messages.nvml import GpuSample, Sampled
-from gpucheck.child.messages.values import replace
-from gpucheck.child.smoke.shares import scaling_efficiency
+from gpucheck.commands.bench import figures
+from gpucheck.core.child.messages.benchmark import Configuration, Measured
+from gpucheck.core.child.messages.nvml import GpuSample, Sampled
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.smoke.shares import scaling_efficiency
 
 ITEM = Configuration("one_device", names(1), "float32", False, 64)
 

@@ -4,17 +4,17 @@ import pytest
 from bench.cases import raw
 from fakes import FakeChild, FakeHost
 
-from gpucheck.bench import plan
-from gpucheck.bench.measure import Session
-from gpucheck.bench.model import Ask
-from gpucheck.bench.run import bench
-from gpucheck.child.messages.benchmark import BenchTask, DataLoaded, Measured
-from gpucheck.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaVersion
-from gpucheck.child.messages.drivers import LibraryLoaded
-from gpucheck.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
-from gpucheck.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
-from gpucheck.child.messages.values import replace
-from gpucheck.strategies import load
+from gpucheck.commands.bench import plan
+from gpucheck.commands.bench.measure import Session
+from gpucheck.commands.bench.model import Ask
+from gpucheck.commands.bench.run import bench
+from gpucheck.core.child.messages.benchmark import BenchTask, DataLoaded, Measured
+from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaVersion
+from gpucheck.core.child.messages.drivers import LibraryLoaded
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
+from gpucheck.core.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.training.strategies import load
 
 GPU, CPU = Device("GPU:0", "GPU", "NVIDIA H200", (9, 0)), Device("CPU:0", "CPU")
 TENSORFLOW = FrameworkImported(True, version="2.21.0")

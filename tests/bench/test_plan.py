@@ -12,8 +12,8 @@ import pathlib
 
 import case_files
 
-from gpucheck.bench import plan
-from gpucheck.bench.model import Ask
+from gpucheck.commands.bench import plan
+from gpucheck.commands.bench.model import Ask
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "bench_plan.txt"
 GPUS = ["CPU:0", "GPU:0", "GPU:1", "GPU:2", "GPU:3"]

@@ -5,12 +5,12 @@ import pytest
 from bench.cases import names, one, result
 from msgspec.structs import replace
 
-from gpucheck.bench.figures import measurement
-from gpucheck.bench.model import Sample
-from gpucheck.child.messages.benchmark import Configuration
+from gpucheck.commands.bench.figures import measurement
+from gpucheck.commands.bench.model import Sample
+from gpucheck.core.child.messages.benchmark import Configuration
 
 pytest.importorskip("matplotlib")
-from gpucheck.bench import plot
+from gpucheck.commands.bench import plot
 
 
 def words(drawn):

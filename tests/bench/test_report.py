@@ -10,12 +10,12 @@ from bench.cases import HOT, LOAD, PROFILE, names, one, result
 from golden.test_golden import difference
 from msgspec.structs import replace
 
-from gpucheck.bench import report
-from gpucheck.bench.figures import measurement
-from gpucheck.bench.model import Ask, Sample
-from gpucheck.child.messages import values
-from gpucheck.child.messages.benchmark import Configuration, Measured
-from gpucheck.cli.bench import _exit_code
+from gpucheck.commands.bench import report
+from gpucheck.commands.bench.command import _exit_code
+from gpucheck.commands.bench.figures import measurement
+from gpucheck.commands.bench.model import Ask, Sample
+from gpucheck.core.child.messages import values
+from gpucheck.core.child.messages.benchmark import Configuration, Measured
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LOOK = {"width": 100, "color": False, "ascii": False}

@@ -7,8 +7,8 @@ from lab.bench import DEFAULT, NO_SMOKE, QUICK
 from lab.conftest import bench  # noqa: F401 - a fixture
 from lab.test_faults import FAULTS
 
-from gpucheck.engine.plugin import load_rules
-from gpucheck.model import Scope
+from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.model import Scope
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow]
 # What TensorFlow itself, or a training that passed, shows to be otherwise than it looked from outside, and why.

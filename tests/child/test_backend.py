@@ -6,9 +6,9 @@ import os
 import pytest
 from case_files import CASES, program, table
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Level, Request
-from gpucheck.probes import backend, keras, log, training
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Level, Request
+from gpucheck.core.probes import backend, keras, log, training
 
 JAX, KERAS = ((CASES / "programs" / f"{name}.py").read_text() for name in ("jax", "keras"))
 

@@ -1,6 +1,6 @@
 """The measuring child: how it words what failed."""
 
-from gpucheck.child import bench
+from gpucheck.core.child import bench
 
 
 def test_an_error_is_told_without_its_stack():

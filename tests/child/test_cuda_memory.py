@@ -12,7 +12,7 @@ from lab import fake_driver
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 MEMORY = """
 import ctypes, json, sys
-from gpucheck.child import cuda
+from gpucheck.core.child import cuda
 driver = ctypes.CDLL("libcuda.so.1")
 driver.cuInit(0)
 print(json.dumps(cuda.memory(driver, int(sys.argv[1]))))

@@ -5,10 +5,10 @@ import stat
 
 import pytest
 
-from gpucheck.child import device_nodes
-from gpucheck.child.messages.files import DeviceNodesTask, NodeOpened
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child import device_nodes
+from gpucheck.core.child.messages.files import DeviceNodesTask, NodeOpened
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 fcntl = pytest.importorskip("fcntl", reason="device nodes are a Unix matter")
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="device nodes are a Unix matter")

@@ -5,9 +5,9 @@ import os
 import pytest
 from in_tensorflow import MARKS
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Level, Request, TrainingRun
-from gpucheck.processes.exhaustion import provoke
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Level, Request, TrainingRun
+from gpucheck.core.processes.exhaustion import provoke
 
 pytestmark = MARKS
 REQUEST = Request(allow_cpu=True, level=Level.FULL, timeout_seconds=240)

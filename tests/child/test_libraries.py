@@ -5,10 +5,10 @@ import sys
 import pytest
 from tiny_elf import library, needs_cc, truncated
 
-from gpucheck.child.messages import Stage
-from gpucheck.child.messages.files import LibrariesTask, LibraryOpened
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.files import LibrariesTask, LibraryOpened
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF files")]
 

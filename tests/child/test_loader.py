@@ -5,7 +5,7 @@ import sys
 import pytest
 from lab.fake_driver import COMPILER
 
-from gpucheck.child.loader import load
+from gpucheck.core.child.loader import load
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the loader's words are those of Linux")
 

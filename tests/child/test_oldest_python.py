@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import gpucheck
-from gpucheck.host.child import OLDEST
+from gpucheck.core.host.child import OLDEST
 
 ROOT = pathlib.Path(gpucheck.__file__).parent
 VERSION = ".".join(map(str, OLDEST))

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from case_files import table
 
-from gpucheck.child.messages.training import JobResult, MeanLoss
-from gpucheck.child.messages.values import replace
-from gpucheck.child.smoke import proof
+from gpucheck.core.child.messages.training import JobResult, MeanLoss
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.smoke import proof
 
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())
 

@@ -7,8 +7,8 @@ import pytest
 from case_files import table
 from lab import fake_driver
 
-from gpucheck.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
-from gpucheck.processes import sampler
+from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.processes import sampler
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or fake_driver.COMPILER is None, reason="the fake driver is built for Linux, by a C compiler"

@@ -11,12 +11,12 @@ import pytest
 from case_files import program, table
 from command import gpucheck, in_a_process
 
-from gpucheck.child.smoke import network
-from gpucheck.engine import recorded
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import keras, tensorflow, training
-from gpucheck.strategies import load
+from gpucheck.core.child.smoke import network
+from gpucheck.core.engine import recorded
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import keras, tensorflow, training
+from gpucheck.core.training.strategies import load
 
 pytestmark = [
     pytest.mark.tensorflow,

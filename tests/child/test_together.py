@@ -9,11 +9,11 @@ import sys
 import pytest
 from case_files import program
 
-from gpucheck.child.messages.training import JobResult
-from gpucheck.child.smoke import placement
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import training
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.smoke import placement
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import training
 
 needs_tensorflow = pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="TensorFlow is not installed")
 pytestmark = pytest.mark.tensorflow

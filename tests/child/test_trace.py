@@ -9,7 +9,7 @@ from types import SimpleNamespace as Some
 import pytest
 from case_files import program
 
-from gpucheck.child import trace
+from gpucheck.core.child import trace
 
 STEPS = (trace.WINDOW, 0, 1000)
 

@@ -52,7 +52,7 @@ def test_a_signal_during_the_run_sweeps_its_children_and_leaves_no_file(tmp_path
 
 
 # Every import is a moment at which a signal may come; these stand for the first tenths of a second.
-MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.host.local", "gpucheck.engine.pipeline"]
+MOMENTS = ["click", "gpucheck.cli.formats", "gpucheck.core.host.local", "gpucheck.core.engine.pipeline"]
 INTERRUPT_AT = program("endings_interrupt_at.py")
 
 

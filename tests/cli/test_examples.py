@@ -10,7 +10,7 @@ import sys
 import pytest
 from command import gpucheck
 
-from gpucheck.cli.group import Commands, cli
+from gpucheck.cli.group import cli, sections
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXAMPLE = re.compile(r"^ {4}(\S.*?)(?: {2,}.*)?$", re.MULTILINE)
@@ -65,7 +65,7 @@ PAGES = [
     ),
 ]  # those have tests of their own: test_examples_of_help_work and test_tutorial.py
 PROGRAMS = {"kubectl": "echo 'Out of memory'", "scontrol": "true", "python": f'exec {sys.executable} "$@"'}
-NAMES = [name for name in Commands.modules if name != "completion"]  # test_usage.py types those
+NAMES = [name for part in sections().values() for name in part if name != "completion"]  # test_usage.py types those
 
 
 def examples(name):
@@ -141,5 +141,5 @@ def test_commands_of_docs_work(place):
 def test_help_names_every_command_once():
     text = gpucheck("--help").stdout
     assert [len(re.findall(rf"^  {name} ", text, re.MULTILINE)) for name in cli.list_commands(None)] == [1] * len(
-        Commands.modules
+        [name for part in sections().values() for name in part]
     )

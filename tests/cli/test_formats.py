@@ -12,7 +12,7 @@ from reports.cases import CASES
 from reports.hostile import leaks, secretive
 
 from gpucheck.cli.formats import FORMATS
-from gpucheck.engine.plugin import modules
+from gpucheck.core.engine.plugin import modules
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def recorded(tmp_path):
 
 
 def test_every_format_has_its_file():
-    files = {name.rpartition(".")[2] for name in modules("gpucheck.reports")}
+    files = {name.rpartition(".")[2] for name in modules("gpucheck.core.reports")}
     assert set(FORMATS) <= files
 
 

@@ -16,12 +16,12 @@ ROOT = pathlib.Path(__file__).parents[2]
 STANDS = program("last_report_stands.py")
 ENDED = "gpucheck: ended at its time limit: something that it waits for does not answer\n"
 QUICK = ("--quick", "--allow-cpu", "--timeout", "4")
-JUDGING = "gpucheck.engine.pipeline.decide"
+JUDGING = "gpucheck.core.engine.pipeline.decide"
 PLACES = {
-    "loading": "gpucheck.engine.pipeline.load_rules",
+    "loading": "gpucheck.core.engine.pipeline.load_rules",
     "judging": JUDGING,
-    "rendering": "gpucheck.reports.json.render",
-    "redaction": "gpucheck.redact.redact",
+    "rendering": "gpucheck.core.reports.json.render",
+    "redaction": "gpucheck.core.reports.redaction.redact",
 }
 LOG = "ResourceExhaustedError: OOM when allocating tensor with shape[64,512] by allocator GPU_0_bfc\n"
 
@@ -86,12 +86,12 @@ def test_every_command_that_looks(tmp_path):
 
 def test_every_command_that_reads(tmp_path):
     (tmp_path / "log").write_text(LOG)
-    out, _ = ended("gpucheck.logs.causes.judge", "once", "explain", "--timeout", "4", "--format", "json", tmp_path / "log")
+    out, _ = ended("gpucheck.core.logs.causes.judge", "once", "explain", "--timeout", "4", "--format", "json", tmp_path / "log")
     report = json.loads(out)
     assert [finding["code"] for finding in report["findings"]] == ["gpu-memory-exhausted"]
     assert report["facts"]["log"]["cut"] == "the time limit was reached (--timeout)"
     (tmp_path / "train.py").write_text("import tensorflow as tf\n")
-    place = "gpucheck.lint.runner.lint_program"
+    place = "gpucheck.commands.lint.runner.lint_program"
     out, _ = ended(place, "once", "lint", "--timeout", "4", "--format", "json", tmp_path / "train.py", code=2)
     assert [failure["file"] for failure in json.loads(out)["unreadable"]] == [str(tmp_path / "train.py")]
 
@@ -99,7 +99,7 @@ def test_every_command_that_reads(tmp_path):
 @pytest.mark.slow
 @pytest.mark.tensorflow
 def test_a_benchmark():
-    out, _ = ended("gpucheck.bench.plan.plan", "once", "bench", "--allow-cpu", "--timeout", "60", "--format", "json")
+    out, _ = ended("gpucheck.commands.bench.plan.plan", "once", "bench", "--allow-cpu", "--timeout", "60", "--format", "json")
     assert json.loads(out)["ended"] == "timed out"
 
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gpucheck.cli.settings import KEYS, Setting, collect, exit_style
-from gpucheck.expectations.toml import Problem
+from gpucheck.core.expectations.toml import Problem
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "settings.txt"
 

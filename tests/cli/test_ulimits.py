@@ -9,7 +9,7 @@ import sys
 import pytest
 
 resource = pytest.importorskip("resource", reason="limits of POSIX")
-from gpucheck import ulimits  # noqa: E402
+from gpucheck.core.system import ulimits  # noqa: E402
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -1,7 +1,7 @@
 import pytest
 
-from gpucheck.compat import cuda
-from gpucheck.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat import cuda
+from gpucheck.core.compat.tensorflow import RELEASES, Release
 
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)

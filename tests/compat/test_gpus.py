@@ -1,4 +1,4 @@
-from gpucheck.compat import gpus, tensorflow
+from gpucheck.core.compat import gpus, tensorflow
 
 
 def test_every_native_kernel_of_tensorflow_has_an_architecture() -> None:

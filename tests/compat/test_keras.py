@@ -1,4 +1,4 @@
-from gpucheck.compat import keras, tensorflow, versions
+from gpucheck.core.compat import keras, tensorflow, versions
 
 
 def test_keras_3_starts_with_2_16() -> None:

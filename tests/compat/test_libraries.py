@@ -1,8 +1,8 @@
 import pytest
 
-from gpucheck.compat import libraries, versions
-from gpucheck.compat.libraries import Library
-from gpucheck.compat.tensorflow import RELEASES
+from gpucheck.core.compat import libraries, versions
+from gpucheck.core.compat.libraries import Library
+from gpucheck.core.compat.tensorflow import RELEASES
 
 
 @pytest.mark.parametrize("minor", RELEASES)

@@ -1,4 +1,4 @@
-from gpucheck.compat import results
+from gpucheck.core.compat import results
 
 
 def test_a_result_is_known_by_each_of_its_spellings() -> None:

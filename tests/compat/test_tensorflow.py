@@ -1,8 +1,8 @@
 import pytest
 from case_files import table
 
-from gpucheck.compat import tensorflow, versions
-from gpucheck.compat.tensorflow import RELEASES, Release
+from gpucheck.core.compat import tensorflow, versions
+from gpucheck.core.compat.tensorflow import RELEASES, Release
 
 
 def known(version: str) -> Release:

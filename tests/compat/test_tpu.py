@@ -1,4 +1,4 @@
-from gpucheck.compat import tpu
+from gpucheck.core.compat import tpu
 
 
 def test_tensorflow_does_not_run_on_tpu7x() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.compat.xid import XIDS, Xid
+from gpucheck.core.compat.xid import XIDS, Xid
 
 
 @pytest.mark.parametrize("code", [13, 31, 43, 45])

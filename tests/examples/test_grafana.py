@@ -7,7 +7,7 @@ import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
-from gpucheck.engine.replay import replay
+from gpucheck.core.engine.replay import replay
 
 TEXT = (EXAMPLES / "prometheus/grafana.json").read_text()
 BOARD = json.loads(TEXT)
@@ -24,7 +24,7 @@ def written():
     from prometheus_client.parser import text_string_to_metric_families
     from reports.cases import CASES
 
-    from gpucheck.reports import prometheus
+    from gpucheck.core.reports import prometheus
 
     xid = {"kernel_log.events": [{"code": 79, "device": "0000:07:00.0"}]}
     reports = [replay(report(changes).encode()) for changes in (ECC, xid)] + [CASES["pass-8-gpus"]()]

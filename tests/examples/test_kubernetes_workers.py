@@ -7,7 +7,7 @@ import pytest
 import yaml
 from recipes import EXAMPLES, accepts, program, run
 
-from gpucheck.cluster.tf_config import Parsed
+from gpucheck.core.cluster.tf_config import Parsed
 
 TAINTED = "gpucheck/gpu-problem"
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
-from gpucheck.engine.replay import replay
+from gpucheck.core.engine.replay import replay
 
 ALERTS = EXAMPLES / "prometheus/alerts.yaml"
 
@@ -19,7 +19,7 @@ def rules():
 
 def test_the_metrics_and_labels_are_what_gpucheck_writes():
     pytest.importorskip("prometheus_client")
-    from gpucheck.reports import prometheus
+    from gpucheck.core.reports import prometheus
 
     written = prometheus.render(replay(report(ECC).encode()))
     for rule in rules().values():

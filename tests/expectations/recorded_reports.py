@@ -4,11 +4,11 @@ import time
 
 from fakes import machine, readings
 
-from gpucheck.engine import manual
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import assemble, judge
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import ProbeStatus, Reading, Request
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.pipeline import assemble, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import ProbeStatus, Reading, Request
 
 RULES = load_rules()
 ABOVE_QUICK = ("tensorflow", "keras", "training", "log", "tpu_resolver")

@@ -18,8 +18,9 @@ import case_files
 import pytest
 from expectations import recorded_reports
 
-from gpucheck.expectations import drift, read
-from gpucheck.model import Expectations
+from gpucheck.commands.expectations import drift
+from gpucheck.core.expectations import read
+from gpucheck.core.model import Expectations
 
 FOLDER = pathlib.Path(__file__).parents[1] / "cases" / "expectations"
 

@@ -86,7 +86,7 @@ def test_pyproject_variables_and_command_line(tmp_path):
 def test_toml_is_not_even_imported_without_settings(tmp_path):
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n")
     code = "import sys, gpucheck.cli as c, contextlib\nwith contextlib.suppress(SystemExit): c.cli.main(['--quick', '--allow-cpu'])\n"
-    code += "print([m for m in ('tomllib', 'tomli', 'gpucheck.expectations.read', 'gpucheck.expectations.drift') if m in sys.modules])"
+    code += "print([m for m in ('tomllib', 'tomli', 'gpucheck.core.expectations.read', 'gpucheck.commands.expectations.drift') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 

@@ -4,8 +4,8 @@ import pathlib
 import re
 
 from gpucheck.cli.settings import KEYS
-from gpucheck.expectations import read
-from gpucheck.model import Expectations
+from gpucheck.core.expectations import read
+from gpucheck.core.model import Expectations
 
 TEXT = (pathlib.Path(__file__).parents[2] / "docs" / "expectations.md").read_text()
 

@@ -3,10 +3,10 @@
 from expectations import recorded_reports
 from expectations.recorded_reports import RULES
 
-from gpucheck.expectations.gpus import usable_gpus
-from gpucheck.expectations.items import Machine
-from gpucheck.expectations.versions import ABSENT, versions_seen
-from gpucheck.model import Expectations, Verdict, VersionExpectations
+from gpucheck.core.expectations.gpus import usable_gpus
+from gpucheck.core.expectations.items import Machine
+from gpucheck.core.expectations.versions import ABSENT, versions_seen
+from gpucheck.core.model import Expectations, Verdict, VersionExpectations
 
 CODES = {rule.code for rule in RULES if rule.row == "expectation"}
 

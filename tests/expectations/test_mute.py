@@ -2,8 +2,8 @@
 
 import datetime
 
-from gpucheck.expectations.mute import mute
-from gpucheck.model import Diagnosis, Mute, Scope, Severity
+from gpucheck.core.expectations.mute import mute
+from gpucheck.core.model import Diagnosis, Mute, Scope, Severity
 
 DAY = datetime.date(2030, 1, 31)
 

@@ -4,8 +4,8 @@ import datetime
 
 import pytest
 
-from gpucheck.expectations import read
-from gpucheck.model import Expectations, Mute
+from gpucheck.core.expectations import read
+from gpucheck.core.model import Expectations, Mute
 
 MUTE = '[[mute]]\ncode = "gpu-throttled"\nreason = "fan ordered"\nuntil = 2030-01-31\n'
 

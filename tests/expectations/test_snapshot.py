@@ -4,8 +4,9 @@ import pytest
 from expectations import recorded_reports
 from fakes import machine
 
-from gpucheck.expectations import read, snapshot
-from gpucheck.model import TrainingExpectations, Verdict
+from gpucheck.commands.expectations import snapshot
+from gpucheck.core.expectations import read
+from gpucheck.core.model import TrainingExpectations, Verdict
 
 
 def report(name, changes=None, expectations=None, **request):

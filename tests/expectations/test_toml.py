@@ -6,7 +6,7 @@ import math
 import pytest
 from case_files import table
 
-from gpucheck.expectations import toml
+from gpucheck.core.expectations import toml
 
 DOCUMENT = '''# comment with [brackets] and a = b
 top = 1

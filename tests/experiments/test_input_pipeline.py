@@ -7,11 +7,11 @@ from fakes import readings
 from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
-from gpucheck.child.messages.training import JobFigures, JobResult
-from gpucheck.engine.facts import Facts
-from gpucheck.engine.pipeline import judge
-from gpucheck.model import Experiment, Reading, Status
-from gpucheck.probes.training import Training, training_run
+from gpucheck.core.child.messages.training import JobFigures, JobResult
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.pipeline import judge
+from gpucheck.core.model import Experiment, Reading, Status
+from gpucheck.core.probes.training import Training, training_run
 
 pytestmark = MARKS
 

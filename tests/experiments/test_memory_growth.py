@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import pytest
 from experiments.page import differences
 
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.messages.training import ExperimentResult
-from gpucheck.experiments import memory_growth
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.training.experiments import memory_growth
 
 GIB = 1 << 30
 

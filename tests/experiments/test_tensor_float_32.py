@@ -7,8 +7,8 @@ from case_files import program
 from experiments.page import differences
 from in_tensorflow import MARKS, found_by
 
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.experiments import tensor_float_32
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.training.experiments import tensor_float_32
 
 SCRIPT = program("tensor_float_32_script.py")
 

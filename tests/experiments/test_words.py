@@ -1,6 +1,6 @@
 """How experiments word what they measured: figures that stand beside a limit, and what a conclusion rests on."""
 
-from gpucheck.experiments import batch_normalization
+from gpucheck.core.training.experiments import batch_normalization
 
 
 def test_a_variance_is_told_relative_to_itself():

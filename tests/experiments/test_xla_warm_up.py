@@ -3,9 +3,9 @@
 import pytest
 from experiments.page import differences
 
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.messages.training import ExperimentResult, JobResult
-from gpucheck.experiments import xla_warm_up
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.messages.training import ExperimentResult, JobResult
+from gpucheck.core.training.experiments import xla_warm_up
 
 
 def account(device, first, step, compiled=False, **changes):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from gpucheck.files.ownership import is_ours, why_untrusted
+from gpucheck.core.system.ownership import is_ours, why_untrusted
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
 OTHER = 12345

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from gpucheck.files.read import Refused, read, utf8
+from gpucheck.core.system.read import Refused, read, utf8
 
 
 def test_a_file_is_read_whole(tmp_path):

@@ -12,7 +12,7 @@ import time
 import pytest
 from case_files import table
 
-from gpucheck.files.write import OutputFile
+from gpucheck.core.system.write import OutputFile
 
 ROOT = str(pathlib.Path(__file__).parents[2])
 QUICK = [sys.executable, "-m", "gpucheck", "--quick", "--allow-cpu", "--format", "json"]

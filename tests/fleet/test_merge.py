@@ -10,14 +10,14 @@ import pytest
 from fleet_reports import FAULT, write
 from reports.cases import CASES
 
-from gpucheck.fleet.collect import collect, files
-from gpucheck.fleet.formats import csv as csv_format
-from gpucheck.fleet.formats import html, junit, prometheus, terminal
-from gpucheck.fleet.formats import json as json_format
-from gpucheck.fleet.merge import Merge
-from gpucheck.fleet.read import LARGEST_BYTES
-from gpucheck.fleet.schema import schema
-from gpucheck.reports import json as json_report
+from gpucheck.commands.fleet.collect import collect, files
+from gpucheck.commands.fleet.formats import csv as csv_format
+from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
+from gpucheck.commands.fleet.formats import json as json_format
+from gpucheck.commands.fleet.merge import Merge
+from gpucheck.commands.fleet.read import LARGEST_BYTES
+from gpucheck.commands.fleet.schema import schema
+from gpucheck.core.reports import json as json_report
 
 NOW = 1_800_000_000.0
 REPORT = json.loads(json_report.render(CASES["pass-8-gpus"]()))
@@ -59,7 +59,7 @@ def test_everything_that_is_wrong_is_named_and_nothing_else(tmp_path, processes)
 
 
 def names(hostlist):
-    from gpucheck.cluster.slurm import expand
+    from gpucheck.core.cluster.slurm import expand
 
     return expand(hostlist)
 

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from gpucheck.fleet.formats import html as page
-from gpucheck.fleet.model import Fleet, Node
+from gpucheck.commands.fleet.formats import html as page
+from gpucheck.commands.fleet.model import Fleet, Node
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 NODES = tuple(

@@ -12,7 +12,7 @@ import pytest
 from recipes import run
 from systems.slurm import free_ports
 
-from gpucheck.fleet.together import training
+from gpucheck.commands.fleet.together import training
 
 pytestmark = [pytest.mark.slow, pytest.mark.tensorflow, pytest.mark.timeout(200)]
 BYTES_PER_SECOND = 10e6

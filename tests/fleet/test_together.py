@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from gpucheck.child.links import ROUNDS, pairs
-from gpucheck.fleet.formats import csv as csv_format
-from gpucheck.fleet.formats import html, junit, terminal
-from gpucheck.fleet.merge import Merge
-from gpucheck.fleet.together import configurations, with_training
+from gpucheck.commands.fleet.formats import csv as csv_format
+from gpucheck.commands.fleet.formats import html, junit, terminal
+from gpucheck.commands.fleet.merge import Merge
+from gpucheck.commands.fleet.together import configurations, with_training
+from gpucheck.core.child.links import ROUNDS, pairs
 
 NODES = ("n1", "n2", "n3")
 VERSIONS = {"tensorflow": "2.21.0", "python": "3.12.3"}

@@ -6,9 +6,9 @@ from fakes import FakeHost
 from fuzz.inputs import Bounded, fuzzed, texts
 from hypothesis import given
 
-from gpucheck.cluster import slurm, tf_config
-from gpucheck.probes import cluster
-from gpucheck.redact.names import Names, listed
+from gpucheck.core.cluster import slurm, tf_config
+from gpucheck.core.probes import cluster
+from gpucheck.core.reports.redaction.names import Names, listed
 
 TF_CONFIG = (
     '{"cluster": {"chief": ["a.b:2222"], "worker": ["n1:2222", "[fe80::1]:2223"]}, "task": {"type": "worker", "index": 1}}'

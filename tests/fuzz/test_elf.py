@@ -6,7 +6,7 @@ from fakes import FakeHost
 from fuzz.inputs import Bounded, changed, fuzzed
 from hypothesis import given
 
-from gpucheck.probes import _elf
+from gpucheck.core.probes import _elf
 
 HEADER = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 3, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
 LOADED = struct.pack("<IIQQQQQQ", 1, 5, 0, 0, 0, 400, 400, 4096)

@@ -5,9 +5,9 @@ import pathlib
 from fuzz.inputs import Bounded, fuzzed, texts
 from hypothesis import given
 
-from gpucheck.engine.explain import explain
-from gpucheck.redact import redact
-from gpucheck.reports import json, markdown, terminal
+from gpucheck.commands.explain.log import explain
+from gpucheck.core.reports import json, markdown, terminal
+from gpucheck.core.reports.redaction import redact
 
 LOGS = [
     path.read_text(encoding="utf-8", errors="replace")

@@ -34,7 +34,7 @@ PROBES = ("container", "kernel_log", "kernel_module", "limits", "pci", "system",
 
 @pytest.mark.parametrize("name", PROBES)
 def test_any_file_is_read(name):
-    read = importlib.import_module(f"gpucheck.probes.{name}").read
+    read = importlib.import_module(f"gpucheck.core.probes.{name}").read
 
     @fuzzed
     @given(st.fixed_dictionaries({}, optional={path: changed(sample) for path, sample in FILES.items()}), texts(SMI))

@@ -4,7 +4,7 @@ from fakes import FakeHost
 from fuzz.inputs import Bounded, changed, fuzzed
 from hypothesis import given
 
-from gpucheck.probes import packages
+from gpucheck.core.probes import packages
 
 FOLDER = "/v/lib/python3.12/site-packages"
 METADATA = b'Metadata-Version: 2.1\nName: tensorflow\nVersion: 2.21.0\nRequires-Python: >=3.10\nRequires-Dist: keras>=3.10.0\nRequires-Dist: nvidia-cudnn-cu12<10.0,>=9.3; extra == "and-cuda"\n\nx\n'

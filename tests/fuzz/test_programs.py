@@ -9,9 +9,9 @@ from fuzz.inputs import Bounded, changed, fuzzed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpucheck.lint.pages import load_rules
-from gpucheck.lint.reports import render
-from gpucheck.lint.runner import lint
+from gpucheck.commands.lint.pages import load_rules
+from gpucheck.commands.lint.reports import render
+from gpucheck.commands.lint.runner import lint
 
 PROGRAM = b"""import tensorflow as tf
 s = tf.distribute.MirroredStrategy()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpucheck.cli.formats import FORMATS
-from gpucheck.engine.replay import Unreadable, replay
-from gpucheck.redact import redact
+from gpucheck.core.engine.replay import Unreadable, replay
+from gpucheck.core.reports.redaction import redact
 
 REPORTS = [
     json.dumps({"schema_version": "1.0", "facts": machine(name), "probes": [{"name": "gpus"}]}).encode()
@@ -29,7 +29,7 @@ def judged(text):
             return
         for name in FORMATS:
             screen = {"verbose": True, "width": 80, "color": False, "ascii": False} if name == "terminal" else {}
-            printed = importlib.import_module(f"gpucheck.reports.{name}").render(
+            printed = importlib.import_module(f"gpucheck.core.reports.{name}").render(
                 redact(report) if name == "markdown" else report, **screen
             )
             printed.encode()

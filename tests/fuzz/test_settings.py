@@ -8,7 +8,7 @@ from fuzz.inputs import Bounded, fuzzed, texts
 from hypothesis import given
 
 from gpucheck.cli import settings
-from gpucheck.expectations.read import Problem, parse
+from gpucheck.core.expectations.read import Problem, parse
 
 SETTINGS = '[tool.gpucheck]\nlevel = "quick"\nallow-cpu = true\ntimeout = 12.5\nstrategy = ["mirrored", "one_device"]\npython = "x/python"\n'
 EXPECTED = 'schema_version = 1\nmute = ["gpu-lost"]\n[gpu]\ncount = 8\nname = "NVIDIA H200"\n[versions]\ntensorflow = ">=2.16"\n[training]\nstrategies = ["mirrored"]\n'

@@ -14,13 +14,13 @@ from fakes import MACHINES
 from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
-from gpucheck.advice.shells import SHELLS
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
-from gpucheck.engine import manual
-from gpucheck.engine.explain import explain
-from gpucheck.engine.replay import replay
-from gpucheck.repair.prove import prove
+from gpucheck.commands.explain.log import explain
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.replay import replay
+from gpucheck.core.repairs.prove import prove
+from gpucheck.core.repairs.shells import SHELLS
 
 HERE = pathlib.Path(__file__).parent
 FAULTY = (

@@ -9,17 +9,17 @@ import tracemalloc
 import pytest
 from case_files import table
 
-from gpucheck.child.messages import Done, Stage, Task
-from gpucheck.child.messages.benchmark import BenchJob, Configuration
-from gpucheck.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
-from gpucheck.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
-from gpucheck.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
-from gpucheck.child.messages.values import fields_of, replace
-from gpucheck.child.messages.workers import WorkerTask
-from gpucheck.host.child import LocalChild, child_argv, child_env
-from gpucheck.host.inbox import Inbox
-from gpucheck.host.process import Process
-from gpucheck.model import Request
+from gpucheck.core.child.messages import Done, Stage, Task
+from gpucheck.core.child.messages.benchmark import BenchJob, Configuration
+from gpucheck.core.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
+from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
+from gpucheck.core.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
+from gpucheck.core.child.messages.values import fields_of, replace
+from gpucheck.core.child.messages.workers import WorkerTask
+from gpucheck.core.host.child import LocalChild, child_argv, child_env
+from gpucheck.core.host.inbox import Inbox
+from gpucheck.core.host.process import Process
+from gpucheck.core.model import Request
 
 LINES = """
 import json, os, sys, time

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 
 @pytest.fixture

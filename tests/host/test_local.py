@@ -9,10 +9,10 @@ import psutil
 import pytest
 from case_files import table
 
-from gpucheck.child.messages.interpreter import InterpreterTask
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes._loader import Loader
+from gpucheck.core.child.messages.interpreter import InterpreterTask
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes._loader import Loader
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from case_files import program
 
-from gpucheck.host.process import Process
+from gpucheck.core.host.process import Process
 
 
 def start(code, **options):
@@ -120,14 +120,14 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
     script = tmp_path / "parent.py"
     script.write_text(
         "import os, sys, time\n"
-        "from gpucheck.host.child import BOOTSTRAP, PACKAGE\n"
-        "from gpucheck.host.process import Process\n"
+        "from gpucheck.core.host.child import BOOTSTRAP, PACKAGE\n"
+        "from gpucheck.core.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
         f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
         "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )
-    import gpucheck.child.runtime as runtime
+    import gpucheck.core.child.runtime as runtime
 
     package = tmp_path / "gpucheck" / "child"
     package.mkdir(parents=True)
@@ -137,7 +137,7 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
     for name in ("boot.py", "runtime.py", "../shadowing.py"):
         (package / name).write_text((real / name).read_text())
     (package / "sleeper.py").write_text(
-        "import ctypes, time\nfrom gpucheck.child.messages import Done\nTASK = dict\n"
+        "import ctypes, time\nfrom gpucheck.core.child.messages import Done\nTASK = dict\n"
         f"def run(reporter, task):\n    reporter.begin(Done)\n    {sleep}(600)\n"
     )
     parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)

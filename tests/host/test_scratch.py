@@ -8,11 +8,11 @@ import tempfile
 
 import pytest
 
-from gpucheck.child.messages.files import LibrariesTask
-from gpucheck.child.messages.interpreter import InterpreterTask
-from gpucheck.host.local import LocalHost
-from gpucheck.host.scratch import Scratch
-from gpucheck.model import Request
+from gpucheck.core.child.messages.files import LibrariesTask
+from gpucheck.core.child.messages.interpreter import InterpreterTask
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.host.scratch import Scratch
+from gpucheck.core.model import Request
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux'")
 

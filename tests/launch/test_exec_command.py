@@ -6,7 +6,7 @@ import sys
 import pytest
 from case_files import table
 
-from gpucheck.launch.exec_command import CannotStart, locate
+from gpucheck.commands.run.exec_command import CannotStart, locate
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="file permissions are POSIX's")
 

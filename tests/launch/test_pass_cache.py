@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from gpucheck.launch import pass_cache
-from gpucheck.model import Level, Request
+from gpucheck.commands.run import pass_cache
+from gpucheck.core.model import Level, Request
 
 REQUEST = Request(level=Level.QUICK)
 

@@ -8,12 +8,12 @@ import pathlib
 
 import pytest
 
-from gpucheck.engine import manual
-from gpucheck.engine.plugin import load_rules as load_machine_rules
-from gpucheck.lint import source
-from gpucheck.lint.pages import ROWS, example, load_rules
-from gpucheck.lint.runner import lint_program
-from gpucheck.lint.script import Script
+from gpucheck.commands.lint import source
+from gpucheck.commands.lint.pages import ROWS, example, load_rules
+from gpucheck.commands.lint.runner import lint_program
+from gpucheck.commands.lint.script import Script
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.plugin import load_rules as load_machine_rules
 
 CASES = pathlib.Path(__file__).parent.parent / "cases" / "lint"
 RULES = {rule.code: rule for rule in load_rules()}

@@ -26,7 +26,7 @@ def test_a_file_name_that_is_no_text(tmp_path):
 
 
 def test_the_other_commands_do_not_pay_for_it():
-    code = "import sys; sys.argv = ['gpucheck', '--version']\nfrom gpucheck.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\nprint([name for name in sys.modules if name.startswith('gpucheck.lint')])"
+    code = "import sys; sys.argv = ['gpucheck', '--version']\nfrom gpucheck.cli import cli\ntry: cli.main()\nexcept SystemExit: pass\nprint([name for name in sys.modules if name.startswith('gpucheck.commands.lint')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60).stdout.endswith("[]\n")
 
 

@@ -5,8 +5,8 @@ import json
 import junitparser
 import pytest
 
-from gpucheck.lint.reports import render
-from gpucheck.lint.runner import Failure, Problem, Result
+from gpucheck.commands.lint.reports import render
+from gpucheck.commands.lint.runner import Failure, Problem, Result
 
 FOUND = Problem(
     "a/train.py",

@@ -10,11 +10,11 @@ from case_files import table
 from nbformat.v4 import new_code_cell, new_notebook
 
 import gpucheck
-from gpucheck.lint import runner, source
-from gpucheck.lint.pages import load_rules, words
-from gpucheck.lint.runner import lint, lint_program
-from gpucheck.lint.script import Script
-from gpucheck.lint.source import Unreadable
+from gpucheck.commands.lint import runner, source
+from gpucheck.commands.lint.pages import load_rules, words
+from gpucheck.commands.lint.runner import lint, lint_program
+from gpucheck.commands.lint.script import Script
+from gpucheck.commands.lint.source import Unreadable
 
 RULES = load_rules()
 

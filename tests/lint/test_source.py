@@ -10,10 +10,10 @@ import pytest
 from case_files import table
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from gpucheck.expectations import toml
-from gpucheck.lint import search, source
-from gpucheck.lint.magics import without_magics
-from gpucheck.lint.source import Unreadable
+from gpucheck.commands.lint import search, source
+from gpucheck.commands.lint.magics import without_magics
+from gpucheck.commands.lint.source import Unreadable
+from gpucheck.core.expectations import toml
 
 MAGICS = pathlib.Path(__file__).parent.parent / "cases" / "lint" / "magics.toml"
 

@@ -2,12 +2,12 @@
 
 import itertools
 
-from gpucheck.engine.explain import explain
-from gpucheck.logs.reading.allowance import Allowance
-from gpucheck.logs.reading.batches import batches
-from gpucheck.logs.reading.reader import Reader
-from gpucheck.model import Report
-from gpucheck.reports import explanation
+from gpucheck.commands.explain import report as explanation
+from gpucheck.commands.explain.log import explain
+from gpucheck.core.logs.reading.allowance import Allowance
+from gpucheck.core.logs.reading.batches import batches
+from gpucheck.core.logs.reading.reader import Reader
+from gpucheck.core.model import Report
 
 WORDS = ["".join(letters) for letters in itertools.product("ghijklmnopqrst", repeat=3)]
 LINES = [f"{word} failed to look at {word} {'.' * 100}" for word in WORDS]

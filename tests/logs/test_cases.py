@@ -4,7 +4,7 @@ import pytest
 from log_cases import FOLDER, LINE_FILES, TOPICS, line_cases, log_cases, read_toml
 from one_rule import log_findings
 
-from gpucheck.logs.reading import parse, patterns
+from gpucheck.core.logs.reading import parse, patterns
 
 
 def errors(findings):

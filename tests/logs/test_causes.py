@@ -3,14 +3,14 @@
 import pytest
 from case_files import table
 
-from gpucheck.engine.plugin import load_rules
-from gpucheck.logs import causes
-from gpucheck.logs.causes.cause import Match, Row, sentence
-from gpucheck.logs.causes.events import Events, Later
-from gpucheck.logs.causes.startup import infer_startup_failure
-from gpucheck.logs.events import Event, Kind
-from gpucheck.logs.reading import parse
-from gpucheck.probes.log import Log
+from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.logs import causes
+from gpucheck.core.logs.causes.cause import Match, Row, sentence
+from gpucheck.core.logs.causes.events import Events, Later
+from gpucheck.core.logs.causes.startup import infer_startup_failure
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.reading import parse
+from gpucheck.core.probes.log import Log
 
 
 def event(kind, line=1, text="a line", **fields):

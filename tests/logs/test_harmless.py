@@ -3,8 +3,8 @@
 from case_files import table
 from log_cases import FOLDER, read_toml
 
-from gpucheck.logs.reading import parse
-from gpucheck.logs.reading.reader import HARMLESS
+from gpucheck.core.logs.reading import parse
+from gpucheck.core.logs.reading.reader import HARMLESS
 
 CASES = read_toml(FOLDER / "harmless.toml")
 # what a rule may want to know of a harmless line

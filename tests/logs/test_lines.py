@@ -1,4 +1,4 @@
-from gpucheck.logs.reading import lines
+from gpucheck.core.logs.reading import lines
 
 
 def test_a_json_record_of_docker_gives_its_line() -> None:

@@ -5,18 +5,18 @@ import sys
 
 import pytest
 
-from gpucheck.logs.reading import lines as raw
-from gpucheck.logs.reading import mentions, patterns
-from gpucheck.logs.reading.batches import Batch
-from gpucheck.logs.reading.mentions import Listing
-from gpucheck.logs.reading.window import Window
+from gpucheck.core.logs.reading import lines as raw
+from gpucheck.core.logs.reading import mentions, patterns
+from gpucheck.core.logs.reading.batches import Batch
+from gpucheck.core.logs.reading.mentions import Listing
+from gpucheck.core.logs.reading.window import Window
 
 FILLS = ["a", "ab ", "1", " ", "/a", "(", "a=", "0x", ".", '"', "\\t", 'File "', "\\'", '\\", \\"a', "\u4e2d", "_", "\\n", "<"]
 FILLS += ["ComputeCacheXG", "a.so", 'ts="a" ', "torchais the CPU "]
 
 READ = """
 import sys
-from gpucheck.engine.explain import explain
+from gpucheck.commands.explain.log import explain
 for fill in sys.argv[1:]:
     text = (fill * 100_000)[:100_000]
     report = explain([text, "failed call to cuInit: CUDA_ERROR_NO_DEVICE"], "log")

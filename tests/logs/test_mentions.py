@@ -1,6 +1,6 @@
 """What a text only speaks of; most of it is shown by whole texts, in tests/cases/logs/texts/mentions."""
 
-from gpucheck.logs.reading.mentions import Listing
+from gpucheck.core.logs.reading.mentions import Listing
 
 
 def test_the_rest_of_a_long_stream_is_not_looked_at():

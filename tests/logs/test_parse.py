@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpucheck.logs.reading import parse
-from gpucheck.logs.reading.reader import KEPT
+from gpucheck.core.logs.reading import parse
+from gpucheck.core.logs.reading.reader import KEPT
 
 
 def _kinds(text: str) -> list[str]:

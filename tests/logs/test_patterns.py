@@ -3,7 +3,7 @@ import re
 
 from case_files import table
 
-from gpucheck.logs.reading import patterns
+from gpucheck.core.logs.reading import patterns
 
 
 def test_literals_are_plain_lower_case() -> None:

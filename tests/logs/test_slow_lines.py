@@ -6,8 +6,8 @@ import re
 
 import slow_text
 
-import gpucheck.logs
-from gpucheck.logs.reading import reader, window
+import gpucheck.core.logs
+from gpucheck.core.logs.reading import reader, window
 
 _LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
 _LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
@@ -61,7 +61,7 @@ def _patterns():
     for source, (kind, length) in known.items():
         pattern = re.compile(window.bounded(source))
         yield f"{kind}: {source[:40]}", pattern, pattern.search, length
-    for module in pkgutil.walk_packages(gpucheck.logs.__path__, "gpucheck.logs."):
+    for module in pkgutil.walk_packages(gpucheck.core.logs.__path__, "gpucheck.core.logs."):
         for name, pattern in vars(importlib.import_module(module.name)).items():
             if isinstance(pattern, re.Pattern):
                 yield f"{module.name}.{name}", pattern, pattern.match, _LONGEST // 2

@@ -2,8 +2,8 @@
 
 from case_files import table
 
-from gpucheck.logs.reading import parse
-from gpucheck.logs.reading.unknown_errors import MOST
+from gpucheck.core.logs.reading import parse
+from gpucheck.core.logs.reading.unknown_errors import MOST
 
 
 def _lines(text: str) -> list[int]:

@@ -8,11 +8,11 @@ import fake_kubernetes
 import pytest
 from fake_kubernetes import ApiServer
 
-from gpucheck.child.messages.cluster import Account, Answer, KubernetesTask
-from gpucheck.cluster import kubernetes
-from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask
+from gpucheck.core.cluster import kubernetes
+from gpucheck.core.cluster.kubernetes_api import FOLDER, Unknown
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 
 class PodHost(LocalHost):

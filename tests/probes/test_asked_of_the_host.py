@@ -6,9 +6,9 @@ import pytest
 from case_files import table
 from fakes import FakeChild, FakeHost
 
-from gpucheck.model import Level, Request
-from gpucheck.probes import cluster, environment, interpreter, kernel_log, pci, tensorflow, training
-from gpucheck.probes.limits import oom_kills
+from gpucheck.core.model import Level, Request
+from gpucheck.core.probes import cluster, environment, interpreter, kernel_log, pci, tensorflow, training
+from gpucheck.core.probes.limits import oom_kills
 
 QUICK = Request(level=Level.QUICK)
 ROOT = "/sys/fs/cgroup"

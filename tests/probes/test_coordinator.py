@@ -7,10 +7,10 @@ import pytest
 from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
-from gpucheck.child.messages.frameworks import KerasImported
-from gpucheck.cluster import coordinator
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child.messages.frameworks import KerasImported
+from gpucheck.core.cluster import coordinator
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 
 @pytest.mark.tensorflow

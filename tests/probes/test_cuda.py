@@ -6,9 +6,9 @@ import pytest
 from fakes import machine
 from lab import fake_driver
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import cuda
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import cuda
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 

@@ -1,7 +1,7 @@
 from fakes import FakeHost
 
-from gpucheck.probes import _distributions
-from gpucheck.probes._distributions import Installed
+from gpucheck.core.probes import _distributions
+from gpucheck.core.probes._distributions import Installed
 
 SITE = "/site"
 

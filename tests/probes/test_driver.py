@@ -8,9 +8,9 @@ import pytest
 from fakes import machine
 from lab import fake_driver
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import driver, gpus
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import driver, gpus
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 

@@ -4,7 +4,7 @@ import pytest
 from fakes import FakeHost
 from tiny_elf import aarch64, library, needs_cc, patched, truncated
 
-from gpucheck.probes import _elf
+from gpucheck.core.probes import _elf
 
 pytestmark = needs_cc
 

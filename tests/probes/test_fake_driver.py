@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from probe_cases import differing, lines_of
 
-from gpucheck.host.local import LocalHost
+from gpucheck.core.host.local import LocalHost
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 FOLDER = Path(__file__).parents[1] / "cases" / "driver"
@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parents[1] / "cases" / "driver"
 
 @pytest.mark.parametrize("probe", ["cuda", "driver", "gpus"])
 def test_cases(probe, driver_host, request):
-    read = importlib.import_module(f"gpucheck.probes.{probe}").read
+    read = importlib.import_module(f"gpucheck.core.probes.{probe}").read
 
     def fact(scenario, **env):
         with driver_host(scenario, **env) as host:

@@ -9,17 +9,17 @@ import pytest
 from fakes import machine
 from lab import fake_driver
 
-from gpucheck.child.messages import nvml
-from gpucheck.child.messages.cuda import CudaDevice as CudaAnswer
-from gpucheck.child.messages.drivers import LibraryLoaded
-from gpucheck.child.messages.frameworks import Device as DeviceAnswer
-from gpucheck.child.messages.nvml import NvmlTask
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import gpus
-from gpucheck.probes.cuda import CudaDevice
-from gpucheck.probes.gpus import Gpu, GpuProcess
-from gpucheck.probes.tensorflow import Device
+from gpucheck.core.child.messages import nvml
+from gpucheck.core.child.messages.cuda import CudaDevice as CudaAnswer
+from gpucheck.core.child.messages.drivers import LibraryLoaded
+from gpucheck.core.child.messages.frameworks import Device as DeviceAnswer
+from gpucheck.core.child.messages.nvml import NvmlTask
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import gpus
+from gpucheck.core.probes.cuda import CudaDevice
+from gpucheck.core.probes.gpus import Gpu, GpuProcess
+from gpucheck.core.probes.tensorflow import Device
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 NOBODY = 2**22 + 1  # above the kernel's highest process id

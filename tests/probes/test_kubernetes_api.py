@@ -10,9 +10,9 @@ import pytest
 from case_files import table
 from fake_kubernetes import SECRET, job_pods
 
-from gpucheck.child.messages.cluster import Account, KubernetesTask
-from gpucheck.cluster import kubernetes
-from gpucheck.cluster.kubernetes_api import FOLDER, Unknown
+from gpucheck.core.child.messages.cluster import Account, KubernetesTask
+from gpucheck.core.cluster import kubernetes
+from gpucheck.core.cluster.kubernetes_api import FOLDER, Unknown
 
 
 def drip(handler):

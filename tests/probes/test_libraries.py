@@ -10,11 +10,11 @@ from fakes import NOWHERE
 from site_packages import QUICK, SITE, site
 from tiny_elf import library, needs_cc, truncated
 
-from gpucheck.child.messages.interpreter import Interpreter
-from gpucheck.compat import libraries as tables
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import interpreter, libraries, packages
+from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.compat import libraries as tables
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import interpreter, libraries, packages
 
 pytestmark = needs_cc
 

@@ -6,10 +6,10 @@ from fakes import FakeChild, FakeHost
 from site_packages import INTERPRETER, WHEELS, site
 from tiny_elf import needs_cc
 
-from gpucheck.child.messages import Stage
-from gpucheck.child.messages.files import LibraryOpened
-from gpucheck.model import Level, Request
-from gpucheck.probes import libraries
+from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.files import LibraryOpened
+from gpucheck.core.model import Level, Request
+from gpucheck.core.probes import libraries
 
 pytestmark = needs_cc
 

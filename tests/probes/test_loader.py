@@ -11,9 +11,9 @@ import pytest
 from fakes import FakeHost
 from tiny_elf import aarch64, cache, library, needs_cc, truncated
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes._loader import Copy, Loader
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes._loader import Copy, Loader
 
 pytestmark = [needs_cc, pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's loader")]
 

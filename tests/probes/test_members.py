@@ -7,11 +7,11 @@ import fake_kubernetes
 import pytest
 from fakes import FakeChild, FakeHost
 
-from gpucheck.child.messages.cluster import Account, Answer
-from gpucheck.cluster.kubernetes_api import FOLDER
-from gpucheck.cluster.members import members
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child.messages.cluster import Account, Answer
+from gpucheck.core.cluster.kubernetes_api import FOLDER
+from gpucheck.core.cluster.members import members
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 ASKED = Request(strategies=("multi_worker_mirrored",))
 FULL = Request(level=2)

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from gpucheck.cluster import reach as _reach
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.cluster import reach as _reach
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 # what TensorFlow 2.21's server sent: a SETTINGS frame of 24 bytes, begun
 SETTINGS = bytes.fromhex("000018040000000000000400400000")

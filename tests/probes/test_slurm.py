@@ -10,7 +10,7 @@ import time
 import pytest
 from case_files import program
 
-from gpucheck.cluster import slurm as _slurm
+from gpucheck.core.cluster import slurm as _slurm
 
 
 def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):

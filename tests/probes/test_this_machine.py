@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import (
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import (
     container,
     device_nodes,
     environment,

@@ -9,15 +9,15 @@ import psutil
 import pytest
 from case_files import table
 
-from gpucheck.child.messages import Crashed, Stage
-from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.child.messages.training import JobResult
-from gpucheck.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
-from gpucheck.cluster import reach
-from gpucheck.cluster.watch import FIT_SECONDS, Clock, Limits, Worker, faults, watch
-from gpucheck.host import Ending
-from gpucheck.host.child import LocalChild
-from gpucheck.host.process import Process
+from gpucheck.core.child.messages import Crashed, Stage
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
+from gpucheck.core.cluster import reach
+from gpucheck.core.cluster.watch import FIT_SECONDS, Clock, Limits, Worker, faults, watch
+from gpucheck.core.host import Ending
+from gpucheck.core.host.child import LocalChild
+from gpucheck.core.host.process import Process
 
 LIMITS = Limits(whole=20.0, quiet=1.5, imported=3.0, joined=False, grace=1.0)
 JOINED = Limits(whole=14.0, quiet=1.0, imported=1.0, joined=True)  # a look at who listens falls due twice before the end

@@ -13,11 +13,11 @@ from case_files import program
 from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
-from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.child.messages.training import JobResult
-from gpucheck.cluster import timing, workers
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.cluster import timing, workers
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 KERAS = KerasImported(True, backend="tensorflow")
 REAL = FakeChild(KERAS)  # the child that trained alone

@@ -5,8 +5,8 @@ from case_files import table
 from experiments.page import differences
 from fakes import FakeChild, FakeHost
 
-from gpucheck.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.child.messages.training import (
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import (
     Exhausted,
     ExhaustionTask,
     ExperimentResult,
@@ -16,9 +16,9 @@ from gpucheck.child.messages.training import (
     Planned,
     Recovered,
 )
-from gpucheck.model import Level, Request, TrainingRun
-from gpucheck.probes import training
-from gpucheck.processes.exhaustion import provoke
+from gpucheck.core.model import Level, Request, TrainingRun
+from gpucheck.core.probes import training
+from gpucheck.core.processes.exhaustion import provoke
 
 GIB = 1 << 30
 WORDS = "ResourceExhaustedError: OOM when allocating tensor"

@@ -7,11 +7,11 @@ import pytest
 from case_files import table
 from fakes import FakeChild, FakeHost
 
-from gpucheck.child.messages.workers import WorkerTask
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import tensorflow, training
-from gpucheck.processes.last_words import fatal, last_words
+from gpucheck.core.child.messages.workers import WorkerTask
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import tensorflow, training
+from gpucheck.core.processes.last_words import fatal, last_words
 
 CRASHED = """\
 I0000 00:00:1.2    7 cpu_feature_guard.cc:227] This TensorFlow binary is optimized to use available CPU instructions.

@@ -7,13 +7,13 @@ from case_files import program
 from fakes import FakeChild, FakeHost
 from in_tensorflow import MARKS, printed_by
 
-from gpucheck.child.messages.frameworks import FrameworkTask, KerasImported, TpuConnected
-from gpucheck.child.messages.training import Job, Planned
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.probes import log, tensorflow, tpu_resolver, training
-from gpucheck.probes.tpu_resolver import TpuResolver
-from gpucheck.processes import frameworks
+from gpucheck.core.child.messages.frameworks import FrameworkTask, KerasImported, TpuConnected
+from gpucheck.core.child.messages.training import Job, Planned
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.probes import log, tensorflow, tpu_resolver, training
+from gpucheck.core.probes.tpu_resolver import TpuResolver
+from gpucheck.core.processes import frameworks
 
 ENV = {"TPU_NAME": "local"}
 REFUSED = TpuConnected(False, error="NotFoundError: TPU system not found")
@@ -84,7 +84,7 @@ def test_without_training_there_is_no_other_child():
     ids=["connected", "refused", "hangs", "dies"],
 )
 def test_whose_log_is_read(child, lines, monkeypatch):
-    from gpucheck.logs import reading as logs
+    from gpucheck.core.logs import reading as logs
 
     monkeypatch.setattr(logs, "parse", lambda lines, source: list(lines))
     assert [line.split()[-1] for line in log.read(Machine(child))] == lines

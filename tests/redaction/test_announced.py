@@ -4,10 +4,10 @@ import msgspec
 from redaction.announced import lines
 from reports.builders import found, report, rule
 
-from gpucheck.model import Evidence
-from gpucheck.probes.log import Event, Log
-from gpucheck.redact import redact
-from gpucheck.reports import json as json_report
+from gpucheck.core.model import Evidence
+from gpucheck.core.probes.log import Event, Log
+from gpucheck.core.reports import json as json_report
+from gpucheck.core.reports.redaction import redact
 
 LINES = list(lines())
 AROUND = (

@@ -7,7 +7,7 @@ import msgspec
 import slow_text
 from reports.builders import report
 
-from gpucheck.redact import hosts, names, pairs, redact, shapes
+from gpucheck.core.reports.redaction import hosts, names, pairs, redact, shapes
 
 _SHORT = 1 << 10
 _LONG = 1 << 14  # 16 times as long: 16 times as much for a linear pattern, 256 times for a quadratic one

@@ -6,10 +6,10 @@ import pytest
 from one_rule import RULES, changed
 from reports.cases import CASES
 
-from gpucheck.engine import manual
-from gpucheck.engine.replay import replay
-from gpucheck.redact import redact
-from gpucheck.reports import json as json_report
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.replay import replay
+from gpucheck.core.reports import json as json_report
+from gpucheck.core.reports.redaction import redact
 
 
 def examples():

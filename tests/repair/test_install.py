@@ -10,7 +10,7 @@ import venv
 import pytest
 from fakes import assignment
 
-from gpucheck.repair import install
+from gpucheck.core.repairs import install
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="activation scripts for sh")
 

@@ -3,8 +3,8 @@
 import pytest
 from fakes import assignment
 
-from gpucheck.advice.shells import applied
-from gpucheck.repair.prove import growth
+from gpucheck.core.repairs.prove import growth
+from gpucheck.core.repairs.shells import applied
 
 FLAG = "--xla_gpu_cuda_data_dir=/opt/cuda"
 

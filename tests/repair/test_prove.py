@@ -6,8 +6,8 @@ import stat
 
 from one_rule import changed
 
-from gpucheck.engine.replay import replay
-from gpucheck.repair.prove import ROUNDS_MAX, prove
+from gpucheck.core.engine.replay import replay
+from gpucheck.core.repairs.prove import ROUNDS_MAX, prove
 
 REFUSED = {"status": "failed", "result": 101, "result_name": "CUDA_ERROR_INVALID_DEVICE", "driver_version": "13.0"}
 HIDDEN = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}

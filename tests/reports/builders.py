@@ -5,19 +5,10 @@ import time
 import msgspec
 from fakes import machine, readings
 
-from gpucheck.engine import manual
-from gpucheck.engine.pipeline import Judgement, assemble
-from gpucheck.engine.plugin import Row, Rule
-from gpucheck.model import (
-    Finding,
-    Outcome,
-    Reading,
-    Report,
-    Scope,
-    Severity,
-    Status,
-    Tool,
-)
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.pipeline import Judgement, assemble
+from gpucheck.core.engine.plugin import Row, Rule
+from gpucheck.core.model import Finding, Outcome, Reading, Report, Scope, Severity, Status, Tool
 
 ROWS = {
     "gpu-not-detected": Row(problem="GPU not detected", first_check="the driver", action="correct the environment"),

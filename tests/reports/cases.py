@@ -9,9 +9,9 @@ import msgspec
 from fakes import machine as recorded
 from reports.builders import PASSED, found, gpu, others, report, rule, with_garbage
 
-from gpucheck.model import Evidence, Fix, ProbeStatus, Request, Scope, Severity, Status, Verdict
-from gpucheck.probes.gpus import Gpu
-from gpucheck.probes.tensorflow import Device
+from gpucheck.core.model import Evidence, Fix, ProbeStatus, Request, Scope, Severity, Status, Verdict
+from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.probes.tensorflow import Device
 
 
 def situation(

@@ -3,8 +3,8 @@
 import msgspec
 from reports.builders import eight, found, report, rule, with_garbage
 
-from gpucheck.model import Evidence, Fix, Scope, Severity
-from gpucheck.redact import redact
+from gpucheck.core.model import Evidence, Fix, Scope, Severity
+from gpucheck.core.reports.redaction import redact
 
 LONG = "größer als 显存 🔥 " * 400
 CONTROL = "a\x00b\x07c\x1b[31md\x9be\u202ef\ufeffg\ufffeh\r\ni\rj"

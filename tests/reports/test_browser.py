@@ -12,7 +12,7 @@ import pytest
 from reports.cases import CASES
 from reports.hostile import dirty
 
-from gpucheck.reports import html as page
+from gpucheck.core.reports import html as page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 MISSING = CHROMIUM is None or importlib.util.find_spec("axe_playwright_python") is None

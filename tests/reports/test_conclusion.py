@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 from reports.cases import CASES
 
-from gpucheck.model import Experiment
-from gpucheck.reports.shared.conclusion import conclusion, measured
+from gpucheck.core.model import Experiment
+from gpucheck.core.reports.shared.conclusion import conclusion, measured
 
 GPUS = tuple(f"GPU:{number}" for number in range(8))
 

@@ -2,8 +2,8 @@
 
 import json
 
-from gpucheck.expectations.drift import GROUPS, Change, Drift
-from gpucheck.reports import drift
+from gpucheck.commands.expectations import drift_report as drift
+from gpucheck.commands.expectations.drift import GROUPS, Change, Drift
 
 LOOK = {"width": 60, "color": False, "ascii": False, "verbose": False}
 

@@ -4,9 +4,9 @@ import msgspec
 from reports.builders import report
 from reports.cases import SITUATIONS, situation
 
-from gpucheck.model import Evidence, Experiment
-from gpucheck.reports import html, markdown, terminal
-from gpucheck.reports.shared.evidence import evidence
+from gpucheck.core.model import Evidence, Experiment
+from gpucheck.core.reports import html, markdown, terminal
+from gpucheck.core.reports.shared.evidence import evidence
 
 LOOK = {"width": 80, "color": False, "ascii": False, "verbose": True}
 

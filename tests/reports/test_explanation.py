@@ -3,8 +3,8 @@
 import pytest
 from case_files import table
 
-from gpucheck.engine.explain import explain
-from gpucheck.reports import explanation
+from gpucheck.commands.explain import report as explanation
+from gpucheck.commands.explain.log import explain
 
 HEADING = "look most like failures"
 CUINIT = "E cuda_driver.cc:271] failed call to cuInit: UNKNOWN ERROR (303)"

@@ -14,12 +14,12 @@ from reports.cases import CASES, SITUATIONS, cusolver, situation
 from reports.hostile import INJECTION, UUID, dirty, long, many, named, secretive
 
 from gpucheck.cli.exit_styles import EXIT_STYLES, exit_code
-from gpucheck.expectations import NONE_GIVEN
-from gpucheck.model import Level, Request, Severity, Status, TrainingRun, Verdict
-from gpucheck.reports import github, html, junit, markdown, nagios, npd, prometheus, terminal, termination
-from gpucheck.reports import json as format_json
-from gpucheck.reports.shared.findings import roots
-from gpucheck.reports.shared.headline import headline
+from gpucheck.core.expectations import NONE_GIVEN
+from gpucheck.core.model import Level, Request, Severity, Status, TrainingRun, Verdict
+from gpucheck.core.reports import github, html, junit, markdown, nagios, npd, prometheus, terminal, termination
+from gpucheck.core.reports import json as format_json
+from gpucheck.core.reports.shared.findings import roots
+from gpucheck.core.reports.shared.headline import headline
 
 CONTROL_CHARACTERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
 EVERY = {**CASES, "long": long, "dirty": dirty, "named": lambda: named(INJECTION), "bars": lambda: named("a|'b'=c")}

@@ -11,7 +11,7 @@ import pytest
 from golden.test_golden import difference
 from reports.cases import CASES, SITUATIONS, situation
 
-from gpucheck.reports import markdown, terminal
+from gpucheck.core.reports import markdown, terminal
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 LOOKS = {
@@ -30,7 +30,7 @@ def cases():
             yield f"{name}.{suffix}", terminal.render(made, **look)
         yield f"{name}.md", markdown.render(made, facts=False)
         for style in FORMATS:
-            yield f"{name}.{style}", importlib.import_module(f"gpucheck.reports.{style}").render(made)
+            yield f"{name}.{style}", importlib.import_module(f"gpucheck.core.reports.{style}").render(made)
 
 
 def situations():

@@ -16,8 +16,8 @@ from case_files import CASES as CASES_FOLDER
 from reports.cases import CASES, cusolver
 from reports.hostile import CONTROL, INJECTION, SECRETS, dirty, leaks, long, named, redacted, secretive
 
-from gpucheck.reports import html as page
-from gpucheck.reports.shared.charts import MISSING
+from gpucheck.core.reports import html as page
+from gpucheck.core.reports.shared.charts import MISSING
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -142,8 +142,8 @@ def test_without_matplotlib_a_sentence_stands_for_the_charts(tmp_path):
     made = tmp_path / "report.json"
     made.write_bytes(msgspec.json.encode(CASES["pass-h200"]()))
     code = (
-        "import sys, msgspec; sys.modules['matplotlib'] = None; from gpucheck.model import Report;"
-        "from gpucheck.reports import html; print(html.render(msgspec.json.decode(open(sys.argv[1]).read(), type=Report)))"
+        "import sys, msgspec; sys.modules['matplotlib'] = None; from gpucheck.core.model import Report;"
+        "from gpucheck.core.reports import html; print(html.render(msgspec.json.decode(open(sys.argv[1]).read(), type=Report)))"
     )
     done = subprocess.run([sys.executable, "-c", code, str(made)], capture_output=True, text=True, check=True)
     assert html.escape(MISSING, quote=False) in html.unescape(done.stdout).replace("&quot;", '"')
@@ -152,7 +152,7 @@ def test_without_matplotlib_a_sentence_stands_for_the_charts(tmp_path):
 
 def test_pyplot_is_never_imported():
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from reports.cases import CASES; from gpucheck.reports import html;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from reports.cases import CASES; from gpucheck.core.reports import html;"
         "html.render(CASES['pass-h200']()); print('matplotlib.pyplot' in sys.modules)"
     )
     tests = str(pathlib.Path(__file__).resolve().parents[1])

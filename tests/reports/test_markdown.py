@@ -4,7 +4,7 @@ import pytest
 from reports.cases import CASES
 from reports.hostile import INJECTION, dirty, leaks, long, many, named, redacted
 
-from gpucheck.reports import markdown
+from gpucheck.core.reports import markdown
 
 
 def outside_code(text):

@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from gpucheck.model import Level, Request
-from gpucheck.model.activity import Activity
-from gpucheck.reports.progress import Progress
-from gpucheck.reports.shared import waiting
+from gpucheck.core.model import Level, Request
+from gpucheck.core.model.activity import Activity
+from gpucheck.core.reports.progress import Progress
+from gpucheck.core.reports.shared import waiting
 
 PHASES = waiting.phases(Request())
 IMPORTING = [Activity("framework", "import")]

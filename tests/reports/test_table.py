@@ -4,9 +4,9 @@ import json
 
 from reports.builders import ROWS, rule
 
-from gpucheck.engine.plugin import load_rows, load_rules
-from gpucheck.model import Scope, Severity
-from gpucheck.reports import table
+from gpucheck.commands.explain import table
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.model import Scope, Severity
 
 RULES = (
     rule("driver-missing", scope=Scope.HOST, explains=("gpu-sad",), doc="No driver | at all.\n\nSymptom:\n"),

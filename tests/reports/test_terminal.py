@@ -9,9 +9,9 @@ import pytest
 from reports.builders import GARBAGE, report
 from reports.cases import CASES, cusolver
 
-from gpucheck.model import TrainingRun
-from gpucheck.reports import terminal
-from gpucheck.reports.shared.words import clean
+from gpucheck.core.model import TrainingRun
+from gpucheck.core.reports import terminal
+from gpucheck.core.reports.shared.words import clean
 
 every_case = pytest.mark.parametrize("case", CASES)
 
@@ -81,5 +81,5 @@ def test_a_finding_without_anything_and_a_report_without_facts():
 
 def test_little_of_rich_is_imported():
     """Its console alone would cost --quick a tenth of its time."""
-    code = "import sys, gpucheck.reports.terminal; print({'rich.console', 'rich.text'} & set(sys.modules))"
+    code = "import sys, gpucheck.core.reports.terminal; print({'rich.console', 'rich.text'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

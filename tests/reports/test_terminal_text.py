@@ -6,7 +6,7 @@ import sys
 import pytest
 from rich.cells import cell_len
 
-from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 
 
 def out(width=20, color=False, ascii=False):
@@ -91,7 +91,7 @@ def test_hang_never_takes_more_than_half():
 
 WRAP = """
 import sys
-from gpucheck.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.terminal_text import TerminalText
 for text in (sys.argv[1] * 1_000_000, "\\u6a5f" * 200_000, " " * 1_000_000 + "end", "e\\u0301" * 200_000):
     page = TerminalText(width=80, color=False, ascii=False)
     page.add("before ", text, hang=4)

@@ -1,6 +1,6 @@
 import pytest
 
-from gpucheck.reports.shared.limited_text import cut, fit
+from gpucheck.core.reports.shared.limited_text import cut, fit
 
 WIDE = "größe 显存 🔥"
 

@@ -5,10 +5,10 @@ import re
 from case_files import table
 from reports.builders import PASSED, report
 
-from gpucheck.model import Evidence, Request
-from gpucheck.probes.packages import Distribution
-from gpucheck.reports import html, junit, markdown, nagios, prometheus, terminal
-from gpucheck.reports.shared.evidence import evidence
+from gpucheck.core.model import Evidence, Request
+from gpucheck.core.probes.packages import Distribution
+from gpucheck.core.reports import html, junit, markdown, nagios, prometheus, terminal
+from gpucheck.core.reports.shared.evidence import evidence
 
 MADE = report("h200")
 

@@ -6,13 +6,13 @@ import rule_cases
 from fakes import facts
 from one_rule import RULES
 
-from gpucheck.combiners.installation import Installation
-from gpucheck.engine.derivation import derive
-from gpucheck.engine.pipeline import fold, judge
-from gpucheck.engine.plugin import load_combiners
-from gpucheck.setup import facts as setup_facts
-from gpucheck.setup.machine import Python, Wishes
-from gpucheck.setup.solve import best
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.engine.derivation import derive
+from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.plugin import load_combiners
+from gpucheck.core.solver import facts as setup_facts
+from gpucheck.core.solver.machine import Python, Wishes
+from gpucheck.core.solver.solve import best
 
 
 def first_repairs(known):

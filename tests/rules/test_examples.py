@@ -7,10 +7,10 @@ import subprocess
 import pytest
 from fakes import MACHINES, facts, machine
 
-from gpucheck.engine import manual
-from gpucheck.engine.pipeline import fold, judge
-from gpucheck.engine.plugin import load_combiners, load_probes, load_rows, load_rules
-from gpucheck.model import Request, Status
+from gpucheck.core.engine import manual
+from gpucheck.core.engine.pipeline import fold, judge
+from gpucheck.core.engine.plugin import load_combiners, load_probes, load_rows, load_rules
+from gpucheck.core.model import Request, Status
 
 RULES = {rule.code: rule for rule in load_rules()}
 ROWS = load_rows()

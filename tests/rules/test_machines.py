@@ -5,11 +5,11 @@ from case_files import table
 from fakes import facts, machine
 from one_rule import changed, found, only_log, roots, status
 
-from gpucheck.engine.plugin import load_rules
-from gpucheck.engine.verdict import decide
-from gpucheck.logs import causes
-from gpucheck.model import Request, Severity, Status
-from gpucheck.probes.log import Log
+from gpucheck.core.engine.plugin import load_rules
+from gpucheck.core.engine.verdict import decide
+from gpucheck.core.logs import causes
+from gpucheck.core.model import Request, Severity, Status
+from gpucheck.core.probes.log import Log
 
 HGX = "hgx-h200"
 

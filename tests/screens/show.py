@@ -47,10 +47,10 @@ def two_causes() -> None:
 
 def hang() -> None:
     """The line that stands there while the driver does not answer, then the report."""
-    from gpucheck.model import Request
-    from gpucheck.model.activity import Activity
-    from gpucheck.reports.progress import Progress
-    from gpucheck.reports.shared import waiting
+    from gpucheck.core.model import Request
+    from gpucheck.core.model.activity import Activity
+    from gpucheck.core.reports.progress import Progress
+    from gpucheck.core.reports.shared import waiting
 
     now = [0.0]
     progress = Progress(waiting.phases(Request()), clock=lambda: now[0])
@@ -69,8 +69,8 @@ def bench() -> None:
     """Made-up figures of two GPUs."""
     from bench.cases import one, result
 
-    from gpucheck.bench import report
     from gpucheck.cli.screen import look, show
+    from gpucheck.commands.bench import report
 
     show(report.render(result([one(), one(2), one(batch=128), one(2, batch=128)]), "terminal", **look("auto")))
 
@@ -85,7 +85,7 @@ def fleet() -> None:
     """A cluster with a dozen broken nodes."""
     from reports.cases import CASES
 
-    from gpucheck.reports import json as json_report
+    from gpucheck.core.reports import json as json_report
 
     pathlib.Path("reports").mkdir()
     write(json.loads(json_report.render(CASES["pass-8-gpus"]())), pathlib.Path("reports"), 40, faults=True)

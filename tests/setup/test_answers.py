@@ -10,9 +10,9 @@ import subprocess
 
 import case_files
 
-from gpucheck.setup import commands
-from gpucheck.setup.machine import Gpu, Machine, Python, Wishes
-from gpucheck.setup.solve import solve
+from gpucheck.core.solver import commands
+from gpucheck.core.solver.machine import Gpu, Machine, Python, Wishes
+from gpucheck.core.solver.solve import solve
 
 CASES = pathlib.Path(__file__).parents[1] / "cases" / "setup" / "answers.txt"
 

@@ -3,16 +3,16 @@
 import pytest
 from fakes import FakeHost
 
-from gpucheck.host import Completed
-from gpucheck.probes.driver import Driver
-from gpucheck.probes.gpus import Gpu as NvmlGpu
-from gpucheck.probes.gpus import Gpus
-from gpucheck.probes.system import System
-from gpucheck.probes.tpu import Tpu
-from gpucheck.probes.wsl import Wsl
-from gpucheck.setup import pythons
-from gpucheck.setup.facts import machine
-from gpucheck.setup.machine import Gpu, Machine, Python
+from gpucheck.commands.setup import pythons
+from gpucheck.core.host import Completed
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpu as NvmlGpu
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.solver.facts import machine
+from gpucheck.core.solver.machine import Gpu, Machine, Python
 
 USUAL = "cpython {} True True True\n"
 

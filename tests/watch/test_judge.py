@@ -2,8 +2,8 @@
 
 import pytest
 
-from gpucheck.child.messages.nvml import GpuSample
-from gpucheck.watch.judge import Pace, memory, not_finite, slowed, stalled
+from gpucheck.commands.watch.judge import Pace, memory, not_finite, slowed, stalled
+from gpucheck.core.child.messages.nvml import GpuSample
 
 FINE, HOT, LOST = GpuSample(90, 300.0, 1900, 0), GpuSample(90, 300.0, 1200, 0x40), GpuSample(lost=True)
 SLOW = Pace(0.1, 70.0)

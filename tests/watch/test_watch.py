@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from gpucheck.host.local import LocalHost
-from gpucheck.model import Request
-from gpucheck.watch.judge import Event
-from gpucheck.watch.monitor import Monitor, _memory
+from gpucheck.commands.watch.judge import Event
+from gpucheck.commands.watch.monitor import Monitor, _memory
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 
 ROOT = pathlib.Path(__file__).parents[2]
 # TensorFlow may hang where Python ends while a dataset's thread wants to ask a generator: this program ends without that.

@@ -1,8 +1,8 @@
 import sys, json
-from gpucheck.child.backend import jax
-from gpucheck.child.backend.keras_job import KerasJob
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import network
+from gpucheck.core.child.backend import jax
+from gpucheck.core.child.backend.keras_job import KerasJob
+from gpucheck.core.child.messages.training import Job
+from gpucheck.core.child.smoke import network
 jax.prepare(2); jax.load(); jax.devices()
 import keras
 job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))

@@ -1,4 +1,4 @@
-from gpucheck.experiments import batch_normalization
+from gpucheck.core.training.experiments import batch_normalization
 
 found["sound"] = batch_normalization.run(setting)
 real = network.model

@@ -1,6 +1,6 @@
 import shutil
 import gpucheck.cli
-import gpucheck.cli.bench as command
+import gpucheck.commands.bench.command as command
 from bench.cases import result
 
 def measured(*_):

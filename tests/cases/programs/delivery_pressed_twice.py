@@ -2,11 +2,11 @@ import signal, sys, time
 moment, number, pair_seconds = sys.argv.pop(1), int(sys.argv.pop(1)), float(sys.argv.pop(1))
 import gpucheck.cli
 from bench.cases import raw
-from gpucheck.bench import figures, plan, report
-from gpucheck.bench.measure import Session
-from gpucheck.child.messages.benchmark import BenchTask
+from gpucheck.commands.bench import figures, plan, report
+from gpucheck.commands.bench.measure import Session
+from gpucheck.core.child.messages.benchmark import BenchTask
 from gpucheck.cli import signals
-from gpucheck.host.scratch import Scratch
+from gpucheck.core.host.scratch import Scratch
 signals.PAIR_SECONDS = pair_seconds
 
 def measuring(self):

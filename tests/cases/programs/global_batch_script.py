@@ -1,5 +1,5 @@
 from keras.src.losses import loss as losses
-from gpucheck.experiments import global_batch
+from gpucheck.core.training.experiments import global_batch
 
 tf.config.experimental.enable_tensor_float_32_execution(True)
 found["sound"] = global_batch.run(setting)

@@ -1,11 +1,11 @@
 import json
-from gpucheck.child.messages.values import fields_of
+from gpucheck.core.child.messages.values import fields_of
 import keras
 import tensorflow as tf
-from gpucheck.child.messages.training import JobResult
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import network
-from gpucheck.experiments import input_pipeline
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.smoke import network
+from gpucheck.core.training.experiments import input_pipeline
 
 run = JobResult("one_device", ("CPU:0",), "float32", status="passed")
 whole = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))

@@ -1,5 +1,5 @@
 import gc
-from gpucheck.child import inspection
+from gpucheck.core.child import inspection
 
 try:
     with inspection.unsearched():

@@ -4,10 +4,10 @@ sys.path.insert(0, sys.argv[1])
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from gpucheck.child.messages.values import fields_of
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import fit, together
-from gpucheck.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.training import Job
+from gpucheck.core.child.smoke import fit, together
+from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

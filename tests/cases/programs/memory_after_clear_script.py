@@ -1,5 +1,5 @@
 from types import SimpleNamespace
-from gpucheck.experiments import memory_after_clear
+from gpucheck.core.training.experiments import memory_after_clear
 
 found["sound"] = memory_after_clear.run(setting)
 kept = []

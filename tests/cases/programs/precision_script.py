@@ -1,5 +1,5 @@
-from gpucheck.child.experiments import Setting
-from gpucheck.experiments import precision
+from gpucheck.core.child.experiments import Setting
+from gpucheck.core.training.experiments import precision
 
 def account(device, name, rate):
     return JobResult("one_device", (device,), name, status="passed", samples_per_second=rate)

@@ -1,6 +1,6 @@
 import os, re, sys, time
 sys.path.insert(0, sys.argv[1])
-from gpucheck.host.process import Process
+from gpucheck.core.host.process import Process
 writer = "import os\nfor _ in range(4096): os.write(%d, b'x' * 65535 + b'\\n')\nos.write(1, b'done')"
 for number, report_bytes in ((2, 1 << 20), (2, None), (1, None)):
     process = Process([sys.executable, "-c", writer % number], dict(os.environ), report_bytes=report_bytes)

@@ -1,14 +1,14 @@
 import json
-from gpucheck.child.messages.values import fields_of
+from gpucheck.core.child.messages.values import fields_of
 import keras
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from gpucheck.child.experiments import NotHere, Setting
-from gpucheck.child.smoke import network, throughput
-from gpucheck.experiments import scaling
-from gpucheck import strategies
-from gpucheck.child.messages.training import JobResult
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.smoke import network, throughput
+from gpucheck.core.training.experiments import scaling
+from gpucheck.core.training import strategies
+from gpucheck.core.child.messages.training import JobResult
 
 def account(count, **changes):
     devices = [f"CPU:{place}" for place in range(count)]

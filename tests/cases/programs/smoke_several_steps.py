@@ -1,10 +1,10 @@
 import json
-from gpucheck.child.messages.values import fields_of
+from gpucheck.core.child.messages.values import fields_of
 import tensorflow as tf, keras
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import fit
-from gpucheck.child.smoke.tensorflow import TensorFlowJob
-from gpucheck.strategies import one_device
+from gpucheck.core.child.messages.training import Job
+from gpucheck.core.child.smoke import fit
+from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
+from gpucheck.core.training.strategies import one_device
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

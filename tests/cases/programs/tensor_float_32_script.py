@@ -1,4 +1,4 @@
-from gpucheck.experiments import tensor_float_32
+from gpucheck.core.training.experiments import tensor_float_32
 
 enabled = tf.config.experimental.tensor_float_32_execution_enabled
 seen = []

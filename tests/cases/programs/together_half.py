@@ -1,8 +1,8 @@
 import json
-from gpucheck.child.messages.values import fields_of
+from gpucheck.core.child.messages.values import fields_of
 import tensorflow as tf, keras
-from gpucheck.child.messages.training import Job
-from gpucheck.child.smoke import together
+from gpucheck.core.child.messages.training import Job
+from gpucheck.core.child.smoke import together
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass

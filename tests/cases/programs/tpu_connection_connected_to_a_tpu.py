@@ -1,9 +1,9 @@
 import json, sys
-from gpucheck.child import framework
-from gpucheck.child.messages.values import fields_of
-from gpucheck.child.messages.frameworks import FrameworkTask
-from gpucheck.child.messages.training import JobResult
-from gpucheck.strategies import tpu
+from gpucheck.core.child import framework
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.frameworks import FrameworkTask
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.training.strategies import tpu
 tpu.connect = lambda tf: len(tf.config.list_logical_devices()) and 2
 runs = []
 class Reporter:

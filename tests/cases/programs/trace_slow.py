@@ -1,9 +1,9 @@
 import json, os, sys, time
 import keras, tensorflow as tf
-from gpucheck.child import trace
-from gpucheck.child.smoke import network, throughput
-from gpucheck import strategies
-from gpucheck.child.messages.values import fields_of
+from gpucheck.core.child import trace
+from gpucheck.core.child.smoke import network, throughput
+from gpucheck.core.training import strategies
+from gpucheck.core.child.messages.values import fields_of
 
 
 def late(images, labels):

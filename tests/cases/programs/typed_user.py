@@ -4,8 +4,8 @@ from typing import assert_type
 
 import gpucheck
 from gpucheck.keras import Watch
-from gpucheck.model import Diagnosis, Fix, Verdict
-from gpucheck.probes.cuda import Cuda
+from gpucheck.core.model import Diagnosis, Fix, Verdict
+from gpucheck.core.probes.cuda import Cuda
 
 report = gpucheck.check(level="quick", backend="jax", allow_cpu=True, timeout_seconds=30.0, strategies=("one_device",))
 assert_type(report, gpucheck.Result)

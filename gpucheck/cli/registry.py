@@ -1,0 +1,42 @@
+"""Which commands there are: each folder of ``gpucheck/commands`` declares its own. Only the one that was typed is imported."""
+
+import importlib
+import importlib.util
+import pkgutil
+from types import ModuleType
+from typing import NamedTuple
+
+from gpucheck import commands
+
+
+class Entry(NamedTuple):
+    """One command."""
+
+    module: str  # full name; it holds the command under its own name
+    purpose: str  # one line for --help
+
+
+def folders() -> list[ModuleType]:
+    """The package of each folder, sorted by name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(commands.__path__))
+    return [importlib.import_module(f"gpucheck.commands.{name}") for name in names]
+
+
+def entries() -> dict[str, Entry]:
+    """Every command by its name."""
+    return {name: Entry(*entry) for folder in folders() for name, entry in _entries(folder).items()}
+
+
+def find(name: str) -> Entry | None:
+    """The command of that name; None if there is none."""
+    full = f"gpucheck.commands.{name}"
+    if name.isidentifier() and importlib.util.find_spec(full) is not None:  # most folders are named like their command
+        own = _entries(importlib.import_module(full))
+        if name in own:
+            return Entry(*own[name])
+    return entries().get(name)
+
+
+def _entries(folder: ModuleType) -> dict[str, tuple[str, str]]:
+    found: dict[str, tuple[str, str]] = getattr(folder, "COMMANDS", {})
+    return found

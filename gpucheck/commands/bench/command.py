@@ -1,0 +1,255 @@
+"""The command ``bench``: how fast this machine trains, measured."""
+
+import errno
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gpucheck.cli import signals, watchdog
+from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
+from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
+from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
+from gpucheck.commands.bench.figures import LEAST_REPEATS
+from gpucheck.commands.bench.model import Ask, Result
+from gpucheck.commands.bench.plan import PRECISIONS
+from gpucheck.core.model import Request
+from gpucheck.core.system import ulimits
+from gpucheck.core.system.bounded import FILE_SECONDS, within
+from gpucheck.core.system.write import OutputFile
+
+DRAW_SECONDS = 30.0  # after the limit, for the picture of what was measured
+EXAMPLES = """\b
+Examples:
+  gpucheck bench                                 one device, then all of them
+  gpucheck bench --devices 1 --devices 2 --devices 4 --plot scaling.png
+  gpucheck bench --strategy one_device --precision float32 --precision mixed_float16 --batch-size 64 --batch-size 256
+  gpucheck bench --target-accuracy 0.7 --data cifar10 --price-per-hour 2.50
+  gpucheck bench --profile trace                 where the time of a step goes: device, input, host
+  gpucheck bench --allow-cpu --format json --output bench.json
+"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(STRATEGIES),
+    help="one_device or mirrored; the others are told not to be measured.",
+)
+@click.option(
+    "--precision",
+    "precisions",
+    multiple=True,
+    metavar="NAME",
+    type=click.Choice(PRECISIONS),
+    help=f"One of: {', '.join(PRECISIONS)}.  [default: float32]",
+)
+@click.option(
+    "--batch-size",
+    "batch_sizes",
+    multiple=True,
+    type=click.IntRange(1, 1 << 20),
+    metavar="N",
+    help="Per replica. [default: 64, 16 on a CPU]",
+)
+@click.option("--devices", multiple=True, type=click.IntRange(1, 1024), metavar="N", help="How many. [default: one, and all]")
+@click.option(
+    "--xla", type=click.Choice(["on", "off", "both"]), default="off", show_default=True, help="Compile the steps by XLA."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Steps of an epoch. [default: a pass over the data; synthetic: 50, 10 on a CPU]",
+)
+@click.option(
+    "--epochs",
+    type=click.IntRange(1, 100_000),
+    metavar="N",
+    help="Epochs of each run. [default: 1; 20 at most to a target accuracy]",
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Measured runs; fewer than 3 are no measurement.",
+)
+@click.option(
+    "--price-per-hour",
+    type=PositiveNumber(),
+    metavar="P",
+    help="Of the whole machine, in any currency; tells the cost of an epoch.",
+)
+@click.option(
+    "--target-accuracy",
+    type=PositiveNumber(most=1.0),
+    metavar="A",
+    help="Train until this accuracy on the training data: 0 to 1.",
+)
+@click.option(
+    "--data",
+    default="synthetic",
+    show_default=True,
+    metavar="synthetic|cifar10|PATH.npz",
+    help="cifar10 is downloaded by Keras; a file holds x (n, 32, 32, 3) and y (n,), classes 0 to 9.",
+)
+@click.option("--allow-cpu", is_flag=True, help="Without a GPU, measure the CPU, split into logical devices.")
+@click.option(
+    "--timeout", type=SECONDS, default=600.0, show_default=True, help="Limit of the whole run; what was measured is shown."
+)
+@PYTHON
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "csv"]), default="terminal", show_default=True)
+@click.option(
+    "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write the result here, whole or not at all."
+)
+@click.option("--plot", type=FilePath(dir_okay=False), metavar="FILE.png|svg", help="Draw it; needs the extra html.")
+@click.option(
+    "--profile",
+    type=FilePath(file_okay=False),
+    metavar="DIR",
+    help="Trace a few more steps for TensorBoard, here, and sum them up.",
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.pass_obj
+def bench(
+    started: float,
+    /,
+    timeout: float,
+    python: str | None,
+    style: str,
+    target: str | None,
+    plot: str | None,
+    color: str,
+    **asked: Any,
+) -> None:
+    """Measure how fast this machine trains a small Keras network, and why not faster.
+
+    Every configuration is warmed up (reported apart), then measured at least three times on the same data from the same weights;
+    the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
+    configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
+    """
+    until = started + timeout
+    watchdog.end_at(until, grace_seconds=DRAW_SECONDS)
+    ask = _ask(asked)
+    kind = _picture(plot)
+    if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
+        raise click.UsageError(f"the report and the picture would both go into {plot}")
+    with output(target, until) as file, output(plot, until) as picture:
+
+        def at_last(known: Result) -> None:
+            _deliver(known, style, color, file, target)
+
+        request = Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu)
+        result = _measured(request, ask, started, at_last)
+        try:
+            exit_code = _deliver(result, style, color, file, target)
+        finally:  # the picture does not depend on what became of the report
+            if picture is not None:
+                _draw(result, kind, picture)
+    raise SystemExit(exit_code)
+
+
+def _ask(asked: dict[str, Any]) -> Ask:
+    """What was asked, checked as far as it can be without looking."""
+    if asked["repeats"] < LEAST_REPEATS:
+        raise click.UsageError(f"--repeats {asked['repeats']}: a median needs at least {LEAST_REPEATS} measured runs")
+    data = asked["data"]
+    if data not in ("synthetic", "cifar10"):
+        if not data.endswith(".npz"):
+            raise click.UsageError(f"--data {data}: expected synthetic, cifar10 or a file that ends in .npz")
+        try:
+            within(FILE_SECONDS, _opened, data)
+        except OSError as error:
+            raise click.UsageError(f"--data: cannot read {data}: {error.strerror or error}") from None
+        asked["data"] = os.path.abspath(data)
+    if asked["profile"] is not None:
+        asked["profile"] = os.path.abspath(asked["profile"])
+        try:
+            within(FILE_SECONDS, os.makedirs, asked["profile"], 0o777, True)
+        except OSError as error:
+            raise click.UsageError(f"--profile: cannot make {asked['profile']}: {error.strerror or error}") from None
+    for name in ("strategies", "precisions", "batch_sizes"):
+        asked[name] = tuple(dict.fromkeys(asked[name]))
+    return Ask(**{name: value for name, value in asked.items() if value is not None})
+
+
+def _opened(path: str) -> None:
+    with open(path, "rb"):
+        pass
+
+
+def _picture(plot: str | None) -> str:
+    """The picture's kind by its name's ending; it must be drawable before anything is measured."""
+    if plot is None:
+        return ""
+    from gpucheck.commands.bench.plot import KINDS, missing
+
+    kind = os.path.splitext(plot)[1].lower()
+    if kind not in KINDS:
+        raise click.UsageError(f"--plot {plot}: the name must end in {' or '.join(KINDS)}")
+    problem = missing()
+    if problem is not None:
+        raise click.UsageError(f"--plot: {problem}")
+    return kind
+
+
+def _measured(request: Request, ask: Ask, started: float, at_last: Callable[[Result], None]) -> Result:
+    from gpucheck.commands.bench.plan import Refused
+    from gpucheck.commands.bench.run import bench as measure
+
+    def begun(known: Callable[[], Result]) -> None:
+        watchdog.say_at_last(lambda: [functools.partial(at_last, known())])
+
+    few = ulimits.too_few()
+    if few is not None:
+        raise OSError(errno.EMFILE, few)
+    with this_machine(request, started) as host, progress_line(host) as progress:
+        try:
+            with signals.interruptible():
+                return measure(host, ask, progress or (lambda pending: None), begun)
+        except KeyboardInterrupt:
+            raise SystemExit(130) from None
+        except Refused as refused:
+            if refused.exit_code == 2:
+                raise click.UsageError(str(refused)) from None
+            say(f"gpucheck: {refused}")
+            raise SystemExit(refused.exit_code) from None
+
+
+def _exit_code(result: Result) -> int:
+    if result.ended != "finished":
+        return 130 if result.ended == "interrupted" else 3
+    return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
+
+
+def _deliver(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
+    """Write the report and return the exit code; standard output gets what its file can't take: it took long to measure."""
+    from gpucheck.commands.bench import report
+
+    exit_code = _exit_code(result)
+    if file is not None:
+        watchdog.claim(file)
+        try:
+            file.commit(report.render(result, style, width=100, color=False, ascii=False))
+            return exit_code
+        except OSError as error:
+            say(f"gpucheck: cannot write {target}: {error.strerror or error}; standard output gets it instead")
+            exit_code = UNWRITTEN
+    show(report.render(result, style, **look(color)), exit_code)
+    return exit_code
+
+
+def _draw(result: Result, kind: str, picture: OutputFile) -> None:
+    from gpucheck.commands.bench.plot import draw
+
+    drawn = draw(result, kind)
+    if drawn is None:
+        say("gpucheck: nothing was measured, so nothing is drawn")
+    else:
+        picture.commit(drawn)

@@ -1,0 +1,171 @@
+"""Arithmetic: from raw seconds to figures, and from figures to what follows from them. Nothing is filled in."""
+
+import math
+from collections.abc import Callable, Iterable
+from statistics import median
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.commands.bench.model import GpuLoad, Measurement, Sample, Spread, Traced
+from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile
+from gpucheck.core.child.messages.nvml import Sampled
+from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficiency
+from gpucheck.core.compat import nvml
+
+LEAST_REPEATS = 3
+MOST_SAMPLES = 2000  # kept in a result
+SECONDS_PER_HOUR = 3600
+
+
+def spread(values: list[float]) -> Spread:
+    """Median and ends of at least one value."""
+    return Spread(median=median(values), minimum=min(values), maximum=max(values), values=tuple(values))
+
+
+def measurement(configuration: Configuration, raw: Measured | None, reason: str | None = None) -> Measurement:
+    """One configuration.
+
+    Args:
+        configuration: as planned.
+        raw: what the child measured; None: nothing.
+        reason: why there is no ``raw``.
+    """
+    base = Measurement(
+        strategy=configuration.strategy,
+        devices=configuration.devices,
+        precision=configuration.precision,
+        xla=configuration.xla,
+        batch_size=configuration.batch_size,
+        status="not-measured",
+        reason=reason,
+    )
+    if raw is None:
+        return base
+    if raw.problem or not raw.repeats:
+        return replace(base, status="failed", reason=raw.problem or "the measuring process reported no time")
+    steps, batch = raw.steps, raw.global_batch_size
+    epochs = [repeat.epoch_seconds for repeat in raw.repeats]
+    per_step = [median(seconds) / steps for seconds in epochs]
+    resident = [repeat.device_seconds / steps for repeat in raw.repeats]
+    accuracies = [repeat.accuracies[-1] for repeat in raw.repeats if repeat.accuracies]
+    to_target = [repeat.seconds_to_target for repeat in raw.repeats if repeat.seconds_to_target is not None]
+    profile = raw.profile or Profile("")
+    return replace(
+        base,
+        status="measured",
+        replicas=raw.replicas,
+        global_batch_size=batch,
+        steps=steps,
+        repeats=len(epochs),
+        epochs=tuple(len(seconds) for seconds in epochs),
+        first_step_seconds=raw.first_step_seconds,
+        warmup_seconds=raw.warmup_seconds,
+        warmup_steps=raw.warmup_steps,
+        samples_per_second=spread([batch / seconds for seconds in per_step]),
+        step_seconds=spread(per_step),
+        epoch_seconds=spread([median(seconds) for seconds in epochs]),
+        device_samples_per_second=spread([batch / seconds for seconds in resident]),
+        device_step_seconds=spread(resident),
+        input_wait_share=spread([input_wait_share(whole, alone) for whole, alone in zip(per_step, resident, strict=True)]),
+        peak_memory_bytes=raw.peak_memory_bytes,
+        accuracy=spread(accuracies) if accuracies else None,
+        seconds_to_target=spread(to_target) if len(to_target) == len(raw.repeats) else None,
+        profile=profile.folder if profile.recorded else None,
+        traced=None if profile.traced is None else msgspec.convert(profile.traced, Traced, from_attributes=True),
+        profile_problem=profile.problem,
+    )
+
+
+def load(samples: list[Sampled], began: float, ended: float, indexes: dict[str, int]) -> tuple[GpuLoad, ...]:
+    """What NVML said of each device between two moments.
+
+    Args:
+        samples: as the sampler reports them.
+        began: on the monotonic clock, like ``ended`` and the samples.
+        ended: the end.
+        indexes: NVML's index by TensorFlow's name of the device.
+    """
+    inside = [sample.gpus for sample in samples if began <= sample.seconds <= ended]
+    loads = []
+    for device, index in indexes.items():
+        moments = [gpus[index] for gpus in inside if index < len(gpus)]
+        if not moments:
+            continue
+        masks = [moment.clock_event_reasons or 0 for moment in moments]
+        loads.append(
+            GpuLoad(
+                device=device,
+                samples=len(moments),
+                utilization_percent=_median(moment.utilization_percent for moment in moments),
+                power_watts=_median(moment.power_watts for moment in moments),
+                sm_clock_mhz=_median(moment.sm_clock_mhz for moment in moments),
+                clock_event_reasons=_names(masks, nvml.reasons),
+                slowed_by=_names(masks, nvml.harmful_reasons),
+            )
+        )
+    return tuple(loads)
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return median(present) if present else None
+
+
+def _names(masks: list[int], decode: Callable[[int], list[str]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for mask in masks for name in decode(mask)))
+
+
+def timeline(samples: list[Sampled], began: float, indexes: dict[str, int]) -> tuple[Sample, ...]:
+    """The samples of each device from the beginning on; of more than ``MOST_SAMPLES`` every second, third, ... moment.
+
+    Args:
+        samples: as the sampler reports them.
+        began: when the run began, on the samples' clock.
+        indexes: NVML's index by TensorFlow's name of the device.
+    """
+    every = max(1, math.ceil(len(samples) * len(indexes) / MOST_SAMPLES))
+    return tuple(
+        Sample(
+            seconds=round(sample.seconds - began, 3),
+            device=device,
+            utilization_percent=sample.gpus[index].utilization_percent,
+            power_watts=sample.gpus[index].power_watts,
+            sm_clock_mhz=sample.gpus[index].sm_clock_mhz,
+        )
+        for sample in samples[::every]
+        for device, index in indexes.items()
+        if index < len(sample.gpus)
+    )
+
+
+def complete(measurements: list[Measurement], price_per_hour: float | None) -> list[Measurement]:
+    """Add what takes several measurements or a price: scaling efficiency and costs."""
+    single = {
+        _likeness(measurement): measurement.samples_per_second.median
+        for measurement in measurements
+        if len(measurement.devices) == 1 and measurement.samples_per_second is not None
+    }
+    whole = []
+    for measurement in measurements:
+        speed, alone = measurement.samples_per_second, single.get(_likeness(measurement))
+        if speed is not None and alone and len(measurement.devices) > 1:
+            measurement = replace(
+                measurement, scaling_efficiency_percent=100 * scaling_efficiency(speed.median, alone, len(measurement.devices))
+            )
+        if price_per_hour is not None and measurement.epoch_seconds is not None:
+            measurement = replace(measurement, cost_per_epoch=cost(measurement.epoch_seconds.median, price_per_hour))
+        if price_per_hour is not None and measurement.seconds_to_target is not None:
+            measurement = replace(measurement, cost_to_target=cost(measurement.seconds_to_target.median, price_per_hour))
+        whole.append(measurement)
+    return whole
+
+
+def cost(seconds: float, price_per_hour: float) -> float:
+    """What the machine costs for that time."""
+    return seconds / SECONDS_PER_HOUR * price_per_hour
+
+
+def _likeness(measurement: Measurement) -> tuple[str, bool, int]:
+    """What must be the same for two throughputs to be compared."""
+    return measurement.precision, measurement.xla, measurement.batch_size

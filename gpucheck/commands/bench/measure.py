@@ -1,0 +1,169 @@
+"""Who measures: one child per split of the CPU into logical devices, and a sampler of NVML beside it."""
+
+import time
+
+from msgspec.structs import replace
+
+from gpucheck.commands.bench import figures, plan
+from gpucheck.commands.bench.model import Ask, Measurement, Sample
+from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
+from gpucheck.core.child.messages.nvml import Sampled
+from gpucheck.core.host import Child, Host
+from gpucheck.core.probes import cuda, gpus
+from gpucheck.core.processes import sampler
+
+
+class Session:
+    """One benchmark under way. ``run`` works in a thread; everything it finds stays readable when that is interrupted."""
+
+    def __init__(self, host: Host, ask: Ask) -> None:
+        self.host, self.ask = host, ask
+        self.began = time.monotonic()
+        self.configurations: list[Configuration] = []
+        self.results: dict[str, Measurement] = {}  # by id
+        self.notes: list[str] = []
+        self.versions: dict[str, str] = {}
+        self.hardware: tuple[str, ...] = ()
+        self.timed_out = False
+        self._children = 0
+        self._sampler: Child | None = None
+        self._indexes: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Measure everything that was asked for.
+
+        Raises:
+            plan.Refused: it can't be measured as asked.
+        """
+        first = self._child()
+        devices = self._devices(first)
+        self.configurations, self.notes = plan.plan(self.ask, devices)
+        if any(device.startswith("GPU") for device in devices):
+            self._start_sampler()
+        else:
+            self._refuse_a_broken_gpu()
+        child: Child | None = first
+        for cpus, items in plan.groups(self.configurations).items():
+            left = items
+            while left and not self.timed_out:
+                if child is None:
+                    child = self._child()
+                    self._devices(child)
+                left = self._measure(child, cpus, left, plan.steps(self.ask, devices))
+                child = None
+
+    def measurements(self, reason: str) -> tuple[Measurement, ...]:
+        """All configurations in the order they were planned; ``reason`` is why some have no result."""
+        rows = [
+            self.results.get(configuration.id) or figures.measurement(configuration, None, configuration.reason or reason)
+            for configuration in self.configurations
+        ]
+        return tuple(figures.complete(rows, self.ask.price_per_hour))
+
+    def samples(self) -> tuple[Sample, ...]:
+        """What the sampler has said so far."""
+        return figures.timeline(self._sampled(), self.began, self._indexes)
+
+    def _child(self) -> Child:
+        self._children += 1
+        return self.host.child(BenchTask(self._children), limit=self.host.remaining())
+
+    def _devices(self, child: Child) -> list[str]:
+        """Names of TensorFlow's devices, once it and Keras are imported."""
+        keras = child.wait_for(KerasImported)
+        imported, listed = child.message(FrameworkImported), child.message(DevicesListed)
+        if keras is None or imported is None or listed is None:
+            if imported is not None and not imported.imported:
+                raise plan.Refused(f"TensorFlow can't be imported: {imported.error_type}: {imported.error}"[:400], 3)
+            ending = child.end()
+            self.timed_out = ending.how == "timed out"
+            late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
+            how = late if self.timed_out else f"the process was {ending.how}"
+            raise plan.Refused(f"TensorFlow did not come up: {how}, stage: {ending.stage}", 3)
+        if not keras.imported:
+            raise plan.Refused(f"Keras can't be imported: {keras.error_type}: {keras.error}"[:400], 3)
+        if keras.backend != "tensorflow":
+            raise plan.Refused(
+                f"Keras runs on {keras.backend} here ({keras.backend_source}); gpucheck bench measures TensorFlow", 3
+            )
+        interpreter = self.host.interpreter()
+        python = None if isinstance(interpreter, str) else interpreter.version
+        versions = {"python": python, "tensorflow": imported.version, "keras": keras.version}
+        self.versions = {name: version for name, version in versions.items() if version}
+        self.hardware = tuple(_words(device, self.host) for device in listed.devices)
+        return [device.name for device in listed.devices]
+
+    def _measure(self, child: Child, cpus: int, configurations: list[Configuration], steps: int) -> list[Configuration]:
+        """Let one child measure; the configurations that are left if it ended before it got to them."""
+        ask = self.ask
+        job = BenchJob(cpus, configurations, ask.data, steps, plan.epochs(ask), ask.repeats, ask.target_accuracy, ask.profile)
+        child.send(job)
+        data = child.wait_for(DataLoaded)
+        if data is not None and data.problem:
+            raise plan.Refused(data.problem, 2)
+        for place, configuration in enumerate(configurations):
+            raw = child.wait_for(Measured, configuration.id)
+            if raw is None:
+                return self._ended(child, configurations[place:])
+            self.results[configuration.id] = self._result(configuration, raw)
+        child.end()
+        return []
+
+    def _ended(self, child: Child, configurations: list[Configuration]) -> list[Configuration]:
+        """The child ended early: the configuration it was at is answered, those behind it are another child's."""
+        ending = child.end()
+        if ending.how == "timed out":
+            self.timed_out = True
+            return configurations
+        lost = configurations[0]
+        self.results[lost.id] = replace(
+            figures.measurement(lost, None, f"the measuring process was {ending.how}"), status="failed"
+        )
+        return configurations[1:]
+
+    def _start_sampler(self) -> None:
+        try:
+            by_address = {gpu.pci_address: gpu.index for gpu in gpus.read(self.host).gpus if gpu.pci_address}
+            devices = cuda.read(self.host).devices
+            self._sampler = sampler.start(self.host)
+        except RuntimeError as problem:
+            self.notes.append(f"no utilisation, power or clocks: {problem}")
+            return
+        self._indexes = {
+            f"GPU:{device.ordinal}": by_address[device.pci_address] for device in devices if device.pci_address in by_address
+        }
+
+    def _result(self, configuration: Configuration, raw: Measured) -> Measurement:
+        result = figures.measurement(configuration, raw)
+        if result.status != "measured":
+            return result
+        indexes = {name: self._indexes[name] for name in configuration.devices if name in self._indexes}
+        return replace(
+            result,
+            gpus=figures.load(self._sampled(), raw.began, raw.ended, indexes),
+            began_seconds=round(raw.began - self.began, 3),
+            ended_seconds=round(raw.ended - self.began, 3),
+        )
+
+    def _sampled(self) -> list[Sampled]:
+        return sampler.samples(self._sampler) if self._sampler is not None else []
+
+    def _refuse_a_broken_gpu(self) -> None:
+        """A CPU is measured where there is no GPU, not where there is one that TensorFlow does not use."""
+        hidden = self.host.env.get("CUDA_VISIBLE_DEVICES")
+        if hidden is not None and hidden.strip() in ("", "-1"):
+            return
+        try:
+            there = len(gpus.read(self.host).gpus)
+        except RuntimeError:
+            return
+        if there:
+            raise plan.Refused(f"the driver has {there} GPU(s), TensorFlow lists none; `gpucheck` says why", 3)
+
+
+def _words(device: Device, host: Host) -> str:
+    if device.kind == "CPU":
+        there, allowed = host.processors()
+        return f"{device.name} ({allowed or there or 'unknown'} cores)"
+    return f"{device.name} ({device.description or 'unknown model'})"

@@ -1,0 +1,224 @@
+"""Pictures of a benchmark, drawn by matplotlib without a display.
+
+Side by side: throughput by batch size, scaling, pipeline against device, as far as each was measured. Below them, where NVML was
+sampled: what the GPUs did over time. A configuration has the same number in the last two.
+"""
+
+import io
+from typing import Any
+
+from gpucheck.commands.bench.model import Measurement, Result, Sample
+
+KINDS = (".png", ".svg")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")  # Okabe and Ito: told apart by everybody
+MARKERS = "osD^vPX"
+DASHES = ("-", "-.", ":")  # a dashed line is the ideal
+SOURCES = (  # of the data; light, so that both ends of a bar's spread show, and hatched, so that they print without colour
+    ("input pipeline", "samples_per_second", -0.2, {"color": "#56b4e9"}),
+    ("one resident batch", "device_samples_per_second", 0.2, {"color": "#f0c566", "hatch": "///", "edgecolor": "#ffffff"}),
+)
+LOADS = (("utilization_percent", "busy (%)"), ("power_watts", "power (W)"), ("sm_clock_mhz", "clock (MHz)"))
+TITLE_PAD = 24  # points: a legend fits between a title and its panel
+LEAST_BAND = 0.012  # of the time axis: a narrower band has no room for its number
+MISSING = 'matplotlib is not installed; `pip install "keras-gpucheck[html]"` brings it'
+LEGEND_INSIDE = 6  # lines: a longer legend would cover them, and stands below
+SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "gpucheck", "font.size": 10, "text.parse_math": False}
+
+
+def missing() -> str | None:
+    """Why nothing can be drawn, before anything is measured; None: all is there."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ModuleNotFoundError:
+        return MISSING
+    except Exception as error:  # compiled for another numpy, say
+        return f"matplotlib is broken here: {type(error).__name__}: {error}"
+    return None
+
+
+def draw(result: Result, kind: str) -> bytes | None:
+    """The picture's file; None if nothing was measured.
+
+    Args:
+        result: the benchmark.
+        kind: ".png" or ".svg".
+    """
+    import matplotlib
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    measured = [item for item in result.measurements if item.samples_per_second is not None]
+    panels = [
+        panel for panel, drawn in ((_batches, _several(measured)), (_scaling, _scaled(measured)), (_pipeline, measured)) if drawn
+    ]
+    if not measured:
+        return None
+    loads = [(field, label) for field, label in LOADS if any(getattr(item, field) is not None for item in result.samples)]
+    heights = [max(4.4, 1.6 + 0.55 * len(measured)), *[1.1 + 1.3 * len(loads) for _ in loads[:1]]]
+    with matplotlib.rc_context(SETTINGS):
+        figure = Figure(figsize=(6.4 * len(panels), sum(heights)), layout="constrained")
+        FigureCanvasAgg(figure)
+        grid = figure.add_gridspec(len(heights), len(panels), height_ratios=heights)
+        for place, panel in enumerate(panels):
+            panel(_axes(figure, grid[0, place]), measured)
+        if loads:
+            places = grid[1, :].subgridspec(len(loads), 1)
+            _over_time([_axes(figure, places[row]) for row in range(len(loads))], loads, measured, result.samples)
+        versions = ", ".join(f"{name} {version}" for name, version in result.versions.items() if name != "python")
+        figure.suptitle(f"{'; '.join(result.hardware)}; {versions}", fontsize=9, color="#444444")
+        file = io.BytesIO()
+        figure.savefig(file, format=kind[1:], dpi=150, metadata={"Date": None} if kind == ".svg" else None)
+    return file.getvalue()
+
+
+def _axes(figure: Any, place: Any) -> Any:
+    axes = figure.add_subplot(place)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
+    return axes
+
+
+def _several(measured: list[Measurement]) -> bool:
+    return len({measurement.batch_size for measurement in measured}) > 1
+
+
+def _scaled(measured: list[Measurement]) -> bool:
+    return any(measurement.scaling_efficiency_percent is not None for measurement in measured)
+
+
+def _batches(axes: Any, measured: list[Measurement]) -> None:
+    """A line per configuration, batch size along."""
+    lines: dict[str, list[Measurement]] = {}
+    for measurement in measured:
+        lines.setdefault(f"{measurement.strategy} × {len(measurement.devices)}{_variant(measurement, measured)}", []).append(
+            measurement
+        )
+    for number, (name, points) in enumerate(lines.items()):
+        points.sort(key=lambda measurement: measurement.batch_size)
+        _line(axes, number, name, [measurement.batch_size for measurement in points], points)
+    sizes = sorted({measurement.batch_size for measurement in measured})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.minorticks_off()
+    _dress(axes, "Throughput by batch size", "batch per replica")
+
+
+def _scaling(axes: Any, measured: list[Measurement]) -> None:
+    """Throughput by the number of devices, against that of one times their number."""
+    lines: dict[tuple[Any, ...], list[Measurement]] = {}
+    for measurement in measured:
+        lines.setdefault((measurement.precision, measurement.xla, measurement.batch_size), []).append(measurement)
+    number = 0
+    for points in lines.values():
+        by_count = {
+            len(measurement.devices): measurement for measurement in reversed(points)
+        }  # the first of a number: one_device before mirrored
+        counts = sorted(by_count)
+        if 1 not in by_count or len(counts) < 2:
+            continue
+        several = len({measurement.batch_size for measurement in measured}) > 1
+        name = (f"batch {points[0].batch_size}" if several else "measured") + _variant(points[0], measured)
+        percents = [(count, by_count[count].scaling_efficiency_percent) for count in counts[1:]]
+        words = ", ".join(f"{percent:.0f} % on {count}" for count, percent in percents if percent is not None)
+        _line(axes, number, f"{name}: {words}", counts, [by_count[count] for count in counts])
+        alone = by_count[1].samples_per_second
+        ideal = [alone.median * count for count in counts] if alone else []
+        color = COLORS[number % len(COLORS)]
+        axes.plot(
+            counts, ideal, linestyle="--", linewidth=1.2, color=color, alpha=0.6, label=None if number else "ideal", zorder=1
+        )
+        number += 1
+    ticks = sorted({len(measurement.devices) for measurement in measured})
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    _dress(axes, "Scaling", "devices", "scaling efficiency")
+
+
+def _pipeline(axes: Any, measured: list[Measurement]) -> None:
+    """Two bars per configuration: on the input pipeline, and on a resident batch."""
+    for name, field, offset, style in SOURCES:
+        spreads = [getattr(measurement, field) for measurement in measured]
+        axes.barh(
+            [place + offset for place in range(len(measured))],
+            [spread.median for spread in spreads],
+            0.38,
+            xerr=_ends(spreads),
+            label=name,
+            error_kw={"elinewidth": 1, "capsize": 2},
+            **style,
+        )
+    names = [
+        f"{number}: {each.strategy} × {len(each.devices)}\nbatch {each.batch_size}{_variant(each, measured)}"
+        for number, each in enumerate(measured, 1)
+    ]
+    axes.set_yticks(range(len(measured)), names)
+    axes.invert_yaxis()
+    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_xlim(left=0)
+    axes.set_title("Input pipeline against device", pad=TITLE_PAD)
+    axes.set_xlabel("samples/s (median, least to most)")
+    axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), borderpad=0.2, ncols=2)
+
+
+def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]) -> None:
+    """A row per reading, a line per GPU; the bands are the measured steps of each configuration, by its number."""
+    last = max(item.seconds for item in samples)
+    devices = list(dict.fromkeys(item.device for item in samples))
+    for axes, (field, label) in zip(rows, loads, strict=True):
+        for number, device in enumerate(devices):
+            points = [(item.seconds, getattr(item, field)) for item in samples if item.device == device]
+            present = [(seconds, value) for seconds, value in points if value is not None]
+            style = {"color": COLORS[number % len(COLORS)], "linestyle": DASHES[number // len(COLORS) % len(DASHES)]}
+            axes.plot(*zip(*present, strict=True) if present else ([], []), linewidth=1, label=device, **style)
+        for number, item in enumerate(measured, 1):
+            if item.began_seconds is None or item.ended_seconds is None:
+                continue
+            axes.axvspan(item.began_seconds, item.ended_seconds, color="#000000", alpha=0.08, linewidth=0)
+            if axes is rows[0] and item.ended_seconds - item.began_seconds > LEAST_BAND * last:
+                middle = (item.began_seconds + item.ended_seconds) / 2
+                axes.annotate(str(number), (middle, 1), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+        axes.set_ylabel(label)
+        axes.set_ylim(bottom=0, top=105 if field == "utilization_percent" else None)
+        axes.set_xlim(0, last)
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.tick_params(labelbottom=axes is rows[-1])
+    rows[0].set_title("GPUs over time (grey: measured steps, by configuration)", pad=16)
+    rows[-1].set_xlabel("seconds since the start")
+    rows[-1].legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.45), ncols=min(len(devices), 8))
+
+
+def _line(axes: Any, number: int, name: str, along: list[int], points: list[Measurement]) -> None:
+    spreads = [item.samples_per_second for item in points]
+    turn, color = divmod(number, len(COLORS))  # from the second turn on every colour has another marker and dashes
+    style = {
+        "color": COLORS[color],
+        "marker": MARKERS[(number + turn) % len(MARKERS)],
+        "markersize": 5,
+        "linestyle": DASHES[turn % len(DASHES)],
+    }
+    axes.errorbar(
+        along, [item.median for item in spreads if item], yerr=_ends(spreads), label=name, capsize=3, linewidth=1.5, **style
+    )
+
+
+def _ends(spreads: list[Any]) -> list[list[float]]:
+    """Distances of least and most from the median."""
+    return [[spread.median - spread.minimum for spread in spreads], [spread.maximum - spread.median for spread in spreads]]
+
+
+def _variant(measurement: Measurement, measured: list[Measurement]) -> str:
+    """What tells a configuration from the others, where they differ in it."""
+    words = measurement.precision if len({other.precision for other in measured}) > 1 else ""
+    xla = ("XLA" if measurement.xla else "no XLA") if len({other.xla for other in measured}) > 1 else ""
+    return "".join(f", {word}" for word in (words, xla) if word)
+
+
+def _dress(axes: Any, title: str, below: str, legend: str | None = None) -> None:
+    axes.set_title(title, pad=TITLE_PAD)
+    axes.set_xlabel(below)
+    axes.set_ylabel("samples/s (median, least to most)")
+    axes.set_ylim(bottom=0)
+    axes.grid(color="#dddddd", linewidth=0.6)
+    place = (
+        {} if len(axes.get_legend_handles_labels()[1]) <= LEGEND_INSIDE else {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
+    )
+    axes.legend(frameon=False, fontsize=9, title=legend, title_fontsize=9, alignment="left", **place)

@@ -1,0 +1,241 @@
+"""A benchmark in words, as JSON and as CSV."""
+
+from typing import Any
+
+from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread, Traced
+from gpucheck.core.model.naming import devices
+
+FORMATS = ("terminal", "json", "csv")
+SPREADS = ("median", "minimum", "maximum")
+COLUMN = 14
+MUCH_WAITING = 0.2  # of a step: then the pipeline is worth the next hour
+
+
+def render(result: Result, style: str, *, width: int, color: bool, ascii: bool) -> str:
+    """The result in one of ``FORMATS``; width, colour and character set are for the terminal."""
+    if style == "json":
+        return render_json(result)
+    return render_csv(result) if style == "csv" else render_terminal(result, width=width, color=color, ascii=ascii)
+
+
+def render_json(result: Result) -> str:
+    """One JSON object; null is what was not measured."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(result), indent=2).decode() + "\n"
+
+
+def render_csv(result: Result) -> str:
+    """A line per configuration (RFC 4180); a figure with spread takes three columns."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(
+        [name for name, _ in _cells(Measurement(strategy="", devices=(), precision="", xla=False, batch_size=0, status=""))]
+    )
+    for measurement in result.measurements:
+        writer.writerow([value for _, value in _cells(measurement)])
+    return text.getvalue()
+
+
+def _cells(measurement: Measurement) -> list[tuple[str, Any]]:
+    spread = {"samples_per_second", "step_seconds", "epoch_seconds", "device_samples_per_second", "device_step_seconds"}
+    spread |= {"input_wait_share", "accuracy", "seconds_to_target"}
+    cells: list[tuple[str, Any]] = []
+    for name in measurement.__struct_fields__:
+        value = getattr(measurement, name)
+        if name in spread:
+            cells += [(f"{name}_{end}", None if value is None else getattr(value, end)) for end in SPREADS]
+        elif name == "gpus":
+            for load in ("utilization_percent", "power_watts", "sm_clock_mhz"):
+                cells.append((load, _joined("" if getattr(gpu, load) is None else getattr(gpu, load) for gpu in value)))
+            for load in ("clock_event_reasons", "slowed_by"):
+                cells.append((load, _joined(dict.fromkeys(reason for gpu in value for reason in getattr(gpu, load)))))
+        elif name == "traced":
+            cells += [(f"traced_{part}", None if value is None else getattr(value, part)) for part in Traced.__struct_fields__]
+        else:
+            cells.append((name, _joined(value) if isinstance(value, tuple) else value))
+    return cells
+
+
+def _joined(values: Any) -> str:
+    return " ".join(map(str, values))
+
+
+def render_terminal(result: Result, *, width: int, color: bool, ascii: bool) -> str:
+    """What a person reads: a paragraph per configuration, then what follows."""
+    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
+    from gpucheck.core.reports.shared.words import plural
+
+    out = TerminalText(width=width, color=color, ascii=ascii)
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    out.add(("gpucheck bench", "title"), f"  {'; '.join(result.hardware)}; {versions}", hang=2)
+    ask = result.ask
+    out.add(
+        (f"{result.model}; data: {ask.data}; median (least to most) of {plural(ask.repeats, 'run')} after a warm-up", "quiet"),
+        hang=2,
+    )
+    for measurement in result.measurements:
+        out.blank()
+        on = f" on {devices(measurement.devices)}" if measurement.devices else ""
+        xla = ", XLA" if measurement.xla else ""
+        title = f"{measurement.strategy}{on}, {measurement.precision}, batch {measurement.batch_size} per replica{xla}"
+        out.add((title, "title"), hang=2)
+        if measurement.status != "measured":
+            out.add(
+                (measurement.status.replace("-", " "), "fail" if measurement.status == "failed" else "warn"),
+                f": {measurement.reason}",
+                indent=2,
+                hang=4,
+            )
+            continue
+        for label, words in _figures(measurement):
+            out.add(words, indent=2, label=(label, "quiet"), hang=COLUMN + 2)
+    notes = [*result.notes, *_hints(result)]
+    if result.ended != "finished":
+        done = sum(measurement.status == "measured" for measurement in result.measurements)
+        out.blank()
+        out.add((result.ended, "fail"), f" after {done} of {plural(len(result.measurements), 'configuration')}", hang=2)
+    if notes:
+        out.blank()
+    for note in notes:
+        out.add(note, indent=0, label="·", hang=2)
+    return str(out)
+
+
+def _figures(measurement: Measurement) -> list[tuple[str, str]]:
+    """Label and words of each line."""
+    from gpucheck.core.reports.shared.words import duration, plural, size
+
+    if measurement.samples_per_second is None or measurement.step_seconds is None or measurement.epoch_seconds is None:
+        return []
+    lines = [
+        (
+            "throughput",
+            f"{_spread(measurement.samples_per_second)} samples/s; a step {_time(measurement.step_seconds.median)}, "
+            f"an epoch of {plural(measurement.steps or 0, 'step')} {duration(measurement.epoch_seconds.median)}",
+        )
+    ]
+    if measurement.device_samples_per_second and measurement.input_wait_share:
+        wait = measurement.input_wait_share
+        share = f"{wait.median * 100:.0f} % ({wait.minimum * 100:.0f} to {wait.maximum * 100:.0f}) of a step waits for input"
+        lines.append(
+            ("device only", f"{_spread(measurement.device_samples_per_second)} samples/s on one resident batch; {share}")
+        )
+    if measurement.first_step_seconds is not None and measurement.warmup_seconds is not None:
+        words = f"first step {duration(measurement.first_step_seconds)} (trace, compile, autotune), "
+        lines.append(
+            (
+                "warm-up",
+                words
+                + f"{plural(measurement.warmup_steps or 0, 'step')} {duration(measurement.warmup_seconds)}; in no other figure",
+            )
+        )
+    if measurement.peak_memory_bytes is not None:
+        lines.append(("memory", f"{size(measurement.peak_memory_bytes)} at its peak, on the fullest device"))
+    lines += [(gpu.device, _load(gpu)) for gpu in measurement.gpus]
+    if len(measurement.devices) > 1:
+        percent = measurement.scaling_efficiency_percent
+        lines.append(
+            (
+                "scaling",
+                "one device was not measured"
+                if percent is None
+                else f"{percent:.0f} % of {len(measurement.devices)} × one device",
+            )
+        )
+    return lines + _outcomes(measurement)
+
+
+def _outcomes(measurement: Measurement) -> list[tuple[str, str]]:
+    """What came of the training, as lines: accuracy, cost, and where the time of a step went."""
+    lines: list[tuple[str, str]] = []
+    if measurement.seconds_to_target is not None:
+        lines.append(
+            ("to target", f"{_spread(measurement.seconds_to_target)} s, {' / '.join(map(str, measurement.epochs))} epochs")
+        )
+    if measurement.accuracy is not None:
+        lines.append(("accuracy", f"{measurement.accuracy.median:.3f} on the training data, last epoch"))
+    if measurement.cost_per_epoch is not None:
+        target = "" if measurement.cost_to_target is None else f", {measurement.cost_to_target:.3g} to the target accuracy"
+        lines.append(("cost", f"{measurement.cost_per_epoch:.3g} per epoch{target}"))
+    if measurement.profile:
+        lines.append(
+            (
+                "profile",
+                f"{measurement.profile}: {_parts(measurement.traced) if measurement.traced else measurement.profile_problem}",
+            )
+        )
+    elif measurement.profile_problem:
+        lines.append(("profile", f"none: {measurement.profile_problem}"))
+    return lines
+
+
+def _load(gpu: GpuLoad) -> str:
+    """What NVML said of a GPU."""
+    from gpucheck.core.reports.shared.words import plural, significant
+
+    values = ((gpu.utilization_percent, "% busy"), (gpu.power_watts, "W"), (gpu.sm_clock_mhz, "MHz"))
+    figures = ", ".join(f"{significant(value)} {unit}" for value, unit in values if value is not None)
+    slowed = f"; slowed down by {', '.join(gpu.slowed_by)}" if gpu.slowed_by else ""
+    return f"{figures or 'NVML says nothing'} (median of {plural(gpu.samples, 'sample')}){slowed}"
+
+
+def _parts(traced: Traced) -> str:
+    """Where a traced step's time went."""
+    from gpucheck.core.reports.shared.words import plural
+
+    parts = {"device": traced.device_seconds, "input": traced.input_seconds, "host": traced.host_seconds}
+    shares = ", ".join(
+        f"{name} {_time(seconds)} ({seconds / traced.step_seconds * 100:.0f} %)" for name, seconds in parts.items()
+    )
+    return f"of a step's {_time(traced.step_seconds)}, {shares}; {plural(traced.steps, 'traced step')}"
+
+
+def _hints(result: Result) -> list[str]:
+    """What the figures say by themselves."""
+    from gpucheck.core.reports.shared.words import significant
+
+    measured = [measurement for measurement in result.measurements if measurement.samples_per_second is not None]
+    hints = []
+    if len(measured) > 1:
+        best = max(
+            measured, key=lambda measurement: measurement.samples_per_second.median if measurement.samples_per_second else 0
+        )
+        speed = significant(best.samples_per_second.median) if best.samples_per_second else ""
+        words = f"{best.strategy} on {devices(best.devices)}, {best.precision}, batch {best.batch_size}{', XLA' * best.xla}"
+        hints.append(f"fastest here: {words} ({speed} samples/s)")
+    slow = [
+        measurement
+        for measurement in measured
+        if measurement.input_wait_share and measurement.input_wait_share.minimum >= MUCH_WAITING
+    ]
+    if slow:
+        hints.append(
+            f"{len(slow)} of {len(measured)} wait for input a good part of each step: see `gpucheck explain input-pipeline-bound`"
+        )
+    slowed = {reason for measurement in measured for gpu in measurement.gpus for reason in gpu.slowed_by}
+    if slowed:
+        hints.append(
+            f"GPUs were slowed down while they were measured ({', '.join(sorted(slowed))}): see `gpucheck explain gpu-throttled`"
+        )
+    target = result.ask.target_accuracy
+    if target is not None and any(measurement.seconds_to_target is None for measurement in measured):
+        hints.append(
+            f"the accuracy of {target:g} was not reached in every run of every configuration: --epochs gives more of them"
+        )
+    return hints
+
+
+def _spread(values: Spread) -> str:
+    from gpucheck.core.reports.shared.words import significant
+
+    return f"{significant(values.median)} ({significant(values.minimum)} to {significant(values.maximum)})"
+
+
+def _time(seconds: float) -> str:
+    from gpucheck.core.reports.shared.words import duration, significant
+
+    return duration(seconds) if seconds >= 1 else f"{significant(seconds * 1000)} ms"

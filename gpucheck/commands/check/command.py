@@ -1,0 +1,110 @@
+"""The command ``check``: from options to a request, from the report to the screen or a file."""
+
+import os
+import platform
+from typing import Any
+
+import click
+
+from gpucheck.cli.delivery import delivery
+from gpucheck.cli.formats import STYLES, format_of, report_options
+from gpucheck.cli.parameters import EXAMPLES, Command
+from gpucheck.cli.request import diagnose_here, request_options, typed
+from gpucheck.cli.screen import say
+from gpucheck.core.model import Report, Request
+
+LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
+
+
+class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A report that was written before, as its name and its bytes; "-" is standard input."""
+
+    name = "report"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, bytes]:
+        """Read it."""
+        from gpucheck.core.system.read import Refused, read
+
+        try:
+            return value, read(value, LARGEST_BYTES, dash=True)
+        except Refused as error:
+            self.fail(str(error), param, ctx)
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@request_options()
+@report_options(STYLES)
+@click.option("--brief", is_flag=True, help="Fifteen redacted lines to paste into an issue: the same as --format brief.")
+@click.option(
+    "--replay",
+    "recorded",
+    type=Recorded(),
+    metavar="REPORT",
+    help="Judge the facts of a JSON report again, instead of looking at this machine.",
+)
+@click.pass_obj
+def check(
+    started: float,
+    request: Request,
+    style: str,
+    brief: bool,
+    target: str | None,
+    reports: tuple[tuple[str, str], ...],
+    redacting: bool | None,
+    exit_style: str,
+    recorded: tuple[str, bytes] | None,
+    color: str,
+    verbose: bool,
+) -> None:
+    """Check this machine, and train on every device as the proof (the default command)."""
+    if brief and typed("style"):
+        raise click.UsageError("--brief is --format brief; give one")
+    if not typed("style"):
+        style = "brief" if brief else format_of(target) or style
+    rank = 0 if brief or typed("style") or target is not None else _rank(request)
+    with delivery(None if rank else style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
+        if recorded is None:
+            report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))
+        else:
+            report = _replay(*recorded, request)
+        exit_code = _exit_code(report, exit_style)
+        files.deliver(report, color, verbose, exit_code)
+    if rank and exit_code:
+        _say_own_fault(report, rank)
+    raise SystemExit(exit_code)
+
+
+def _rank(request: Request) -> int:
+    """Which worker this is of those that were started together; the one of rank 0 reports for all."""
+    if "multi_worker_mirrored" not in request.strategies:
+        return 0
+    from gpucheck.core.cluster.ranks import own_rank
+
+    return own_rank(os.environ)
+
+
+def _say_own_fault(report: Report, rank: int) -> None:
+    """One line, unless every fault is another worker's."""
+    from gpucheck.core.reports.shared.findings import roots
+    from gpucheck.core.reports.shared.headline import headline
+
+    workers = [name for finding in roots(report) for name in finding.affects if name.startswith("worker ")]
+    if not workers or f"worker {rank}" in workers:
+        say(f"gpucheck: worker {rank} on {platform.node()}: {report.verdict.value.upper()}: {headline(report)}")
+
+
+def _exit_code(report: Report, exit_style: str) -> int:
+    if exit_style == "default":
+        return report.exit_code
+    from gpucheck.cli.exit_styles import exit_code
+
+    return exit_code(report, exit_style)
+
+
+def _replay(name: str, text: bytes, request: Request) -> Report:
+    from gpucheck.core.engine.replay import Unreadable, replay
+
+    try:
+        return replay(text, request.allow_cpu, request.strict, request.expectations)
+    except Unreadable as error:
+        raise click.UsageError(f"{name}: {error}") from None

@@ -1,0 +1,96 @@
+"""The command ``config``: what is configured, and where each value comes from."""
+
+import os
+from typing import Any
+
+import click
+
+from gpucheck.cli.parameters import Command
+from gpucheck.cli.screen import show
+from gpucheck.cli.settings import Settings
+
+
+@click.command(cls=Command)
+@click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
+@click.pass_context
+def config(context: click.Context, style: str) -> None:
+    """Show the settings of a check that is started here, and where each comes from.
+
+    They come from [tool.gpucheck] of the nearest pyproject.toml, upwards from the current folder, and from GPUCHECK_*
+    variables. The command line wins, then the variables, then pyproject.toml. A pyproject.toml that another user can have
+    written is ignored, which is said on standard error.
+
+    \b
+    Example of a pyproject.toml:
+      [tool.gpucheck]
+      allow-cpu = true          # GPUCHECK_ALLOW_CPU=1, --allow-cpu
+      timeout = 60              # GPUCHECK_TIMEOUT=60, --timeout 60
+      level = "quick"           # GPUCHECK_LEVEL=quick, --quick
+      expect = "expected.toml"  # or a table [tool.gpucheck.expectations]
+    """
+    from gpucheck.cli.group import defaults
+    from gpucheck.cli.parameters import here
+    from gpucheck.cli.settings import EXPECTATIONS, KEYS, collect
+
+    context.invoked_subcommand = "check"
+    parent = context.parent or context
+    parent.invoked_subcommand = "check"
+    defaults(parent)  # refuses what a check would refuse
+    settings_in_force = collect(os.environ, here())
+    usual = _usual(parent)
+    rows = {
+        name: (settings_in_force.values[name].value, settings_in_force.values[name].source)
+        if name in settings_in_force.values
+        else (usual.get(name), "default")
+        for name in [*KEYS, *([EXPECTATIONS] if EXPECTATIONS in settings_in_force.values else [])]
+    }
+    show(_json(rows, settings_in_force) if style == "json" else _lines(rows, settings_in_force.unknown))
+
+
+def _usual(group: click.Context) -> dict[str, Any]:
+    """What `check` takes where nothing is configured."""
+    command = group.command.get_command(group, "check") if isinstance(group.command, click.Group) else None
+    options = {option: param for param in command.params for option in param.opts} if command is not None else {}
+    usual: dict[str, Any] = {"level": "default"}
+    for name, option in ((name.removeprefix("--"), param) for name, param in options.items() if name.startswith("--")):
+        plain = option.default if isinstance(option.default, (str, int, float, bool)) else None
+        if plain is None and getattr(option, "is_flag", False) and not option.secondary_opts:
+            plain = False
+        usual.setdefault(name, [] if option.multiple else plain)
+    return usual
+
+
+def _lines(rows: dict[str, tuple[Any, str]], unknown: tuple[str, ...]) -> str:
+    from gpucheck.core.expectations import toml
+
+    texts = {name: "-" if value is None else toml.value(_plain(value)) for name, (value, _) in rows.items()}
+    shown = {name: words if len(words) <= 40 else f"{words[:39]}…" for name, words in texts.items()}
+    width = max(map(len, shown.values()))
+    lines = [f"{name:12}  {words:{width}}  {rows[name][1]}" for name, words in shown.items()]
+    lines += [f"{name:12}  means nothing to gpucheck" for name in unknown]
+    return "\n".join(lines) + "\n"
+
+
+def _json(rows: dict[str, tuple[Any, str]], settings_in_force: Settings) -> str:
+    import json
+
+    settings = {name: {"value": _plain(value), "source": source} for name, (value, source) in rows.items()}
+    document = {
+        "settings": settings,
+        "unknown_variables": list(settings_in_force.unknown),
+        "ignored_files": list(settings_in_force.ignored),
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    import msgspec
+
+    return _known(msgspec.to_builtins(value))
+
+
+def _known(value: Any) -> Any:
+    """Without what says nothing."""
+    if isinstance(value, dict):
+        return {name: kept for name, entry in value.items() if (kept := _known(entry)) not in (None, [], {})}
+    return [_known(entry) for entry in value] if isinstance(value, (list, tuple)) else value

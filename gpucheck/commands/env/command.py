@@ -1,0 +1,141 @@
+"""The command ``env``: print the variables that repair this environment, or make them last."""
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import click
+
+from gpucheck.cli import watchdog
+from gpucheck.cli.parameters import SECONDS, Command
+from gpucheck.cli.request import PYTHON, diagnose_here
+from gpucheck.cli.screen import say, show
+from gpucheck.core.model import ExitCode, Level, Report, Request
+
+if TYPE_CHECKING:
+    from gpucheck.core.model import Assignment
+
+EXAMPLES = """\b
+Examples:
+  eval "$(gpucheck env)"                              sh, bash, zsh
+  gpucheck env --shell fish | source
+  gpucheck env --shell powershell | Out-String | Invoke-Expression
+  gpucheck env --shell docker >> Dockerfile
+  gpucheck env --install                              with every activation of this virtual or conda environment
+  gpucheck run --repair -- python train.py            for one command only
+"""
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.option(
+    "--shell",
+    type=click.Choice(["sh", "fish", "powershell", "dotenv", "docker"]),
+    default="sh",
+    show_default=True,
+    help="Whose syntax: a shell's, a .env file's, a Dockerfile's.",
+)
+@click.option("--apply-growth", is_flag=True, help="Also let TensorFlow take GPU memory as it needs it.")
+@click.option("--install", "action", flag_value="install", help="Write them into the environment's activation script.")
+@click.option("--uninstall", "action", flag_value="uninstall", help="Take out what --install wrote.")
+@PYTHON
+@click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
+@click.pass_obj
+def env(started: float, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
+    """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
+
+    Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
+    if they then found no fault, else 1 (3: no verdict), with the reason on standard error.
+    """
+    from gpucheck.core.repairs.prove import growth, prove
+
+    watchdog.end_at(started + timeout)
+    if action == "uninstall":
+        _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python))
+        return
+    request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
+    proof = prove(lambda changed: _check(request, changed), os.environ)
+    assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
+    if action == "install":
+        _install(assignments, proof.report)
+    else:
+        _print(assignments, shell, proof.report.exit_code)
+    if proof.report.exit_code != ExitCode.HEALTHY:
+        _complain(proof.report, bool(assignments))
+    raise SystemExit(proof.report.exit_code)
+
+
+def _check(request: Request, changed: Mapping[str, str]) -> Report:
+    started = time.monotonic()
+    watchdog.end_at(started + request.timeout_seconds)
+    return diagnose_here(request, started, changed, lambda known: [lambda: _complain(known, False)])
+
+
+def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:
+    from gpucheck.core.repairs.shells import SHELLS
+
+    show(SHELLS[shell](assignments, os.environ), exit_code)
+
+
+def _install(assignments: tuple["Assignment", ...], report: Report) -> None:
+    from gpucheck.core.probes.interpreter import Interpreter
+    from gpucheck.core.repairs import install
+
+    interpreter = report.fact(Interpreter)
+    prefix, kind = (interpreter.prefix, interpreter.environment) if interpreter else ("an interpreter that gave no answer", None)
+    wanted = install.lasting(assignments)
+    for assignment in assignments:
+        if assignment not in wanted:
+            _say(f"not made to last, it belongs to the job: {assignment.variable} ({assignment.reason})")
+    with _Refusals():
+        if wanted:
+            changed = install.install(wanted, prefix, kind)
+            _say(*([f"written: {path}" for path in changed] or ["it stands there already"]))
+        elif install.installed(prefix, kind):
+            _say("nothing more is needed; what was installed stays")
+        else:
+            _say("nothing is needed, and nothing was installed")
+
+
+def _uninstall(request: Request) -> None:
+    from gpucheck.core.engine.pipeline import observe
+    from gpucheck.core.engine.plugin import load_probes
+    from gpucheck.core.host.local import LocalHost
+    from gpucheck.core.repairs import install
+
+    with LocalHost(request) as host, _Refusals():
+        (reading,) = observe(host, [probe for probe in load_probes() if probe.name == "interpreter"])
+        if reading.fact is None:
+            raise install.NoEnvironment(f"the interpreter did not answer: {reading.problem}")
+        changed = install.uninstall(reading.fact.prefix, reading.fact.environment)  # type: ignore[attr-defined]
+    _say(*([f"restored: {path}" for path in changed] or ["nothing was installed"]))
+
+
+class _Refusals:
+    """Inside, what can't be done becomes one line and an exit code."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        from gpucheck.core.repairs.install import NoEnvironment
+
+        if isinstance(error, NoEnvironment):
+            raise click.UsageError(str(error)) from None
+        if isinstance(error, OSError):
+            _say(f"cannot write {error.filename}: {error.strerror or error}")
+            raise SystemExit(ExitCode.FAULT) from None
+
+
+def _complain(report: Report, printed: bool) -> None:
+    from gpucheck.core.reports.shared.findings import roots
+    from gpucheck.core.reports.shared.headline import headline
+
+    first = next(iter(roots(report)), None)
+    code = f"{first.code}: " if first is not None and report.exit_code == ExitCode.FAULT else ""
+    _say(f"{'still not well with that' if printed else 'no variable repairs this'}: {code}{' '.join(headline(report).split())}")
+
+
+def _say(*lines: str) -> None:
+    for line in lines:
+        say(f"gpucheck: {line}")

@@ -1,0 +1,114 @@
+"""The command ``compare``: what is different between two looks at a machine."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gpucheck.cli import watchdog
+from gpucheck.cli.parameters import Command, FilePath
+from gpucheck.cli.request import diagnose_here, request_options
+from gpucheck.cli.screen import look, say, show
+from gpucheck.core.model import Expectations, Level, Report, Request
+
+if TYPE_CHECKING:
+    from gpucheck.commands.expectations.drift import Drift
+
+EXAMPLES = """\b
+Examples:
+  gpucheck --format json --output good.json      while all is well
+  gpucheck compare good.json                     this machine against it
+  gpucheck compare good.json bad.json            two reports, of one machine or of two
+  gpucheck compare expected.toml --format markdown
+"""
+LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.argument("baseline", type=FilePath(allow_dash=True))
+@click.argument("current", type=FilePath(allow_dash=True), required=False)
+@request_options(level=Level.QUICK, expect=False)
+@click.option("--node", is_flag=True, help="Look at this machine itself alone, as `gpucheck node` does.")
+@click.option("--default", is_flag=True, help="Look at this machine with TensorFlow and training, as `check` does.")
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
+@click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
+@click.pass_obj
+def compare(
+    started: float,
+    request: Request,
+    baseline: str,
+    current: str | None,
+    style: str,
+    color: str,
+    verbose: bool,
+) -> None:
+    """Show what is different from BASELINE: a JSON report, or a file of `gpucheck snapshot`.
+
+    CURRENT is a JSON report; without it, this machine is looked at (with --quick, unless a deeper level is asked for). Exit
+    codes: 0 nothing is different, and then nothing is printed; 1 something is; 2 a file can't be read, or is no baseline: it
+    expects nothing.
+    """
+    from gpucheck.commands.expectations import drift
+
+    if baseline == current == "-":
+        raise click.UsageError("only one of the two can come from standard input")
+    text = _read(baseline)
+    old = _report(text, baseline) if text.lstrip()[:1] == b"{" else _expectations(text, baseline)
+    if isinstance(old, Report) and not drift.PROBES.keys() & old.facts.keys():
+        raise click.UsageError(f"{baseline}: a report without facts is no baseline")
+    names = (baseline, current or "this machine")
+
+    def compared(new: Report) -> "Drift":
+        return drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
+
+    def at_last(known: Report) -> list[watchdog.Write]:
+        text = _render(compared(known), style, color, verbose)
+        return [lambda: show(text)]
+
+    differences = compared(
+        _report(_read(current), current) if current is not None else diagnose_here(request, started, at_last=at_last)
+    )
+    code = 1 if differences.changes else 0
+    show(_render(differences, style, color, verbose), code)
+    if differences.not_compared and style != "json" and not verbose:
+        say(f"gpucheck: {len(differences.not_compared)} not compared (-v says what and why)")
+    raise SystemExit(code)
+
+
+def _render(differences: "Drift", style: str, color: str, verbose: bool) -> str:
+    from gpucheck.commands.expectations import drift_report as drift
+
+    if style == "json":
+        return drift.render_json(differences)
+    return (
+        drift.render_markdown(differences) if style == "markdown" else drift.render(differences, verbose=verbose, **look(color))
+    )
+
+
+def _read(path: str) -> bytes:
+    from gpucheck.core.system.read import Refused, read
+
+    try:
+        return read(path, LARGEST_BYTES, dash=True)
+    except Refused as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _report(text: bytes, name: str) -> Report:
+    from gpucheck.core.engine.replay import Unreadable, replay
+
+    try:
+        return replay(text)
+    except Unreadable as error:
+        raise click.UsageError(f"{name}: {error}") from None
+
+
+def _expectations(text: bytes, name: str) -> Expectations:
+    from gpucheck.core.expectations.read import Problem, baseline
+
+    try:
+        return baseline(text.decode(), name)
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{name}: neither a JSON report nor a file of expectations") from None
+    except Problem as error:
+        raise click.UsageError(str(error)) from None

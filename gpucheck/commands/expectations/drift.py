@@ -1,0 +1,175 @@
+"""What is different between two looks at a machine, grouped by what it may break."""
+
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from gpucheck.commands.expectations.tracked import Tracked, tracked
+from gpucheck.core.expectations import SPEED_TOLERANCE, steady
+from gpucheck.core.expectations.gpus import gpu_count, gpu_models
+from gpucheck.core.expectations.items import Item, Machine
+from gpucheck.core.expectations.training import training
+from gpucheck.core.expectations.versions import version
+from gpucheck.core.model import Expectations, ProbeStatus, Report, Request
+
+TRAINING = "training speed"
+GROUPS = {
+    "driver and CUDA": "The driver decides which CUDA programs run at all, and which bugs they meet.",
+    "TensorFlow and Keras": "Another release trains with other code: results, speed and saved models may differ.",
+    "libraries": "TensorFlow loads these files by name: another copy may lack what it was built for.",
+    "Python and packages": "Packages that share the process decide whether TensorFlow can be imported.",
+    "hardware": "Other hardware has other limits: memory, kernels, and the way between the GPUs.",
+    "environment variables": "These change what CUDA, TensorFlow, Keras and NCCL do, without a word.",
+    "limits": "What a process is granted decides how fast it is fed, and when it is killed.",
+    TRAINING: "The same job ends differently, or at quite another speed: what all other differences come to.",
+}
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One difference. ``old`` and ``new`` are in words; None: not there."""
+
+    group: str
+    what: str
+    old: str | None
+    new: str | None
+    why: str  # it matters
+    note: str | None = None  # of a speed, how much less or more it is: "2.5 times as fast"
+
+
+class Drift(msgspec.Struct, frozen=True, kw_only=True):
+    """Two looks compared."""
+
+    baseline: str  # what they are called
+    current: str
+    changes: tuple[Change, ...]
+    not_compared: tuple[str, ...]  # what only one of them looked at, with the reason where it is known
+
+
+def between(old: Report, new: Report, baseline: str, current: str) -> Drift:
+    """Compare two reports.
+
+    What the first looked at and the second was not asked for (``--quick``) is not compared; what the second failed to see is a
+    change.
+    """
+    comparison = _Comparison(baseline, current)
+    for probe, group in PROBES.items():
+        if probe in old.facts and probe not in new.facts:
+            comparison.missing(probe, group, new)
+        elif probe in new.facts and probe not in old.facts:
+            comparison.not_compared.append(f"{probe}: not in {baseline}")
+    before, after = tracked(old), tracked(new)
+    for group, what in dict.fromkeys([*before, *after]):
+        was, now = before.get((group, what)), after.get((group, what))
+        if all(probe in old.facts and probe in new.facts for value in (was, now) if value for probe in value.probes):
+            comparison.compare(group, what, was, now)
+    if _has_cpu_speed(old) and _has_cpu_speed(new):
+        comparison.not_compared.append("training speed on the CPU: it is what other processes leave of it")
+    return comparison.drift()
+
+
+def from_expectations(wanted: Expectations, report: Report, baseline: str, current: str) -> Drift:
+    """Hold a run against an expectations file: every expectation that is not met is a change."""
+    request = msgspec.structs.replace(report.fact(Request) or Request(), expectations=wanted)
+    machine = Machine(request, *report.facts.values())
+    comparison = _Comparison(baseline, current)
+    for look, group in _EXPECTED:
+        for item in look(machine):
+            if item.met is None:
+                comparison.not_compared.append(f"{item.what} ({item.expected}): {item.seen}")
+            elif not item.met:
+                comparison.change(group(item), item.what, item.expected, item.seen)
+    return comparison.drift()
+
+
+class _Comparison:
+    """Collects what is different."""
+
+    def __init__(self, baseline: str, current: str) -> None:
+        self.baseline, self.current = baseline, current
+        self.changes: list[Change] = []
+        self.not_compared: list[str] = []
+
+    def change(self, group: str, what: str, old: str | None, new: str | None, note: str | None = None) -> None:
+        self.changes.append(Change(group=group, what=what, old=old, new=new, why=GROUPS[group], note=note))
+
+    def missing(self, probe: str, group: str, new: Report) -> None:
+        """A fact that only the old report has."""
+        run = next((run for run in new.probes if run.name == probe), None)
+        reason = (run.problem if run else None) or "not looked at"
+        if run and run.status in (ProbeStatus.FAILED, ProbeStatus.TIMED_OUT):
+            self.change(group, f"what the probe {probe} sees", "an answer", f"none: {reason}")
+        else:
+            self.not_compared.append(f"{probe}: {reason}")
+
+    def compare(self, group: str, what: str, was: Tracked | None, now: Tracked | None) -> None:
+        """One value that both could look at."""
+        if was is None or now is None:
+            value = was or now
+            if group != TRAINING:
+                self.change(group, what, was and was.words, now and now.words)
+            elif value and value.number is None:  # the levels, and --strategy, train different jobs
+                self.not_compared.append(f"{what}: trained in {self.baseline if was else self.current} only")
+        elif was.coarse == now.coarse and was.vague != now.vague:
+            self.not_compared.append(f"{what}: only one of the two knows its version")
+        elif _differ(was, now):
+            self.change(group, what, was.words, now.words, _direction(was, now))
+
+    def drift(self) -> Drift:
+        """The changes by group, within a group as they were looked at."""
+        order = list(GROUPS)
+        changes = sorted(dict.fromkeys(self.changes), key=lambda change: order.index(change.group))
+        return Drift(baseline=self.baseline, current=self.current, changes=tuple(changes), not_compared=tuple(self.not_compared))
+
+
+PROBES = {
+    "driver": "driver and CUDA",
+    "kernel_module": "driver and CUDA",
+    "cuda": "driver and CUDA",
+    "tensorflow": "TensorFlow and Keras",
+    "keras": "TensorFlow and Keras",
+    "libraries": "libraries",
+    "packages": "Python and packages",
+    "interpreter": "Python and packages",
+    "system": "Python and packages",
+    "pci": "hardware",
+    "gpus": "hardware",
+    "environment": "environment variables",
+    "limits": "limits",
+    "training": TRAINING,
+}  # probe -> the group that suffers if it sees nothing any more
+
+
+def _version_group(item: Item) -> str:
+    if item.what in ("TensorFlow", "Keras"):
+        return "TensorFlow and Keras"
+    return {"Python": "Python and packages", "cuDNN": "libraries"}.get(item.what, "driver and CUDA")
+
+
+_EXPECTED: tuple[tuple[Callable[[Machine], Iterator[Item]], Callable[[Item], str]], ...] = (
+    (gpu_count, lambda item: "hardware"),
+    (gpu_models, lambda item: "hardware"),
+    (version, _version_group),
+    (training, lambda item: TRAINING),
+)
+
+
+def _differ(was: Tracked, now: Tracked) -> bool:
+    if was.number is not None and now.number is not None:
+        return abs(now.number - was.number) > SPEED_TOLERANCE * max(abs(was.number), abs(now.number))
+    if was.coarse is not None and now.coarse is not None and (was.vague or now.vague):
+        return was.coarse != now.coarse
+    return was.words != now.words
+
+
+def _direction(was: Tracked, now: Tracked) -> str | None:
+    if now.number is None or not was.number:
+        return None
+    share = now.number / was.number
+    if share < 1:
+        return f"{100 * share:.0f} % of the speed"
+    return f"{share:.1f} times as fast" if share < 10 else f"{share:,.0f} times as fast"
+
+
+def _has_cpu_speed(report: Report) -> bool:
+    """Whether it has a speed that is not compared."""
+    return any(run.samples_per_second is not None and not steady(run.devices) for run in report.training)

@@ -1,0 +1,198 @@
+"""A known-good machine written down as an expectations file, with what was measured in its comments."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from gpucheck.core.expectations import FORMAT_VERSION, SPEED_TOLERANCE, steady, toml
+from gpucheck.core.expectations.gpus import GIB, usable_gpus
+from gpucheck.core.expectations.items import Machine
+from gpucheck.core.expectations.training import as_usual
+from gpucheck.core.expectations.versions import ABSENT, versions_seen
+from gpucheck.core.model import (
+    Expectations,
+    GpuExpectations,
+    Level,
+    Report,
+    Request,
+    Severity,
+    TrainingExpectations,
+    TrainingRun,
+    VersionExpectations,
+)
+from gpucheck.core.model.naming import devices
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.gpus import Gpus
+
+# A first step compiles and autotunes, on the processors that everything else shares: it varies more than the steps after it.
+# What its bound is for takes minutes: kernels that are not there for this GPU and are compiled one by one.
+START_FACTOR = 5
+START_SECONDS_MIN = 30.0
+
+
+def expectations(report: Report) -> Expectations:
+    """What a machine is, as expectations that it meets itself; its passed training jobs and its warnings count."""
+    machine = Machine.of(report)
+    count, _ = usable_gpus(machine)
+    return Expectations(
+        gpu=_gpus(machine, count),
+        versions=VersionExpectations(**{name: f"=={version}" for name, version in _versions(machine).items()}),
+        training=_training(report),
+        allowed_warnings=tuple(sorted({finding.code for finding in report.findings if finding.severity is Severity.WARNING})),
+    )
+
+
+def _gpus(machine: Machine, count: int | None) -> GpuExpectations:
+    gpus, cuda = machine.get(Gpus), machine.get(Cuda)
+    items: tuple[Any, ...] = (gpus.gpus if gpus is not None else ()) or (cuda.devices if cuda is not None else ())
+    sizes = [item.memory_total_bytes for item in items if item.memory_total_bytes]
+    capabilities = [item.compute_capability for item in items if item.compute_capability]
+    return GpuExpectations(
+        count=count,
+        names=tuple(dict.fromkeys(item.name for item in items if item.name)),
+        memory_gib=min(sizes) * 10 // GIB / 10 if sizes else None,
+        compute_capability=".".join(map(str, min(capabilities))) if capabilities else None,
+    )
+
+
+def _versions(machine: Machine) -> dict[str, str]:
+    """The versions that a specifier can name."""
+    from packaging.version import InvalidVersion, Version
+
+    named = {}
+    for name, text in versions_seen(machine).items():
+        if text is None or text == ABSENT:
+            continue
+        try:
+            Version(text)
+        except InvalidVersion:
+            continue
+        named[name] = text
+    return named
+
+
+def _training(report: Report) -> TrainingExpectations:
+    passed = [run for run in report.training if run.status == "passed" and run.cross_device is None]
+    whole = {run.strategy for run in report.training if run.status not in ("passed", "skipped")}
+    slowest: dict[str, dict[str, float]] = {}
+    starts = []
+    for run in passed:
+        if not as_usual(run):
+            continue
+        if run.first_step_seconds is not None:
+            starts.append(run.first_step_seconds)
+        if run.samples_per_second is not None and steady(run.devices):
+            speeds = slowest.setdefault(run.strategy, {})
+            speeds[run.precision] = min(run.samples_per_second, speeds.get(run.precision, run.samples_per_second))
+    minimum = {
+        strategy: {precision: _significant(speed * (1 - SPEED_TOLERANCE)) for precision, speed in speeds.items()}
+        for strategy, speeds in slowest.items()
+    }
+    return TrainingExpectations(
+        strategies=tuple(dict.fromkeys(run.strategy for run in passed if run.strategy not in whole)),
+        max_first_step_seconds=max(START_SECONDS_MIN, _significant(max(starts) * START_FACTOR)) if starts else None,
+        min_samples_per_second=minimum,
+    )
+
+
+def _significant(number: float) -> float:
+    return float(f"{number:.3g}")
+
+
+def render(wanted: Expectations, report: Report) -> str:
+    """The file: every value with what was measured; what was not looked at is left as a comment."""
+    lines = [
+        f"# What this machine was on {report.started_at}, when gpucheck {report.tool.version} found: {report.verdict.value}.",
+        "# Check it, or another machine that should be like it: gpucheck --expect THIS-FILE",
+        "# A line that is taken out is no longer expected.",
+        f"schema_version = {FORMAT_VERSION}",
+        "",
+        *_codes(wanted),
+        "",
+        "[gpu]",
+        *_lines(
+            wanted.gpu,
+            {
+                "count": "that this process can use",
+                "names": 'every GPU is one of these; patterns such as "NVIDIA H*" work',
+                "memory_gib": "GiB, minimum of every GPU",
+                "compute_capability": "minimum of every GPU",
+            },
+        ),
+        "",
+        "[versions]",
+        '# PEP 440 specifiers; loosen what may change: "==2.21.*", ">=580,<581".',
+        *_lines(wanted.versions, {"cuda": "the newest that the driver supports", "driver": "NVIDIA's"}),
+        "",
+        *_training_lines(wanted.training, report),
+        "# A known finding that shall not count until a day is over:",
+        "# [[mute]]",
+        '# code = "pcie-link-degraded"',
+        '# reason = "riser ordered, ticket 4711"',
+        "# until = 2030-12-31",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _codes(wanted: Expectations) -> Iterator[str]:
+    yield "# Warnings that do not fail a run with --strict" + ("; these were there." if wanted.allowed_warnings else ".")
+    yield f"allowed_warnings = {toml.value(wanted.allowed_warnings)}"
+
+
+def _lines(part: msgspec.Struct, notes: dict[str, str]) -> Iterator[str]:
+    for field in msgspec.structs.fields(part):
+        value = getattr(part, field.name)
+        note = f"  # {notes[field.name]}" if field.name in notes else ""
+        if value is None or value == ():
+            yield f"# {field.name}: nothing was seen"
+        else:
+            yield f"{field.name} = {toml.value(value)}{note}"
+
+
+def _training_lines(wanted: TrainingExpectations, report: Report) -> Iterable[str]:
+    yield "[training]"
+    if not wanted.strategies:
+        request = report.fact(Request)
+        yield f"# Nothing was trained in this run{' (--quick)' if request and request.level == Level.QUICK else ''}."
+        yield ""
+        return
+    yield f"strategies = {toml.value(wanted.strategies)}  # must pass"
+    if wanted.max_first_step_seconds is not None:
+        starts = [run.first_step_seconds or 0.0 for run in report.training if run.status == "passed" and as_usual(run)]
+        yield f"# The slowest first step took {max(starts):.3g} s; {START_FACTOR} times as long is allowed, at least"
+        yield f"# {START_SECONDS_MIN:g} s, because it compiles."
+        yield f"max_first_step_seconds = {toml.value(wanted.max_first_step_seconds)}"
+    yield ""
+    if wanted.min_samples_per_second:
+        yield f"# {1 - SPEED_TOLERANCE:.0%} of the slowest device's measured samples per second: so short a run tells what is"
+        yield "# broken, not what is a little slower, and a higher bound fails a sound machine that is busy."
+        yield "[training.min_samples_per_second]"
+    for strategy, speeds in wanted.min_samples_per_second.items():
+        measured = ", ".join(f"{_slowest(report, strategy, precision):,.4g} in {precision}" for precision in speeds)
+        yield f"{toml.key(strategy)} = {toml.value(speeds)}  # measured: {measured}"
+    on_cpu = [f"{run.samples_per_second:,.4g} in {run.precision} on {devices(run.devices)}" for run in _on_cpu(report)]
+    if on_cpu:
+        yield f"# No speed is expected of a CPU: it is what other processes leave of it. Measured: {', '.join(on_cpu)}."
+    yield ""
+
+
+def _on_cpu(report: Report) -> list[TrainingRun]:
+    """One job of each precision whose speed is told only: those that nothing else trained beside."""
+    jobs = {
+        run.precision: run
+        for run in reversed(report.training)
+        if (run.strategy, run.status, run.trained_with) == ("one_device", "passed", 0) and as_usual(run)
+    }
+    return [run for run in jobs.values() if run.samples_per_second is not None and not steady(run.devices)]
+
+
+def _slowest(report: Report, strategy: str, precision: str) -> float:
+    return min(
+        run.samples_per_second
+        for run in report.training
+        if (run.strategy, run.precision, run.status) == (strategy, precision, "passed")
+        and as_usual(run)
+        and run.samples_per_second is not None
+        and steady(run.devices)
+    )

@@ -1,0 +1,162 @@
+"""The commands ``explain`` and ``rules``: the pages of diagnoses, their table, and the root cause in a log."""
+
+import functools
+import importlib
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from gpucheck.cli import registry, watchdog
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, reading_ends
+from gpucheck.cli.screen import look, show, standard_input
+from gpucheck.core.model import Report
+
+MOST_MENTIONED = 5  # diagnoses that are named for a word
+
+
+@click.command(cls=Command)
+@click.argument("what", metavar="CODE|FILE|-", shell_complete=lambda ctx, param, incomplete: _completions(incomplete))
+@click.option("--format", "style", type=click.Choice(["terminal", "json"]), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@click.option("-v", "--verbose", is_flag=True, help="Also the lines that look bad and are harmless, and why.")
+@click.option(
+    "--timeout",
+    type=SECONDS,
+    show_default=f"{READ_SECONDS:g}, and none for -",
+    help="Limit for a log; what was read by then is explained.",
+)
+@click.pass_obj
+def explain(started: float, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
+    """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
+
+    A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
+    compressed by gzip, xz or bzip2. It is judged by the rules that judge a machine. Exit codes: 0 the page was printed, or the
+    log was read, whether or not it names a cause (--format json says which); 2 no such code or file, or it can't be read, or it
+    is no text; 3 the answer could not be written.
+
+    \b
+    Examples:
+      gpucheck explain driver-library-mismatch
+      gpucheck explain train.log
+      kubectl logs trainer-0 | gpucheck explain -
+    """
+    rules = {rule.code: rule for rule in _all_rules()}
+    if what in rules:
+        _explain_code(rules[what], style, color)
+    else:
+        # The writer of a pipe may be a training of hours, and an end of reading would end it too.
+        limit = timeout or (math.inf if what == "-" else READ_SECONDS)
+        if limit < math.inf:
+            watchdog.end_at(started + limit)
+        _explain_log(what, rules, style, color, verbose, reading_ends(started, limit))
+
+
+def _explain_code(rule: Any, style: str, color: str) -> None:
+    from gpucheck.core.engine import manual, plugin
+    from gpucheck.core.reports import page
+
+    _need_pages([rule])
+    parsed, row = manual.page(rule.code, rule.doc), {**plugin.load_rows(), **_other_rows()}[rule.row]
+    show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
+
+
+def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, until: float) -> None:
+    from gpucheck.commands.explain import report as explanation
+    from gpucheck.commands.explain.log import explain as explain_log
+    from gpucheck.core.reports import json
+    from gpucheck.core.system.limited import opened
+    from gpucheck.core.system.read import STDIN, Refused
+    from gpucheck.core.system.text import lines
+
+    def text(report: Report) -> str:
+        return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color))
+
+    def begun(known: Callable[[str], Report]) -> None:
+        watchdog.say_at_last(lambda: [functools.partial(show, text(known("the time limit was reached (--timeout)")))])
+
+    standard_input(what)
+    try:
+        log = opened(what, until)
+        name = STDIN if what == "-" else what
+        report = explain_log(lines(log, name), name, lambda: log.cut, begun)
+    except Refused as refused:
+        raise click.UsageError(str(refused)) from None
+    except OSError as error:
+        from gpucheck.core.engine.suggestion import did_you_mean
+
+        similar = did_you_mean(what, codes, most=3, otherwise="")
+        if not similar and (mentioned := _mentioned(what, codes.values())):
+            similar = f" (did you mean one that speaks of it: {', '.join(mentioned)}?)"
+        problem = f"no file {what!r}, and no diagnosis of that code{similar}; `gpucheck rules` lists them"
+        raise click.UsageError(
+            problem if isinstance(error, FileNotFoundError) else f"cannot read {what}: {error.strerror}"
+        ) from None
+    show(text(report))
+
+
+def _mentioned(what: str, rules: Iterable[Any]) -> list[str]:
+    """The diagnoses whose title or symptom has these words; none for what looks like a file."""
+    from gpucheck.core.engine import manual
+
+    words = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in what.replace("-", " ").split()]
+    if not words or any(sign in what for sign in "./\\"):
+        return []
+    pages = [manual.page(rule.code, rule.doc) for rule in rules if rule.doc]
+    texts = {page.code: f"{page.title}\n{page.sections['Symptom']}" for page in pages}
+    found = [code for code, text in texts.items() if all(word.search(text) for word in words)]
+    return sorted(found, key=lambda code: not all(word.search(code) for word in words))[:MOST_MENTIONED]
+
+
+@click.command(cls=Command)
+@click.option("--format", "style", type=click.Choice(["terminal", "json", "markdown"]), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+def rules(style: str, color: str) -> None:
+    """List the troubleshooting table: row, code, severity, one line.
+
+    \b
+    Examples:
+      gpucheck rules
+      gpucheck rules --format markdown > table.md
+      gpucheck rules --format json
+    """
+    from gpucheck.commands.explain import table
+    from gpucheck.core.engine import plugin
+
+    listed = _all_rules()
+    _need_pages(listed)
+    show(table.render(listed, {**plugin.load_rows(), **_other_rows()}, style, **look(color)))
+
+
+def _all_rules() -> Any:
+    """The rules that judge a machine, and those that judge a training script, with their pages."""
+    from msgspec.structs import replace
+
+    from gpucheck.core.engine import manual
+    from gpucheck.core.engine.plugin import load_rules
+
+    rules = (*load_rules(), *(rule for pages in _other_pages() for rule in pages.load_rules()))
+    return tuple(rule if rule.doc else replace(rule, doc=manual.docstring(rule.check.__module__)) for rule in rules)
+
+
+def _other_pages() -> list[Any]:
+    """The modules of commands that have rules with pages of their own, as ``lint`` has."""
+    return [importlib.import_module(folder.PAGES) for folder in registry.folders() if hasattr(folder, "PAGES")]
+
+
+def _other_rows() -> dict[str, Any]:
+    return {name: row for pages in _other_pages() for name, row in pages.ROWS.items()}
+
+
+def _need_pages(rules: Any) -> None:
+    if not all(rule.doc for rule in rules):
+        raise click.UsageError("this Python leaves docstrings out (-OO, PYTHONOPTIMIZE=2), and with them the manual pages")
+
+
+def _completions(incomplete: str) -> list[Any]:
+    from click.shell_completion import CompletionItem
+
+    codes = [CompletionItem(rule.code) for rule in _all_rules() if rule.code.startswith(incomplete)]
+    return codes or [CompletionItem(incomplete, type="file")]

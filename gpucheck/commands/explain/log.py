@@ -1,0 +1,79 @@
+"""A pasted log: lines are read as events, events name causes, and causes are folded as the findings of a live run are."""
+
+import time
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from gpucheck.core.engine.manual import docstring, page
+from gpucheck.core.engine.pipeline import Judgement, assemble
+from gpucheck.core.engine.plugin import Rule, load_rows, load_rules
+from gpucheck.core.logs import causes
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.reading import parse
+from gpucheck.core.logs.reading.mentions import Listing
+from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
+from gpucheck.core.probes.log import Log
+from gpucheck.core.repairs.xid import advice
+
+
+def explain(
+    lines: Iterable[str],
+    source: str,
+    cut: Callable[[], str | None] = lambda: None,
+    begun: Callable[[Callable[[str], Report]], None] = lambda known: None,
+) -> Report:
+    """Name the root cause of what went wrong in a log.
+
+    Args:
+        lines: the log, as a stream; it is read once.
+        source: what it is called: a file's name, "standard input".
+        cut: asked after reading: why the log was not read to its end; None: it was.
+        begun: handed what tells, at any time, the report of what was read by then; it takes why that is not all.
+
+    Returns:
+        A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
+        (source code, advice for a case that may come) is a warning. It has no verdict beyond them, because a log without a
+        known failure proves nothing about a machine.
+    """
+    started = time.monotonic()
+    listing = Listing()
+
+    def reading_begun(known: Callable[[], Log]) -> None:
+        begun(lambda why: _report(known(), why, listing, started))
+
+    log = parse(listing.through(lines), source, time.thread_time, reading_begun)
+    return _report(log, cut(), listing, started)
+
+
+def _report(log: Log, cut: str | None, listing: Listing, started: float) -> Report:
+    log = msgspec.structs.replace(log, cut=cut)
+    reading = Reading(probe="log", status=ProbeStatus.OK, fact=log, seconds=round(time.monotonic() - started, 4))
+    named = causes.judge(log)
+    judgements = [_judgement(rule, named.get(rule.code), listing) for rule in load_rules()]
+    return assemble(Request(smoke=False), [reading], judgements, load_rows(), started)
+
+
+def _judgement(rule: Rule, cause: Cause | None, listing: Listing) -> Judgement:
+    if rule.code not in causes.CODES:
+        return Judgement(rule, Outcome(code=rule.code, status=Status.SKIPPED, reason="no log tells of it"), None)
+    status = Status.CLEAR if cause is None else Status.FOUND
+    return Judgement(rule, Outcome(code=rule.code, status=status), None if cause is None else _finding(rule, cause, listing))
+
+
+def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
+    """The cause with the fixes of its page; a warning where every line it rests on only mentions a failure."""
+    only_mentioned = all(listing.only_mentions(event.text) for event in cause.events)
+    return Finding(
+        summary=cause.summary,
+        evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
+        fix=(*advice(cause.xids), *_fixes(rule)),
+        affects=cause.affects,
+        severity=Severity.WARNING if only_mentioned else cause.severity,
+    )
+
+
+def _fixes(rule: Rule) -> tuple[Fix, ...]:
+    """Those of its page; none where this interpreter has left the pages out."""
+    text = rule.doc or docstring(rule.check.__module__)
+    return page(rule.code, text).fixes if text else ()

@@ -1,0 +1,96 @@
+"""What a log says went wrong, for a person at a terminal: the cause, the lines that show it, what to type."""
+
+from collections.abc import Sequence
+
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Report, Severity
+from gpucheck.core.probes.log import Log
+from gpucheck.core.reports.shared import terminal_findings
+from gpucheck.core.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.words import duration, plural
+
+MOST_SUSPECTS = 8
+_ENDS = ("exception", "fatal")  # what a line looks like that may have ended a program
+_OF_ANY_CAUSE = (Kind.TRACEBACK, Kind.KILLED)  # kinds of events that are about no subject of their own
+
+
+def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool) -> str:
+    """The findings of a log as lines no wider than ``width``, commands excepted.
+
+    Args:
+        report: made by ``gpucheck.commands.explain.log``: its only fact that was looked at is the log.
+        width: terminal cells per line.
+        color: whether escape codes may be written.
+        ascii: whether only ASCII may be written.
+        verbose: with every harmless line and why it is harmless.
+    """
+    out = TerminalText(width=width, color=color, ascii=ascii)
+    log = report.fact(Log)
+    assert log is not None  # noqa: S101 - see above
+    if report.findings and (unexplained := _unexplained(report, log)):
+        out.add("The warnings below need not have ended the program. These lines look most like failures:", hang=2)
+        _suspects(out, unexplained)
+    terminal_findings.write(out, report, verbose)
+    if not report.findings:
+        _unknown(out, log)
+    if verbose and log.harmless:
+        out.blank()
+        out.add("Lines that look bad and are harmless:", indent=2)
+        for event in log.harmless:
+            _write_line(out, event)
+            out.add((event.fields.get("reason", ""), "quiet"), indent=16)
+    out.blank()
+    if log.cut is not None:
+        lines = f"only the first {plural(log.lines, 'line')}" if log.lines else "nothing"
+        out.add(f"Of this log {lines} could be read: {log.cut}.")
+    if log.skimmed:
+        out.add(f"Of its {log.lines} lines {log.skimmed} were passed over: too many differ for each to be looked at.")
+    out.add((_conclusion(report, log), "quiet"))
+    return str(out)
+
+
+def _unknown(out: TerminalText, log: Log) -> None:
+    what = "this log" if log.cut is None else "what was read of this log"
+    if not log.suspects:
+        out.add(f"No known failure is in {what}, and no line of it looks like one.", hang=2)
+        return
+    out.add(f"No known cause is in {what}. These lines look most like failures:", hang=2)
+    _suspects(out, log.suspects)
+
+
+def _suspects(out: TerminalText, suspects: Sequence[Event]) -> None:
+    for event in suspects[:MOST_SUSPECTS]:
+        _write_line(out, event)
+
+
+def _write_line(out: TerminalText, event: Event) -> None:
+    out.add(event.text, indent=4, label=(f"line {event.line}", "quiet"), hang=16)
+
+
+def _unexplained(report: Report, log: Log) -> list[Event]:
+    """The lines that may tell what ended the program where all findings are warnings, which by themselves end none.
+
+    An exception or a crash that no finding rests on; and an error that nobody knows, printed after the last line that one does.
+    """
+    if any(finding.severity is Severity.ERROR for finding in report.findings):
+        return []
+    texts = {str(item.value) for finding in report.findings for item in finding.evidence}
+    kinds = {event.kind for event in log.events if event.text in texts}.difference(_OF_ANY_CAUSE)
+    cited = {event.line for event in log.events if event.kind in kinds or event.text in texts}
+    explained = {event.line for event in log.events if event.kind not in _OF_ANY_CAUSE}
+    last = max(cited, default=0)
+    return [
+        event
+        for event in log.suspects
+        if event.line not in cited
+        and (
+            event.fields["looks"] in _ENDS
+            or (event.fields["looks"] == "error" and event.line > last and event.line not in explained)
+        )
+    ]
+
+
+def _conclusion(report: Report, log: Log) -> str:
+    looks = "looks bad and is harmless" if log.harmless_lines == 1 else "look bad and are harmless"
+    noise = f", {log.harmless_lines} {looks} (-v)" if log.harmless_lines else ""
+    return f"{log.source}: {plural(log.lines, 'line')}{noise} · {duration(report.seconds)}"

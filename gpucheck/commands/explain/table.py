@@ -1,0 +1,74 @@
+"""The troubleshooting table, for ``gpucheck rules`` and for the docs: every code by row, with severity, scope and one line."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from gpucheck.core.engine.plugin import Row, Rule
+from gpucheck.core.model import Severity
+
+
+def title(rule: Rule) -> str:
+    """The first line of a rule's page."""
+    return rule.doc.strip().partition("\n")[0].strip()
+
+
+def render(rules: Sequence[Rule], rows: dict[str, Row], style: str = "terminal", *, width: int, color: bool, ascii: bool) -> str:
+    """The table in a style: "terminal" (to which width, colour and character set apply), "json" or "markdown"."""
+    if style == "json":
+        return render_json(rules, rows)
+    return render_markdown(rules, rows) if style == "markdown" else _terminal(rules, rows, width, color, ascii)
+
+
+def _terminal(rules: Sequence[Rule], rows: dict[str, Row], width: int, color: bool, ascii: bool) -> str:
+    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
+
+    out = TerminalText(width=width, color=color, ascii=ascii)
+    column = max((len(rule.code) for rule in rules), default=0) + 4
+    for name, row in rows.items():
+        out.blank()
+        out.add((row.problem, "title"), f"  first check: {row.first_check}; then: {row.action}", hang=2)
+        for rule in rules:
+            if rule.row != name:
+                continue
+            error = rule.severity is Severity.ERROR
+            out.add(
+                (rule.severity.value, "fail" if error else "warn"),
+                f" ({rule.scope.value}) {title(rule)}",
+                indent=2,
+                label=(rule.code, "title"),
+                hang=column if width >= column + 40 else 6,
+            )
+    return str(out)
+
+
+def render_json(rules: Sequence[Rule], rows: dict[str, Row]) -> str:
+    """The table as a JSON array."""
+    return json.dumps([entry(rule, rows[rule.row]) for rule in rules], indent=2, ensure_ascii=False) + "\n"
+
+
+def entry(rule: Rule, row: Row) -> dict[str, Any]:
+    """A rule in JSON, as the table and its page give it."""
+    return {
+        "row": rule.row,
+        "problem": row.problem,
+        "first_check": row.first_check,
+        "action": row.action,
+        "code": rule.code,
+        "severity": rule.severity.value,
+        "scope": rule.scope.value,
+        "title": title(rule),
+        "explains": list(rule.explains),
+    }
+
+
+def render_markdown(rules: Sequence[Rule], rows: dict[str, Row], *, folder: str | None = None) -> str:
+    """The table as Markdown; ``folder`` is where the pages lie, for links ("" for the same one, None for no links)."""
+    lines = ["| problem | code | severity | scope | meaning |", "| --- | --- | --- | --- | --- |"]
+    for name, row in rows.items():
+        for rule in rules:
+            if rule.row == name:
+                code = f"`{rule.code}`" if folder is None else f"[`{rule.code}`]({folder}{rule.code}.md)"
+                meaning = title(rule).replace("|", "\\|")
+                lines.append(f"| {row.problem} | {code} | {rule.severity.value} | {rule.scope.value} | {meaning} |")
+    return "\n".join(lines) + "\n"

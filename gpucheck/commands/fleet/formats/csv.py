@@ -1,0 +1,51 @@
+"""One line per node, for spreadsheets and databases."""
+
+import csv
+import io
+
+from gpucheck.commands.fleet.formats import training_lines
+from gpucheck.commands.fleet.model import Fleet, FleetTraining
+
+COLUMNS = ("node", "verdict", "cause", "gpus", "started_at", "slow")
+TRAINED = ("worker", "training", "fault", "alone_samples_per_second", "link_seconds", "link_times_usual")
+
+
+def render(fleet: Fleet) -> str:
+    """RFC 4180, with a line of names first; of nodes that trained together there are more columns."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    workers = {} if fleet.training is None else _workers(fleet.training)
+    writer.writerow(COLUMNS + (TRAINED if workers else ()))
+    slow = {one.node: f"{one.value / one.median:.2f}" for one in fleet.slow}
+    for node in fleet.nodes:
+        row = (node.name, node.verdict, node.cause or "", node.gpus, node.started_at, slow.get(node.name, ""))
+        writer.writerow([_plain(value) for value in (*row, *workers.pop(node.name, ()))])
+    for name, trained in workers.items():
+        writer.writerow([_plain(value) for value in (name, "unknown", "no report", "", "", "", *trained)])
+    return text.getvalue()
+
+
+def _workers(training: FleetTraining) -> dict[str, tuple[str, ...]]:
+    """The further columns, by node."""
+    faults = {fault.node: fault.reason for fault in training.faults}
+    slow = {node: f"{times:.2f}" for node, times in training_lines.slow(training).items()}
+    return {
+        one.node: (
+            one.name,
+            one.status,
+            faults.get(one.node, ""),
+            _number(one.alone_samples_per_second),
+            _number(one.link_seconds),
+            slow.get(one.node, ""),
+        )
+        for one in training.workers
+    }
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _plain(value: str) -> str:
+    """A spreadsheet takes a text that begins so for a formula."""
+    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value

@@ -1,0 +1,69 @@
+"""Options that the commands of ``fleet`` share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gpucheck.cli.parameters import FilePath
+
+FORMATS = ("terminal", "json", "html", "junit", "prometheus", "csv")
+
+
+class HostList(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """Names of nodes in Slurm's notation."""
+
+    name = "hostlist"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """Write it out."""
+        if isinstance(value, tuple):
+            return value
+        from gpucheck.core.cluster.slurm import expand
+
+        try:
+            return tuple(dict.fromkeys(name for name in expand(str(value)) if name))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What becomes of the merged fleet."""
+    for option in (
+        click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too."),
+        click.option(
+            "--output", "target", type=FilePath(dir_okay=False), metavar="FILE", help="Write it here, whole or not at all."
+        ),
+        click.option(
+            "--format",
+            "style",
+            type=click.Choice(FORMATS),
+            default="terminal",
+            show_default="as --output's name ends (.json, .html, .xml, .prom, .csv), else terminal",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Which nodes of which engine, and where their reports are kept."""
+    for option in (
+        click.option(
+            "--engine-option",
+            "options",
+            multiple=True,
+            metavar="OPTION",
+            help="For srun: --engine-option=--partition=gpu. May be repeated.",
+        ),
+        click.option(
+            "--reports", "folder", type=FilePath(), metavar="DIR", help="Keep the nodes' reports in this folder, which is empty."
+        ),
+        click.option(
+            "--nodes", type=HostList(), metavar="HOSTLIST", help="These nodes only; one that the engine does not know is named."
+        ),
+        click.option("--address", default="auto", show_default=True, help="Ray's address."),
+        click.option("--engine", type=click.Choice(["ray", "slurm"]), required=True, help="What starts the check on each node."),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,225 @@
+"""Nodes that train together: what each is told of the others, and what their reports come to as one."""
+
+import collections
+import json
+import statistics
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.commands.fleet.model import Fleet, FleetCause, FleetFault, FleetLink, FleetSkew, FleetTraining, FleetWorker
+from gpucheck.commands.fleet.names import fold
+from gpucheck.core.cluster.slurm import expand
+from gpucheck.core.cluster.watch import lost
+
+SKEW, UNREACHABLE = "worker-version-skew", "worker-unreachable"  # rules
+STRATEGY = "multi_worker_mirrored"
+TOLERATED = ("driver", "python")  # as the rule worker-version-skew has it
+FEWEST = 3  # workers of which one can be slow
+FIGURES = ("samples_per_second", "step_seconds", "first_step_seconds", "shards_verified", "replicas_equal", "loss_fell")
+SLOW = 2.0  # times the usual seconds of the best link: other work makes a link slower, too
+SILENT = "no report"
+STILL = (SILENT, "stood still")
+TOO_FEW = "nothing was trained: it takes two nodes that can be used"
+UNTRIED = "its report tells of no training together"
+
+
+class _Fault(msgspec.Struct):
+    worker: str
+    how: str
+    reason: str
+    stage: str | None = None
+
+
+class _Link(msgspec.Struct):
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float
+
+
+class _Run(msgspec.Struct):
+    strategy: str
+    status: str
+    reason: str | None = None
+    samples_per_second: float | None = None
+    step_seconds: float | None = None
+    first_step_seconds: float | None = None
+    shards_verified: bool | None = None
+    replicas_equal: bool | None = None
+    loss_fell: bool | None = None
+    worker_names: list[str] = []
+    worker_versions: list[dict[str, str]] = []
+    worker_faults: list[_Fault] = []
+    worker_links: list[_Link] = []
+
+
+class _Report(msgspec.Struct):
+    training: list[_Run] = []
+
+
+_DECODER = msgspec.json.Decoder(_Report)
+
+
+def configurations(addresses: Mapping[str, str], first_port: int) -> tuple[dict[str, str], dict[str, str]]:
+    """The workers' addresses, and for each node TF_CONFIG; nodes of one address get ports one after the other.
+
+    Args:
+        addresses: host or IP address by node, in the order of the workers.
+        first_port: of each address.
+    """
+    used: collections.Counter[str] = collections.Counter()
+    places = {}
+    for node, host in addresses.items():
+        name = f"[{host}]" if ":" in host else host
+        places[node] = f"{name}:{first_port + used[host]}"
+        used[host] += 1
+    cluster = {"worker": list(places.values())}
+    return places, {
+        node: json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}, separators=(",", ":"))
+        for index, node in enumerate(places)
+    }
+
+
+def with_training(fleet: Fleet, places: Mapping[str, str], reports: Mapping[str, bytes], unreached: Mapping[str, str]) -> Fleet:
+    """The fleet with what became of the training; a training that nobody can vouch for leaves no fleet healthy."""
+    told = training(places, reports, unreached)
+    verdict = fleet.verdict
+    if told.status == "failed" or any(not skew.tolerated for skew in told.skew):
+        verdict = "fail"
+    elif told.status != "passed" and verdict != "fail":
+        verdict = "unknown"
+    exit_code = {"fail": 1, "unknown": 3}.get(verdict, fleet.exit_code)
+    return replace(fleet, training=told, causes=_causes(fleet, told), verdict=verdict, exit_code=exit_code)
+
+
+def _causes(fleet: Fleet, told: FleetTraining) -> tuple[FleetCause, ...]:
+    """The causes on the nodes that have them: each worker's report also says what it saw of the others."""
+    skewed = next((skew for skew in told.skew if not skew.tolerated), None)
+    own = [cause for cause in fleet.causes if cause.code != UNREACHABLE and not (skewed and cause.code == SKEW)]
+    if skewed is not None:
+        words = f"The workers of one job differ: {skewed.what} is {skewed.value} here and {skewed.usual} on the others."
+        own.insert(0, _cause(SKEW, "environment", list(expand(skewed.nodes)), words))
+    silent = [fault for fault in told.faults if fault.how in STILL or fault.told_by != fault.node]
+    if silent:
+        words = f"{silent[0].worker} does not answer: {silent[0].reason}."
+        own.insert(0, _cause(UNREACHABLE, "host", [fault.node for fault in silent], words))
+    return tuple(own)
+
+
+def _cause(code: str, scope: str, nodes: list[str], words: str) -> FleetCause:
+    return FleetCause(
+        code=code, severity="error", scope=scope, count=len(nodes), nodes=fold(nodes), example=words, example_node=nodes[0]
+    )
+
+
+def training(places: Mapping[str, str], reports: Mapping[str, bytes], unreached: Mapping[str, str]) -> FleetTraining:
+    """What the reports say of the training.
+
+    Args:
+        places: address by node, in the order of the workers.
+        reports: JSON by node; who has none is missing here.
+        unreached: why a node has none.
+    """
+    decoded = {node: _DECODER.decode(reports[node]).training for node in places if node in reports}
+    own = {
+        node: next((run for run in runs if run.strategy == STRATEGY), _Run(STRATEGY, "skipped", UNTRIED))
+        for node, runs in decoded.items()
+    }
+    links = _links(list(places), own)
+    best = {
+        node: min(link.seconds for link in links if node in link.nodes)
+        for node in {node for link in links for node in link.nodes}
+    }
+    versions = _versions(list(places), own)
+    workers = []
+    for index, node in enumerate(places):
+        run = own.get(node, _Run(STRATEGY, SILENT, unreached.get(node)))
+        alone = [
+            one.samples_per_second for one in decoded.get(node, ()) if one.strategy == "one_device" and one.samples_per_second
+        ]
+        workers.append(
+            FleetWorker(
+                name=f"worker {index}",
+                node=node,
+                address=places[node],
+                status=run.status,
+                reason=run.reason,
+                versions=versions[node],
+                alone_samples_per_second=min(alone, default=None),
+                link_seconds=best.get(node),
+            )
+        )
+    faults = tuple(_faults(workers, own))
+    statuses = {worker.status for worker in workers}
+    result = next((run for run in own.values() if run.status == "passed"), _Run(STRATEGY, SILENT))
+    return FleetTraining(
+        status="passed" if statuses == {"passed"} else "failed" if statuses & {"failed", "timed_out"} else "unknown",
+        reason="; ".join(f"{fault.worker} on {fault.node}: {fault.reason}" for fault in faults) or (None if workers else TOO_FEW),
+        workers=tuple(workers),
+        faults=faults,
+        skew=tuple(_skew(versions)),
+        links=links,
+        slow=_slow(best),
+        **{name: getattr(result, name) for name in FIGURES},
+    )
+
+
+def _versions(nodes: list[str], own: Mapping[str, _Run]) -> dict[str, dict[str, str]]:
+    """What each worker said of itself: in its own report, else to one of the others."""
+    found: dict[str, dict[str, str]] = {}
+    for index, node in enumerate(nodes):
+        told = [run.worker_versions[index] for run in (own.get(node), *own.values()) if run and index < len(run.worker_versions)]
+        found[node] = next((versions for versions in told if versions), {})
+    return found
+
+
+def _skew(versions: Mapping[str, Mapping[str, str]]) -> Iterator[FleetSkew]:
+    """Every version that is not the most frequent one; of two that are as frequent, the first worker's is the usual one."""
+    for what in dict.fromkeys(what for said in versions.values() for what in said):
+        counts = collections.Counter(said[what] for said in versions.values() if what in said)
+        (usual, _), *others = counts.most_common()
+        for value, _ in others:
+            nodes = fold(node for node, said in versions.items() if said.get(what) == value)
+            yield FleetSkew(what=what, value=value, usual=usual, nodes=nodes, tolerated=what in TOLERATED)
+
+
+def _links(nodes: list[str], own: Mapping[str, _Run]) -> tuple[FleetLink, ...]:
+    """Each pair once: both measured the same sum."""
+    found: dict[tuple[str, ...], FleetLink] = {}
+    for run in own.values():
+        for link in run.worker_links:
+            pair = tuple(nodes[run.worker_names.index(name)] for name in link.workers)
+            found.setdefault(pair, FleetLink(nodes=(pair[0], pair[1]), sum_bytes=link.sum_bytes, seconds=link.seconds))
+    return tuple(found[pair] for pair in sorted(found))
+
+
+def _slow(best: Mapping[str, float]) -> tuple[str, ...]:
+    """Nodes whose best link is slow: a link is as slow as the slower of its two, and of two nodes nobody knows which it is."""
+    if len(best) < FEWEST:
+        return ()
+    others = {node: statistics.median(seconds for other, seconds in best.items() if other != node) for node in best}
+    return tuple(sorted(node for node, seconds in best.items() if seconds > SLOW * others[node]))
+
+
+def _faults(workers: list[FleetWorker], own: Mapping[str, _Run]) -> list[FleetFault]:
+    """The workers that the others lost or waited for: who failed by itself, and who has no report; else whoever is named."""
+    nodes = {worker.name: worker.node for worker in workers}
+    told = [
+        FleetFault(
+            worker=fault.worker, node=nodes[fault.worker], how=fault.how, reason=fault.reason, stage=fault.stage, told_by=node
+        )
+        for node, run in own.items()
+        for fault in run.worker_faults
+        if fault.worker in nodes
+    ]
+    roots = [fault for fault in told if fault.node == fault.told_by and not lost(fault.reason)]
+    for worker in workers:
+        if worker.status in (SILENT, "skipped"):
+            said = [fault.reason for fault in told if fault.worker == worker.name and fault.told_by != worker.node]
+            reason = "; ".join(dict.fromkeys([*said, worker.reason or SILENT]))
+            how = "not tried" if worker.status == "skipped" else SILENT
+            roots.append(
+                FleetFault(worker=worker.name, node=worker.node, how=how, reason=reason, stage=None, told_by=worker.node)
+            )
+    return list({fault.worker: fault for fault in reversed(roots or told)}.values())[::-1]

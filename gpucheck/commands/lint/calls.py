@@ -1,0 +1,200 @@
+"""The part of the trace that follows calls of the file's own functions, and definitions: decorators and classes."""
+
+import ast
+import re
+from typing import Any
+
+from gpucheck.commands.lint.expressions import Evaluator
+from gpucheck.commands.lint.lookup import merge
+from gpucheck.commands.lint.state import Frame
+from gpucheck.commands.lint.values import (
+    UNKNOWN,
+    Attribute,
+    Call,
+    Choice,
+    Class,
+    Constant,
+    Function,
+    Gathered,
+    Name,
+    Scope,
+    Value,
+)
+
+DEEPEST_CALL = 12
+MOST_EVENTS = 60_000  # beyond these, calls are not followed any more
+MOST_CALLS = 4_000
+# Decorators that call the function as it is, and do not enter a strategy's scope around it.
+PLAIN = re.compile(
+    r"builtins\.(staticmethod|classmethod|property)|functools\.(wraps|lru_cache|cache|cached_property|singledispatch(method)?"
+    r"|total_ordering)|contextlib\.(async)?contextmanager|(abc|typing|typing_extensions|dataclasses|atexit)\.\w+"
+    r"|(tensorflow|keras)\.[\w.]+"
+    r"|(absl|click|dagster|fastapi|fire|flask|gin|hydra|jax|line_profiler|memory_profiler|modal|mlflow|numba|numpy|prefect|pytest"
+    r"|ray|retry|sacred|streamlit|tenacity|typer|unittest|wandb|zenml)\.[\w.]+"
+)
+
+
+class Caller(Evaluator):
+    """Follows calls and definitions."""
+
+    def follow(self, function: Function, call: Call | None) -> Value:
+        """Follow a function of this file and return what it returns; without a call its arguments are unknown."""
+        node = function.node
+        busy = any(frame.node is node and frame.closure is function.closure for frame in self.frames)
+        self.calls_followed += 1
+        too_much = len(self.frames) >= DEEPEST_CALL or len(self.events) > MOST_EVENTS or self.calls_followed > MOST_CALLS
+        if busy or (too_much and call is not None):
+            return UNKNOWN
+        self.followed.add(id(node))
+        frame = Frame(node, function.closure)
+        self.frames.append(frame)
+        outer, self.scope = self.scope, Scope(function.closure, self.parameters(function, call))
+        contexts, self.contexts = self.contexts, (*self.contexts, *function.around)
+        if isinstance(node, ast.Lambda):
+            frame.returns.append(self.value(node.body))
+        else:
+            self.block(node.body)
+        self.scope, self.contexts = outer, contexts
+        self.frames.pop()
+        if frame.left is not None and frame.left < self.order:  # for the caller it is not certain what came after that
+            self.undone = (*self.undone, (frame.left + 1, self.order))
+        result: Value | None = None
+        for value in frame.returns:
+            result = merge(result, value)
+        return result or Constant(None)
+
+    def parameters(self, function: Function, call: Call | None) -> dict[str, Value]:
+        """What a function's parameters are bound to."""
+        declared = function.node.args
+        names = [item.arg for item in (*declared.posonlyargs, *declared.args)]
+        bound: dict[str, Value] = dict.fromkeys([*names, *(item.arg for item in declared.kwonlyargs)], UNKNOWN)
+        for rest in (declared.vararg, declared.kwarg):
+            if rest is not None:
+                bound[rest.arg] = UNKNOWN
+        given: list[Value] = [function.receiver] if function.receiver is not None else []
+        if call is None:
+            bound.update(zip(names, given, strict=False))
+            return bound
+        if not call.starred:
+            outer, self.scope = self.scope, function.closure
+            defaults = list(zip(names[len(names) - len(declared.defaults) :], declared.defaults, strict=True))
+            defaults += [
+                (item.arg, value) for item, value in zip(declared.kwonlyargs, declared.kw_defaults, strict=True) if value
+            ]
+            bound.update({name: self.value(value) for name, value in defaults})
+            self.scope = outer
+        bound.update(zip(names, [*given, *call.args], strict=False))
+        bound.update({name: value for name, value in call.keywords.items() if name in bound})
+        if not call.starred:
+            rest = Gathered(tuple([*given, *call.args][len(names) :]), {})
+            others = Gathered((), {name: value for name, value in call.keywords.items() if name not in bound})
+            for gathered, value in ((declared.vararg, rest), (declared.kwarg, others)):
+                if gathered is not None and _handed_on(function.node, gathered.arg):
+                    bound[gathered.arg] = value
+        return bound
+
+    def yields(self, node: Any) -> bool:
+        """Whether a function is a generator."""
+        if id(node) not in self.generators:
+            self.generators[id(node)] = not isinstance(node, ast.Lambda) and any(map(_yields, node.body))
+        return self.generators[id(node)]
+
+    def called(self, call: Call) -> Value:
+        """What a call returns: of a function of this file what it returns, of anything else the call itself."""
+        function = call.function
+        if isinstance(function, Function):
+            if self.yields(function.node):
+                return UNKNOWN  # its body runs later, or around a with block
+            call.result = self.follow(function, call)
+            return call.result
+        if isinstance(function, Class):
+            function.instance = call
+            made = function.member("__init__")
+            if isinstance(made, Function):
+                self.follow(made.bound(call), call)
+            return call
+        return UNKNOWN if isinstance(function, Choice) else call
+
+    def _on_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        decorators = [(decorator, self.value(decorator)) for decorator in node.decorator_list]
+        for expression in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
+            self.value(expression)
+        made: Value = self.define(node)
+        for written, decorator in reversed(decorators):
+            made = self.decorated(node, made, written, decorator)
+        self.scope.set(node.name, made)
+
+    _on_AsyncFunctionDef = _on_FunctionDef
+
+    def decorated(self, node: Any, made: Value, written: ast.expr, decorator: Value) -> Value:
+        """What a decorator makes of a function: one of this file is followed, an unknown one may do anything around it."""
+        if _is_plain(decorator):
+            return made
+        self.defined[id(node)] = _with_unknown_surroundings(
+            self.defined[id(node)]
+        )  # who calls it from elsewhere calls it decorated
+        if not isinstance(decorator, Function) or decorator.around:
+            return _with_unknown_surroundings(made) if isinstance(made, Function) else made
+        call = ast.copy_location(
+            ast.Call(func=written, args=[ast.copy_location(ast.Name(node.name), node)], keywords=[]), written
+        )
+        call_of_decorator = Call(call, self.place(), decorator, (made,), {}, False)
+        self.events.append(call_of_decorator)
+        return self.called(call_of_decorator)
+
+    def _on_ClassDef(self, node: ast.ClassDef) -> None:
+        bases = tuple(self.value(base) for base in node.bases)
+        for expression in (*node.decorator_list, *(keyword.value for keyword in node.keywords)):
+            self.value(expression)
+        made = Class(node, bases)
+        outer, self.scope = self.scope, Scope(self.scope)
+        self.scope.of_class = True
+        self.block(node.body)
+        made.members, self.scope = self.scope.names, outer
+        self.scope.set(node.name, made)
+        instance = Call(ast.Call(func=node, args=[], keywords=[]), self.place(), made, (), {}, True)  # type: ignore[arg-type]
+        methods = [id(member.node) for member in made.members.values() if isinstance(member, Function)]
+        for key in (*methods, *map(id, node.body)):
+            if key in self.defined:
+                self.defined[key] = self.defined[key].bound(instance)
+
+
+def _yields(statement: ast.AST) -> bool:
+    left = [statement]
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            left += ast.iter_child_nodes(node)
+    return False
+
+
+def _handed_on(function: ast.AST, name: str) -> bool:
+    """Whether ``*name`` or ``**name`` of a function's parameters is only passed to others as it is, and so stays what it was."""
+    used = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))
+    passed = sum(
+        isinstance(node, (ast.Starred, ast.keyword)) and isinstance(node.value, ast.Name) and node.value.id == name
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call)
+        for node in (*call.args, *(keyword for keyword in call.keywords if keyword.arg is None))
+    )
+    return used == passed
+
+
+def _with_unknown_surroundings(function: Function) -> Function:
+    """The same where nobody knows what is around its calls."""
+    return Function(function.node, function.closure, function.since, function.receiver, (UNKNOWN,))
+
+
+def _is_plain(decorator: Value) -> bool:
+    """Whether it is known to leave alone what happens around the function: also ``@cli.command()``, ``@width.setter``."""
+    named = decorator.function if isinstance(decorator, Call) else decorator
+    if isinstance(named, Name):
+        return bool(PLAIN.fullmatch(named.path))
+    root = named
+    while isinstance(root, Attribute) and root.name != "scope":
+        root = root.of
+    if root is named:
+        return False
+    return isinstance(root, Function) or (isinstance(root, Call) and bool(PLAIN.fullmatch(root.name)))

@@ -1,0 +1,60 @@
+"""``gpucheck lint``: what is wrong with a training script, without running it."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import click
+
+from gpucheck.cli import watchdog
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath, reading_ends
+from gpucheck.cli.screen import look, show, standard_input
+
+STYLES = ("terminal", "json", "github", "sarif", "junit")
+
+
+@click.command(cls=Command)
+@click.argument("paths", metavar="[TRAIN.py...]", nargs=-1, type=FilePath())
+@click.option("--format", "style", type=click.Choice(STYLES), default="terminal", show_default=True)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
+@click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit; what was read by then is shown.")
+@click.pass_obj
+def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
+    """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
+
+    Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input; without any, the
+    current folder. Of folders, what .gitignore names is left out. What it can't be sure of it does not mention; a comment
+    "# gpucheck: ignore[CODE]" on a line silences it. Exit codes: 0 nothing found, 1 findings, 2 a file, or a notebook's cell,
+    that can't be read.
+
+    \b
+    Examples:
+      gpucheck lint
+      gpucheck lint train.py
+      gpucheck lint . --format github
+      gpucheck lint --format sarif > lint.sarif
+      gpucheck explain memory-growth-set-late
+    """
+    from gpucheck.commands.lint import reports, runner
+    from gpucheck.commands.lint.pages import load_rules
+
+    watchdog.end_at(started + timeout)
+    until = reading_ends(started, timeout)
+    paths = paths or (os.curdir,)
+    for path in paths:
+        standard_input(path)
+    appearance = look(color)
+    if sys.stdout is None or not sys.stdout.isatty():
+        appearance["width"] = None
+
+    def write(result: runner.Result) -> None:
+        show(reports.render(result, style, **appearance), result.exit_code)
+
+    def begun(known: Callable[[], runner.Result]) -> None:
+        watchdog.exit_with(2)  # as for everything else that can't be read
+        watchdog.say_at_last(lambda: [lambda: write(known())])
+
+    result = runner.lint(paths, load_rules(), lambda: until - time.monotonic(), begun)
+    write(result)
+    raise SystemExit(result.exit_code)

@@ -1,0 +1,106 @@
+"""What several rules ask about GPUs: which calls start TensorFlow's devices, which lists hold them."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.environment import settings
+from gpucheck.commands.lint.layers import builds
+from gpucheck.commands.lint.lookup import before, constant, is_call, options, parts
+from gpucheck.commands.lint.script import Script
+from gpucheck.commands.lint.values import Call, Element, Items, Place, Test, Value
+
+# Calls that certainly run an operation, or ask for logical devices: TensorFlow starts every visible GPU for them.
+STARTS = re.compile(
+    r"tensorflow\.(constant|Variable|zeros|ones|zeros_like|ones_like|eye|fill|range|linspace|convert_to_tensor|matmul|add|multiply"
+    r"|reduce_(sum|mean|max|min)|random\.(normal|uniform|truncated_normal|shuffle|categorical)|linalg\.matmul|math\.\w+"
+    r"|config\.list_logical_devices|distribute\.(MirroredStrategy|MultiWorkerMirroredStrategy|CentralStorageStrategy)"
+    r"|cast|one_hot|random\.Generator\.from_seed|summary\.create_file_writer"
+    r"|data\.(Dataset\.(from_tensors|from_tensor_slices|range|list_files)|TFRecordDataset|TextLineDataset))"
+)
+# The same for Keras, if TensorFlow is its backend: what has weights makes them.
+KERAS_STARTS = re.compile(
+    r"keras\.(applications\.(\w+\.)?[A-Z]\w+|models\.load_model|(utils|preprocessing)\.\w+_dataset_from_directory)"
+)
+# What a function does that certainly needs the GPU where it runs: not reading files, images and their parts.
+COMPUTES = re.compile(
+    STARTS.pattern
+    + "|"
+    + KERAS_STARTS.pattern
+    + r"|tensorflow\.(GradientTape|nn\.\w+)|keras\.(Sequential|Model|layers\.\w+|models\.clone_model)"
+)
+GRAPHS = ("disable_eager_execution", "disable_v2_behavior")  # afterwards operations only wait in a graph
+RAISES = re.compile(r"^(assert_?)?raises(_?regex)?$", re.IGNORECASE)
+LISTS = ("tensorflow.config.list_physical_devices", "tensorflow.config.list_logical_devices")
+
+
+def starts(script: Script) -> Iterator[Call]:
+    """Calls that certainly start TensorFlow's devices where they stand; what is built into a graph of its own does not."""
+    if any(name.endswith(GRAPHS) for name in script.names):
+        return
+    tensorflow = all(constant(setting.value) == "tensorflow" for setting in settings(script) if setting.name == "KERAS_BACKEND")
+    for call in script.calls:
+        if (STARTS.fullmatch(call.name) or (tensorflow and _has_weights(script, call))) and not any(
+            isinstance(context, Call) and context.method == "as_default" for context in call.place.contexts
+        ):
+            yield call
+
+
+def _has_weights(script: Script, call: Call) -> bool:
+    """Whether it certainly makes weights: a model that is trained, loaded, built, or whose inputs have a shape."""
+    if call.method in ("add", "build"):
+        return builds(script, call)
+    if call.method == "fit":
+        return is_call(call.receiver, "keras.Sequential", "keras.Model")
+    if call.name == "keras.Model":
+        outputs = call.argument("outputs", 1)
+        return isinstance(outputs, Call) and is_call(outputs.function, "keras.layers.Dense")
+    if call.name == "keras.Sequential":
+        layers = call.argument("layers", 0)
+        made = [layer for layer in layers.items if isinstance(layer, Call)] if isinstance(layers, Items) else []
+        shaped = bool(made) and (made[0].name == "keras.Input" or not {"input_shape", "input_dim"}.isdisjoint(made[0].keywords))
+        return shaped and any(layer.name == "keras.layers.Dense" for layer in made)
+    return bool(KERAS_STARTS.fullmatch(call.name))
+
+
+def shown(start: Call) -> str:
+    """A call that starts the devices, as a message names it."""
+    return start.name.replace("tensorflow.", "tf.") or f"{start.method}()"
+
+
+def counts(script: Script) -> bool:
+    """Whether the script compares the number of GPUs with one or two, and so knows how many there are."""
+    return any(
+        is_call(value, "builtins.len") and value.args and is_list(value.args[0])
+        for event in script.events
+        if isinstance(event, Test)
+        and any(isinstance(node, ast.Constant) and node.value in (1, 2) for node in ast.walk(event.node))
+        for value in parts(event.value)
+    )
+
+
+def is_list(value: Value) -> bool:
+    """Whether a value certainly is TensorFlow's list of devices."""
+    choices = list(options(value))
+    return bool(choices) and all(is_call(option, *LISTS) for option in choices)
+
+
+def started(script: Script, place: Place) -> Call | None:
+    """The first call that has certainly started TensorFlow's devices before a place is reached."""
+    return next((call for call in starts(script) if before(call.place, place)), None)
+
+
+def expected_to_fail(place: Place) -> bool:
+    """Whether a test stands around it that wants an exception: ``with pytest.raises(RuntimeError):``."""
+    calls = [option for context in place.contexts for option in options(context) if isinstance(option, Call)]
+    return any(RAISES.search(call.name.rpartition(".")[2] or call.method) for call in calls)
+
+
+def listed(value: Value | None, lists: tuple[str, ...] = LISTS) -> Element | None:
+    """The element of TensorFlow's list of devices that a value certainly is."""
+    choices = list(options(value))
+    if len(choices) == 1 and isinstance(choices[0], Element):
+        sources = list(options(choices[0].of))
+        if sources and all(isinstance(source, Call) and source.name in lists for source in sources):
+            return choices[0]
+    return None

@@ -1,0 +1,206 @@
+"""The part of the trace that follows expressions."""
+
+import ast
+import builtins
+
+from gpucheck.commands.lint.lookup import attribute, constant, each, element, merge
+from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.state import State
+from gpucheck.commands.lint.values import (
+    UNKNOWN,
+    Call,
+    Constant,
+    Gathered,
+    Items,
+    Name,
+    Operation,
+    Pairs,
+    Read,
+    Scope,
+    Store,
+    Test,
+    Value,
+)
+
+DEEPEST_EXPRESSION = 250
+LONGEST_LIST = 2_000  # of what is written out; a longer one is data
+STARRED = ("tensorflow.", "keras.")  # modules whose names are taken to be theirs after ``from ... import *``
+
+
+class Evaluator(State):
+    """Follows expressions, and binds names to what they stand for."""
+
+    def value(self, node: ast.expr) -> Value:
+        """Follow an expression and return what it stands for."""
+        if self.depth > DEEPEST_EXPRESSION:
+            return UNKNOWN
+        self.depth += 1
+        try:
+            handler = getattr(self, "_of_" + type(node).__name__, self._of_others)
+            result: Value = handler(node)
+            return result
+        finally:
+            self.depth -= 1
+
+    def test(self, node: ast.expr) -> Test:
+        """Follow a condition."""
+        value = self.value(node)
+        test = Test(node, self.place(), value)
+        self.events.append(test)
+        return test
+
+    def _of_others(self, node: ast.expr) -> Value:
+        return Operation(tuple(self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)))
+
+    def _of_Constant(self, node: ast.Constant) -> Value:
+        return Constant(node.value)
+
+    def _of_Name(self, node: ast.Name) -> Value:
+        bound = self.scope.get(node.id)
+        if bound is not None:
+            return bound
+        if node.id == "__name__":
+            return UNKNOWN
+        for module in reversed(self.stars):
+            if canonical(module + ".").startswith(STARRED) and not hasattr(builtins, node.id):
+                return Name(canonical(f"{module}.{node.id}"))
+        return Name(f"builtins.{node.id}") if hasattr(builtins, node.id) else UNKNOWN
+
+    def _of_Attribute(self, node: ast.Attribute, *, whole: bool = True) -> Value:
+        inner = node.value
+        of = self._of_Attribute(inner, whole=False) if isinstance(inner, ast.Attribute) else self.value(inner)
+        member = Name(canonical(f"{of.path}.{node.attr}")) if isinstance(of, Name) else attribute(of, node.attr)
+        if whole:
+            self.events.append(Read(node, self.place(), member))
+        return member
+
+    def _of_Call(self, node: ast.Call) -> Value:
+        function = self.value(node.func)
+        starred = False
+        args: list[Value] = []
+        for item in node.args:
+            if isinstance(item, ast.Starred):
+                unpacked = self.value(item.value)
+                if isinstance(unpacked, Gathered) and not starred:
+                    args += unpacked.args
+                else:
+                    starred = True
+                    args.append(unpacked)
+            else:
+                args.append(self.value(item))
+        keywords: dict[str, Value] = {}
+        for keyword in node.keywords:
+            value = self.value(keyword.value)
+            if keyword.arg is None:
+                starred = starred or not isinstance(value, Gathered)
+                keywords.update(value.keywords if isinstance(value, Gathered) else {})
+            else:
+                keywords[keyword.arg] = value
+        call = Call(node, self.place(), function, tuple(args), keywords, starred)
+        self.events.append(call)
+        if call.name == "builtins.setattr" and len(args) == 3 and not starred:
+            self.store(node, args[0], args[1], args[2])
+        if call.name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.iter") and len(args) == 1:
+            return args[0]
+        if call.name == "builtins.__import__" and len(args) == 1 and isinstance(constant(args[0]), str):
+            return Name(canonical(constant(args[0]).partition(".")[0]))
+        if call.name == "builtins.getattr" and len(args) > 1 and isinstance(constant(args[1]), str):
+            return UNKNOWN
+        return self.called(call)
+
+    def _of_Subscript(self, node: ast.Subscript) -> Value:
+        of, key = self.value(node.value), self.value(node.slice)
+        index = constant(key)
+        if isinstance(of, Call) and isinstance(node.slice, ast.Slice) and ast.unparse(node.slice) in (":1", "0:1"):
+            return Items((element(of, 0),))
+        if isinstance(index, int) and not isinstance(index, bool):
+            return element(of, index)
+        return Operation((of, key)) if isinstance(node.slice, ast.Slice) or index is None else UNKNOWN
+
+    def _of_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        value = self.value(node.operand)
+        operand = constant(value)
+        if isinstance(node.op, ast.USub) and isinstance(operand, (int, float)):
+            return Constant(-operand)
+        if isinstance(node.op, ast.Not) and isinstance(operand, bool):
+            return Constant(not operand)
+        return Operation((value,))
+
+    def _of_List(self, node: ast.List | ast.Tuple) -> Value:
+        if len(node.elts) > LONGEST_LIST:
+            return UNKNOWN
+        items = tuple(self.value(item) for item in node.elts)
+        return Operation(items) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
+
+    _of_Tuple = _of_Set = _of_List
+
+    def _of_Dict(self, node: ast.Dict) -> Value:
+        if len(node.values) > LONGEST_LIST:
+            return UNKNOWN
+        keys = [self.value(key) if key is not None else UNKNOWN for key in node.keys]
+        return Pairs(tuple(zip(keys, [self.value(item) for item in node.values], strict=True)))
+
+    def _of_IfExp(self, node: ast.IfExp) -> Value:
+        self.test(node.test)
+        path, ways = self.path, []
+        for arm, way in enumerate((node.body, node.orelse)):
+            self.path = (*path, (id(node), arm))
+            ways.append(self.value(way))
+        self.path = path
+        return merge(*ways)
+
+    def _of_BoolOp(self, node: ast.BoolOp) -> Value:
+        first, path = self.test(node.values[0]).value, self.path
+        operands = [first]
+        self.path = (*path, (id(node), 1))
+        operands += [self.value(value) for value in node.values[1:]]
+        self.path = path
+        return Operation(tuple(operands))
+
+    def _of_NamedExpr(self, node: ast.NamedExpr) -> Value:
+        value = self.value(node.value)
+        self.bind(node.target, value)
+        return value
+
+    def _of_Lambda(self, node: ast.Lambda) -> Value:
+        for default in (*node.args.defaults, *(item for item in node.args.kw_defaults if item)):
+            self.value(default)
+        return self.define(node)
+
+    def _of_Await(self, node: ast.Await | ast.Starred) -> Value:
+        return self.value(node.value)
+
+    _of_Starred = _of_Await
+
+    def _of_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+        outer, path, loops = self.scope, self.path, self.loops
+        first = self.value(node.generators[0].iter)
+        self.scope, self.path, self.loops = Scope(outer), (*path, (id(node), 0)), loops + 1
+        for number, generator in enumerate(node.generators):
+            self.bind(generator.target, each(first if number == 0 else self.value(generator.iter)))
+            for test in generator.ifs:
+                self.value(test)
+        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        items = tuple(self.value(item) for item in made)
+        self.scope, self.path, self.loops = outer, path, loops
+        return Operation(items)
+
+    _of_SetComp = _of_GeneratorExp = _of_DictComp = _of_ListComp
+
+    def bind(self, target: ast.expr, value: Value) -> None:
+        """Assign a value to whatever stands left of the equals sign."""
+        if isinstance(target, ast.Name):
+            if isinstance(value, Constant):
+                value.names.add(target.id)
+            self.scope.set(target.id, value)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            starred = next((index for index, item in enumerate(target.elts) if isinstance(item, ast.Starred)), len(target.elts))
+            for index, item in enumerate(target.elts):
+                self.bind(item, element(value, index) if index < starred else UNKNOWN)
+        elif isinstance(target, ast.Starred):
+            self.bind(target.value, UNKNOWN)
+        elif isinstance(target, ast.Attribute):
+            self.store(target, self.value(target.value), Constant(target.attr), value)
+        elif isinstance(target, ast.Subscript):
+            of = self.value(target.value)
+            self.events.append(Store(target, self.place(), of, self.value(target.slice), value))

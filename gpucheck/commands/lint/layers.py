@@ -1,0 +1,117 @@
+"""What several rules ask about the layers of a Keras model: which it certainly has, and where their weights are made."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpucheck.commands.lint.lookup import before, is_call, options
+from gpucheck.commands.lint.script import Script
+from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Operation, Value
+
+# Layers that make trainable weights as soon as the shape of their input is known.
+WEIGHTED = re.compile(
+    r"keras\.layers\.(\w+\.)?(Dense|EinsumDense|((Separable|Depthwise)?Conv|Convolution)[123]D(Transpose)?|LSTM|GRU|SimpleRNN|Embedding)"
+)
+APPLICATION = re.compile(r"keras\.applications\.(\w+\.)?[A-Z]\w+")
+SHAPES = frozenset(("input_shape", "batch_input_shape", "input_dim"))
+INPUTS = ("keras.Input", "keras.layers.InputLayer")
+MOST_LAYERS = 500
+
+
+class Made(NamedTuple):
+    """Weights that are certainly made, and the call that makes them."""
+
+    what: Call  # the layer, or the model that comes with its weights
+    by: Call
+
+
+def stack(script: Script, model: Call) -> list[tuple[Value, Call]] | None:
+    """The layers of a Sequential, each with the call that puts it there; None where it is not certain which it has."""
+    layers = model.argument("layers", 0)
+    if model.starred or not (layers is None or isinstance(layers, Items)):
+        return None
+    pairs: list[tuple[Value, Call]] = [(layer, model) for layer in layers.items] if isinstance(layers, Items) else []
+    for call in script.methods("add", "pop"):
+        layer = call.argument("layer", 0)
+        if call.receiver is model and call.method == "add" and layer is not None and before(model.place, call.place):
+            pairs.append((layer, call))
+        elif any(option is model for option in options(call.receiver)):
+            return None
+    return pairs
+
+
+def builds(script: Script, call: Call) -> bool:
+    """Whether a call of ``add`` or ``build`` certainly makes weights of a Sequential, or they are already made by then."""
+    model = call.receiver
+    if not is_call(model, "keras.Sequential"):
+        return False
+    every = stack(script, model) or []
+    earlier = [layer for layer, by in every if isinstance(layer, Call) and (by in (model, call) or before(by.place, call.place))]
+    if not any(map(_trained, earlier)):
+        return False
+    if call.method == "build":
+        shape = call.argument("input_shape", 0)
+        return shape is not None and not (isinstance(shape, Constant) and shape.value is None)
+    return earlier[0] is every[0][0] and _gives_shape(earlier[0])
+
+
+def weights(script: Script, model: Call) -> list[Made]:
+    """Weights that a model certainly has, and where each is made. A layer without the shape of its input makes none yet."""
+    return list(_Search(script).of(model))
+
+
+class _Search:
+    """One walk over a model, each of its parts once."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.seen: set[int] = set()
+        self.first = {id(call.function): call for call in reversed(script.calls)}  # what is called again is built by then
+
+    def of(self, model: Call) -> Iterator[Made]:
+        """The weights of a model or layer."""
+        if id(model) in self.seen or len(self.seen) > MOST_LAYERS:
+            return
+        self.seen.add(id(model))
+        if APPLICATION.fullmatch(model.name):
+            yield Made(model, model)
+        elif model.name == "keras.Model":
+            yield from self.behind(model.argument("outputs", 1))
+        elif model.name == "keras.Sequential":
+            every = stack(self.script, model) or []
+            shaped = bool(every) and isinstance(every[0][0], Call) and _gives_shape(every[0][0])
+            for layer, by in every:
+                if isinstance(layer, Call) and _trained(layer) and shaped:
+                    yield Made(layer, by)
+                elif isinstance(layer, Call):
+                    yield from self.of(layer)
+
+    def behind(self, output: Value | None) -> Iterator[Made]:
+        """The weights of the layers that were called on the way to an output of a functional model."""
+        left = [output]
+        while left and len(self.seen) <= MOST_LAYERS:
+            output = left.pop()
+            if output is None or id(output) in self.seen:
+                continue
+            if isinstance(output, (Items, Operation)):
+                left += output.items if isinstance(output, Items) else output.parts
+            elif isinstance(output, Attribute) and output.name == "output" and isinstance(output.of, Call):
+                yield from self.of(output.of)
+            elif isinstance(output, Call):
+                self.seen.add(id(output))
+                layer = output.function
+                if isinstance(layer, Call):
+                    if _trained(layer):
+                        yield Made(layer, self.first[id(layer)])
+                    yield from self.of(layer)
+                    left += output.args
+                elif output.name.startswith(("keras.layers.", "tensorflow.")):
+                    left += output.args
+
+
+def _trained(layer: Call) -> bool:
+    return bool(WEIGHTED.fullmatch(layer.name)) and not layer.starred and "trainable" not in layer.keywords
+
+
+def _gives_shape(layer: Call) -> bool:
+    return layer.name in INPUTS or not SHAPES.isdisjoint(layer.keywords)

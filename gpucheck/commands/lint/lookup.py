@@ -1,0 +1,168 @@
+"""Questions about values and places: what a value may be, what it is made of, which place comes first."""
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeGuard
+
+from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.values import (
+    UNKNOWN,
+    Attribute,
+    Call,
+    Choice,
+    Class,
+    Constant,
+    Each,
+    Element,
+    Function,
+    Items,
+    Name,
+    Operation,
+    Pairs,
+    Place,
+    Scope,
+    Value,
+)
+
+DEEPEST = 8  # functions that call functions
+MOST_OPTIONS = 8  # a value that may be more things than this is unknown
+
+
+def options(value: Value | None) -> Iterator[Value]:
+    """Every value that it may stand for."""
+    if isinstance(value, Choice):
+        for option in value.options:
+            yield from options(option)
+    elif value is not None:
+        yield value
+
+
+def parts(value: Value | None, more: Callable[[Value], Iterable[Value]] = lambda value: ()) -> Iterator[Value]:
+    """A value and everything it was computed from by operators, attributes and elements, each once; ``more`` adds to that."""
+    visited: set[int] = set()
+    left = list(options(value))
+    while left:
+        current = left.pop()
+        if id(current) in visited:
+            continue
+        visited.add(id(current))
+        yield current
+        inner: tuple[Value, ...] = ()
+        if isinstance(current, Operation):
+            inner = current.parts
+        elif isinstance(current, Items):
+            inner = current.items
+        elif isinstance(current, Pairs):
+            inner = tuple(part for pair in current.items for part in pair)
+        elif isinstance(current, (Element, Attribute)):
+            inner = (current.of,)
+        left += [option for part in (*inner, *more(current)) for option in options(part)]
+
+
+def is_call(value: object, *names: str) -> TypeGuard[Call]:
+    """Whether it certainly is what a call of one of these canonical names returned."""
+    return isinstance(value, Call) and value.name in names
+
+
+def constant(value: Value | None) -> Any:
+    """The literal that it certainly is, else None."""
+    return value.value if isinstance(value, Constant) else None
+
+
+def in_uncalled_function(place: Place) -> bool:
+    """Whether it is in a function that nobody in the file calls: who does, when and where is not known."""
+    return bool(place.path) and place.path[0][1] == -1
+
+
+def earlier(first: Place, second: Place) -> bool:
+    """Whether the first, if it happens at all, has happened when the second does."""
+    return first.order < second.order and not any(begin <= first.order <= end for begin, end in second.undone)
+
+
+def before(first: Place, second: Place) -> bool:
+    """Whether the first has certainly happened when the second does."""
+    return earlier(first, second) and first.path == second.path[: len(first.path)]
+
+
+def merge(first: Value | None, second: Value | None) -> Value:
+    """One of the two; a name that is bound on one way only is what it is there."""
+    if first is second or second is None:
+        return first or UNKNOWN
+    if first is None:
+        return second
+    choices: dict[int, Value] = {id(option): option for way in (first, second) for option in options(way)}
+    if len(choices) > MOST_OPTIONS:
+        return UNKNOWN
+    return Choice(tuple(choices.values())) if len(choices) > 1 else next(iter(choices.values()))
+
+
+def element(value: Value, index: int | None) -> Value:
+    """An element at a position, or any."""
+    if isinstance(value, Items):
+        if index is None:
+            return Each(value.items) if value.items else UNKNOWN
+        return value.items[index] if -len(value.items) <= index < len(value.items) else UNKNOWN
+    if isinstance(value, Choice):
+        return functools.reduce(merge, [element(option, index) for option in value.options])
+    return UNKNOWN if value is UNKNOWN else Element(value, index)
+
+
+def each(value: Value) -> Value:
+    """What a loop's variable is bound to."""
+    if is_call(value, "builtins.enumerate") and value.args:
+        return Items((Element(value, None), each(value.args[0])))
+    if is_call(value, "builtins.zip") and not value.starred:
+        return Items(tuple(each(item) for item in value.args))
+    return Element(UNKNOWN, None) if value is UNKNOWN else element(value, None)
+
+
+def attribute(of: Value, name: str) -> Value:
+    """An attribute of a value."""
+    if isinstance(of, Call):
+        if name in of.attributes:
+            return of.attributes[name]
+        if isinstance(of.function, Class):
+            member = of.function.member(name)
+            if isinstance(member, Function):
+                return member.bound(of)
+            if member is not None:
+                return member
+    if isinstance(of, Class):
+        return of.member(name) or Attribute(of, name)
+    if isinstance(of, Choice) and len(of.options) <= 3:
+        ways = [attribute(option, name) for option in of.options]
+        if not isinstance(of, Each) and all(isinstance(way, Attribute) for way in ways):
+            return Attribute(of, name)  # the same method, of whichever it is
+        return functools.reduce(merge, ways)
+    return Attribute(of, name)
+
+
+def used_by(target: Value | None, outer: tuple[int, ...] = ()) -> Iterator[Value]:
+    """The values that a function of this file uses by name, those it names being functions of this file included.
+
+    ``tf.io.read_file`` is one ``Name``. Nothing, where it is no function of this file.
+    """
+    if not isinstance(target, Function) or id(target.node) in outer or len(outer) > DEEPEST:
+        return
+    for node in ast.walk(target.node):
+        if isinstance(node, ast.Attribute):
+            if path := _dotted(node, target.closure):
+                yield Name(path)
+        elif isinstance(node, ast.Name):
+            value_of_name = target.closure.get(node.id)
+            if isinstance(value_of_name, Function):
+                yield from used_by(value_of_name, (*outer, id(target.node)))
+            elif value_of_name is not None:
+                yield value_of_name
+
+
+def _dotted(node: ast.Attribute, closure: Scope) -> str:
+    """The canonical name of ``tf.math.add`` as written, or ""."""
+    names: list[str] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        names.append(inner.attr)
+        inner = inner.value
+    root = closure.get(inner.id) if isinstance(inner, ast.Name) else None
+    return canonical(".".join([root.path, *reversed(names)])) if isinstance(root, Name) else ""

@@ -1,0 +1,107 @@
+"""What came of a lint run as text for a terminal, as JSON, as annotations of GitHub Actions; other formats have own files."""
+
+import json
+import os
+
+from gpucheck.commands.lint import junit, sarif
+from gpucheck.commands.lint.runner import Failure, Problem, Result
+from gpucheck.core.reports.github import command
+from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
+from gpucheck.core.reports.shared.words import plural
+
+SCHEMA_VERSION = "1.0"
+WIDTH = 100  # columns of a frame where there is no terminal
+UNWRAPPED = (
+    1_000_000  # cells: where a program reads it, a position stands on one line with what is said of it, as compilers write it
+)
+
+
+def render(result: Result, style: str, *, color: bool = False, ascii: bool = False, width: int | None = None) -> str:
+    """The result in a style of ``gpucheck lint --format``; the rest is for a terminal (width None: there is none)."""
+    if style == "terminal":
+        return render_terminal(result, color=color, ascii=ascii, width=width)
+    return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": junit.render}[style](result)
+
+
+def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
+    """One line for each finding, what to do below it; the last line counts."""
+    out = TerminalText(width=width or UNWRAPPED, color=color, ascii=ascii)
+    for problem in result.problems:
+        style = "fail" if problem.severity == "error" else "warn"
+        out.add((problem.where, "title"), ": ", (problem.code, style), f": {problem.message}", hang=4)
+        _frame(out, problem, style, width or WIDTH)
+        out.add(problem.fix, indent=4, label=("do", "quiet"), hang=8)
+    for failure in result.failures:
+        out.add((failure.where, "title"), ": ", ("unreadable", "fail"), f": {failure.message}")
+    out.add(_count(result))
+    return str(out)
+
+
+def _frame(out: TerminalText, problem: Problem, style: str, columns: int) -> None:
+    """The line itself, and carets below what is meant; of a long line what stands around it, so that the carets stay below it."""
+    source = problem.source.replace("\t", " ")
+    margin = len(str(problem.line)) + 4
+    frame = columns - margin - len(" | ")
+    last = problem.end_column - 1 if problem.end_line == problem.line else len(source)
+    begin = problem.column - 1
+    skipped = max(begin - frame // 2, 0)
+    shown = source[skipped : skipped + frame]
+    while cells(shown) > frame:  # letters of two columns
+        shown = shown[:-1]
+    width = max(cells(source[begin : min(last, skipped + len(shown))]), 1)
+    out.verbatim((f"{problem.line:>{margin}} | ", "quiet"), shown)
+    out.verbatim((f"{'':>{margin}} | ", "quiet"), " " * cells(source[skipped:begin]), ("^" * width, style))
+
+
+def _count(result: Result) -> str:
+    whole = [failure for failure in result.failures if failure.cell is None]
+    files = plural(result.files - len(whole), "file")
+    if result.problems:
+        concerned = len({problem.file for problem in result.problems})
+        text = f"{plural(len(result.problems), 'finding')} in {concerned} of {files}"
+    else:
+        text = f"no findings in {files}" if result.files else "no .py or .ipynb file"
+    if whole:
+        text += f", {len(whole)} not readable"
+    cells = len(result.failures) - len(whole)
+    return f"{text}, {plural(cells, 'cell')} not readable" if cells else text
+
+
+def render_json(result: Result) -> str:
+    """One JSON object; its fields are never renamed or removed within a major version."""
+    return (
+        json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "exit_code": result.exit_code,
+                "files": result.files,
+                "findings": [problem._asdict() for problem in result.problems],
+                "unreadable": [failure._asdict() for failure in result.failures],
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+        .encode("utf-8", "backslashreplace")  # a file name need not be valid text
+        .decode()
+        + "\n"
+    )
+
+
+def render_github(result: Result) -> str:
+    """Workflow commands that annotate the changed lines of a pull request."""
+    lines = [
+        _annotation(problem.severity, problem, problem.code, f"{problem.message} {problem.fix}") for problem in result.problems
+    ]
+    lines += [_annotation("error", failure, "unreadable", failure.message) for failure in result.failures]
+    return "".join(lines)
+
+
+def _annotation(severity: str, place: Problem | Failure, title: str, message: str) -> str:
+    properties = {"file": os.path.normpath(place.file).replace(os.sep, "/")}  # as the repository names it: without "./"
+    if place.cell is not None:  # lines of a cell are not lines of the file
+        title = f"{title} (cell {place.cell}, line {place.line})"
+    elif place.line is not None:
+        properties |= {"line": str(place.line), "col": str(place.column or 1)}
+        if isinstance(place, Problem):
+            properties["endLine"] = str(place.end_line)
+    return command(severity, message, **properties, title=title)

@@ -1,0 +1,78 @@
+"""KERAS_BACKEND is set after Keras was imported, where nothing reads it any more.
+
+Symptom:
+    keras.backend.backend() returns 'tensorflow' although the script chose 'jax'
+    Using TensorFlow backend.
+Cause:
+    Keras reads KERAS_BACKEND once, while it is imported. Importing TensorFlow 2.16 or later imports Keras too, and so do
+    KerasHub, KerasCV and KerasTuner.
+Fix:
+    1. Set it above every import of Keras and TensorFlow, right after import os.
+    2. Or outside the program
+       $ export KERAS_BACKEND=jax
+Verify:
+    print(keras.backend.backend()) names the backend that you chose.
+Unless:
+    The variable is meant for processes that are started later. Scripts that import subprocess, multiprocessing or a library
+    that starts workers, and those that start programs through os, are left alone.
+Example:
+    bad:
+        import os
+        import keras
+        os.environ["KERAS_BACKEND"] = "jax"
+    good:
+        import os
+        os.environ["KERAS_BACKEND"] = "jax"
+        import keras
+References:
+    https://keras.io/getting_started/#configuring-your-backend
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.environment import WORKERS, settings
+from gpucheck.commands.lint.lookup import before, constant
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Import, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("KERAS_BACKEND",)
+VARIABLE = "KERAS_BACKEND"
+CORE = "keras_core"  # reads the variable itself, whichever Keras was imported before
+KERAS = {"keras", "keras_hub", "keras_cv", "keras_nlp", "keras_tuner", "keras_core"}
+LATER = {"subprocess", "multiprocessing", "concurrent", "importlib", "imp"}  # may start or reload something that reads it
+STARTS = ("os.exec", "os.spawn", "os.posix_spawn", "os.system", "os.popen", "os.startfile", "pty.spawn")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """An assignment that certainly comes after an import, and not already before it."""
+    if script.modules() & (LATER | WORKERS) or script.mentions("sys.modules", "six.moves.reload_module"):
+        return
+    if any(name.startswith(STARTS) for name in script.names):
+        return
+    chosen = [setting for setting in settings(script) if setting.name == VARIABLE]
+    for event, _, value in chosen:
+        late = next(
+            (imported for imported in script.imports if before(imported.place, event.place) and _reads(imported, value)), None
+        )
+        if late is None or any(other.event.place.order < late.place.order for other in chosen):
+            continue
+        if not late.module.startswith(CORE) and any(
+            imported.module.startswith(CORE) and imported.place.order > event.place.order for imported in script.imports
+        ):
+            continue
+        what = late.module if not late.names or late.module != "tensorflow" else f"{late.module}.{late.names[0]}"
+        yield at(
+            event.node,
+            f"{VARIABLE} is set after {what} was imported in {script.where(late.node)}: Keras has read it already.",
+            "Move the assignment above every import of Keras and TensorFlow.",
+        )
+
+
+def _reads(event: Import, value: Value) -> bool:
+    top = event.module.partition(".")[0]
+    if top in KERAS or event.module.startswith("tensorflow.keras") or (event.module == "tensorflow" and "keras" in event.names):
+        return True
+    # Before TensorFlow 2.16 its import left Keras 3 alone; with "tensorflow" nothing is lost either way.
+    return top == "tensorflow" and isinstance(constant(value), str) and constant(value) != "tensorflow"

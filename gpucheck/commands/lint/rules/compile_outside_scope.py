@@ -1,0 +1,74 @@
+"""A model is built in a strategy's scope and compiled outside it, with an optimizer that is made outside too.
+
+Symptom:
+    RuntimeError: Mixing different tf.distribute.Strategy objects: <MirroredStrategy> is not <_DefaultDistributionStrategy>
+    ValueError: Trying to create optimizer slot variable under the scope for tf.distribute.Strategy
+Cause:
+    The optimizer and the metrics have variables, which the strategy must mirror like the model's. An optimizer that is created
+    outside the scope belongs to the default strategy. Keras 3 creates even the one named by a string where compile stands.
+Fix:
+    1. Indent compile into the block that builds the model: with strategy.scope():
+    2. Or create the optimizer in the scope and hand it to compile.
+Verify:
+    fit runs its first step.
+Unless:
+    Keras 2 enters the scope of the model by itself; there an optimizer named by a string is fine outside.
+Example:
+    bad:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile(optimizer=tf.keras.optimizers.Adam(1e-3), loss="mse")
+    good:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(optimizer=tf.keras.optimizers.Adam(1e-3), loss="mse")
+References:
+    https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
+    https://keras.io/guides/distributed_training_with_tensorflow/
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.lookup import constant, options
+from gpucheck.commands.lint.models import built, hidden_scope, inside, several_replicas, standalone_keras, strategies_around
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("Strategy",)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The model is certainly inside, compile and its optimizer certainly outside."""
+    if hidden_scope(script):
+        return
+    for call in script.methods("compile"):
+        models = built(call.receiver)
+        if (
+            not models
+            or call.starred
+            or inside(call.place) is not False
+            or not all(several_replicas(strategies_around([model.place])) for model in models)
+        ):
+            continue
+        optimizers = list(options(call.argument("optimizer", 0)))
+        if all(map(_outside, optimizers)) if optimizers else standalone_keras(script):
+            pass
+        elif not (
+            optimizers and standalone_keras(script) and all(isinstance(constant(optimizer), str) for optimizer in optimizers)
+        ):
+            continue
+        yield at(
+            call.node,
+            f"The model is built in the strategy's scope ({script.where(models[0].node)}), but compiled outside it.",
+            "Indent compile into the with block that builds the model.",
+        )
+
+
+def _outside(optimizer: Value) -> bool:
+    return isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and inside(optimizer.place) is False

@@ -1,0 +1,107 @@
+"""The script starts TensorFlow's GPUs and then forks: the child can't use them, and may hang.
+
+Symptom:
+    CUDA_ERROR_NOT_INITIALIZED: initialization error
+    F tensorflow/stream_executor/cuda/cuda_driver.cc: Failed setting context: CUDA_ERROR_NOT_INITIALIZED
+    A child process that never returns, without a message.
+Cause:
+    CUDA does not survive a fork, nor do TensorFlow's threads and locks. On Linux multiprocessing forked by default until
+    Python 3.14, so a child that uses TensorFlow inherits a driver that does not work in it.
+Fix:
+    1. Start children afresh: multiprocessing.set_start_method("spawn"), as the first thing under if __name__ == "__main__":
+    2. Or start the children before anything uses TensorFlow.
+Verify:
+    The child computes on the GPU, and ends.
+Unless:
+    The child never touches TensorFlow. A function that can be seen not to is not reported.
+Example:
+    bad:
+        import multiprocessing
+        import tensorflow as tf
+        def work():
+            print(tf.reduce_sum(tf.ones(3)))
+        print(tf.config.list_logical_devices("GPU"))
+        multiprocessing.Process(target=work).start()
+    good:
+        import multiprocessing
+        import tensorflow as tf
+        def work():
+            print(tf.reduce_sum(tf.ones(3)))
+        multiprocessing.set_start_method("spawn")
+        print(tf.config.list_logical_devices("GPU"))
+        multiprocessing.Process(target=work).start()
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/
+    https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import COMPUTES, shown, started
+from gpucheck.commands.lint.lookup import constant, options, used_by
+from gpucheck.commands.lint.models import is_model
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Class, Name, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("fork", "multiprocessing", "ProcessPoolExecutor")
+PROCESS = {"multiprocessing.Process", "multiprocessing.context.Process", "multiprocessing.process.Process"}
+POOL = {"multiprocessing.Pool", "multiprocessing.pool.Pool", "concurrent.futures.ProcessPoolExecutor"}
+HANDS_OUT = ("map", "imap", "imap_unordered", "starmap", "apply", "apply_async", "map_async", "starmap_async", "submit")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A fork that certainly comes after a start, of a child that uses TensorFlow."""
+    if any(constant(call.argument("method", 0)) != "fork" for call in script.named("multiprocessing.set_start_method")):
+        return
+    execs = any(name.startswith(("os.exec", "os.spawn")) for name in script.names)
+    for call in script.calls:
+        forks = (call.name == "os.fork" and not execs) or (_forks(call) and any(map(_uses_gpu, _targets(script, call))))
+        start = started(script, call.place) if forks else None
+        if start is not None:
+            yield at(
+                call.node,
+                f"{shown(start)} in {script.where(start.node)} has started TensorFlow before this fork: the child cannot use"
+                " the GPU.",
+                'Call multiprocessing.set_start_method("spawn") first, or start children before anything uses TensorFlow.',
+            )
+
+
+def _forks(call: Call) -> bool:
+    if isinstance(call.function, Class):
+        return call.function.descends(lambda base: base in PROCESS)
+    if call.name in PROCESS | POOL:
+        return "mp_context" not in call.keywords and "context" not in call.keywords and not call.starred
+    chosen = call.receiver
+    return (
+        call.method in ("Process", "Pool")
+        and isinstance(chosen, Call)
+        and chosen.name == "multiprocessing.get_context"
+        and constant(chosen.argument("method", 0)) in ("fork", None)
+        and not (chosen.args and constant(chosen.args[0]) is None)
+    )
+
+
+def _targets(script: Script, call: Call) -> Iterator[Value]:
+    """The functions that the children run."""
+    if isinstance(call.function, Class):
+        yield from options(call.function.member("run"))
+        return
+    if call.name in PROCESS or call.method == "Process":
+        yield from options(call.argument("target", 1))
+        return
+    yield from options(call.argument("initializer", 1))
+    for other in script.methods(*HANDS_OUT):
+        if any(option is call for option in options(other.receiver)) and other.args:
+            yield from options(other.args[0])
+
+
+def _uses_gpu(target: Value) -> bool:
+    """Whether a function, or one of this file that it names, computes with TensorFlow or uses a model."""
+    for value in used_by(target):
+        if isinstance(value, Call) and (is_model(value) or value.name == "keras.models.load_model"):
+            return True
+        if isinstance(value, Name) and COMPUTES.fullmatch(value.path):
+            return True
+    return False

@@ -1,0 +1,143 @@
+"""Replicas are built by hand: a loop over GPUs computes gradients, or copies a model, under tf.device.
+
+Symptom:
+    Several GPUs are not faster than one: they work one after the other.
+    Weights differ between the GPUs.
+Cause:
+    Python runs the loop's steps in sequence, gradients are gathered on one device, and nothing keeps batch normalisation,
+    optimizer state and metrics the same on all GPUs.
+Fix:
+    1. Let a strategy do it: strategy = tf.distribute.MirroredStrategy(), the model under with strategy.scope():, and the loop's
+       body as a function for strategy.run.
+Verify:
+    nvidia-smi shows all GPUs at work at the same time.
+Unless:
+    The copies are different models that are not meant to agree, or different layers: loops that build and train a model or
+    variables of their own on each GPU are not reported, unless they gather the gradients.
+Example:
+    bad:
+        import tensorflow as tf
+        towers = []
+        for i in range(4):
+            with tf.device(f"/GPU:{i}"):
+                with tf.GradientTape() as tape:
+                    loss = compute_loss(model, batches[i])
+                towers.append(tape.gradient(loss, model.trainable_variables))
+    good:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = make_model()
+        def step(batch):
+            with tf.GradientTape() as tape:
+                loss = compute_loss(model, batch)
+            return tape.gradient(loss, model.trainable_variables)
+        for batch in strategy.experimental_distribute_dataset(dataset):
+            strategy.run(step, args=(batch,))
+References:
+    https://www.tensorflow.org/guide/distributed_training#use_tfdistributestrategy_with_custom_training_loops
+    https://www.tensorflow.org/guide/gpu#using_multiple_gpus
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import LISTS
+from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.models import is_model
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Attribute, Call, Class, Constant, Each, Element, Items, Operation, Pairs, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("device(",)
+TAPE = "tensorflow.GradientTape"
+GATHERS = ("append", "extend", "insert", "add", "put")
+GRADIENTS = {TAPE, "tensorflow.gradients", "tensorflow.compat.v1.gradients"}
+GPU = re.compile(r"gpu|cuda|device:", re.IGNORECASE)
+OTHER = re.compile(r"cpu|job|task|tpu", re.IGNORECASE)
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A device that depends on a loop's variable, with gradients, or with models whose weights are copied, under it."""
+    copied = any(True for _ in script.methods("set_weights"))
+    inside: dict[int, tuple[Call, list[Call]]] = {}
+    for call in script.calls:
+        for context in call.place.contexts:
+            if is_call(context, "tensorflow.device"):
+                inside.setdefault(id(context), (context, []))[1].append(call)
+    for context, calls in inside.values():
+        device = context.argument("device_name", 0)
+        if not _each_gpu(device) or not _replicates(calls, copied=copied):
+            continue
+        if _independent(script, context, calls) or (isinstance(device, Each) and _other_models(calls)):
+            continue
+        yield at(
+            context.node,
+            "This loop builds replicas by hand: the GPUs work one after the other, and nothing keeps them the same.",
+            "Use tf.distribute.MirroredStrategy, with the loop's body as a function for strategy.run.",
+        )
+
+
+def _replicates(calls: list[Call], *, copied: bool) -> bool:
+    """Whether what is done on each GPU is a part of one training; a model that is built and trained there is its own."""
+    builds = any(map(is_model, calls))
+    gradients = any(call.name in GRADIENTS or call.method == "compute_gradients" for call in calls)
+    if builds:
+        return copied and not gradients and not any(call.method in ("fit", "train_on_batch") for call in calls)
+    return gradients
+
+
+def _independent(script: Script, context: Call, calls: list[Call]) -> bool:
+    """Whether each GPU certainly has variables of its own, and nothing gathers their gradients."""
+    if any(call.method == "compute_gradients" or call.name in GRADIENTS - {TAPE} for call in calls):
+        return False
+    made = [call for call in calls if call.method == "gradient"]
+    if not made or not all(_own(call.argument("sources", 1), context) for call in made):
+        return False
+    gathered = [value for call in script.methods(*GATHERS) for value in call.args] + [store.value for store in script.stores]
+    return not any(part is call for value in gathered for part in parts(value) for call in made)
+
+
+def _other_models(calls: list[Call]) -> bool:
+    """Whether the variables may be others in each turn: those of the loop's own element."""
+    sources = [call.argument("sources", 1) for call in calls if call.method == "gradient"]
+    return any(
+        len(list(options(source))) > 1 or any(isinstance(part, Element) and part.index is None for part in parts(source))
+        for source in sources
+    )
+
+
+def _own(sources: Value | None, context: Call) -> bool:
+    """Whether all of these are variables, or parts of an object of this file, that are made under the device."""
+    joins = (Attribute, Constant, Element, Items, Operation, Pairs)
+    roots = [part for part in parts(sources) if not isinstance(part, joins)]
+    return bool(roots) and all(
+        isinstance(root, Call)
+        and (root.name == "tensorflow.Variable" or isinstance(root.function, Class))
+        and context in root.place.contexts
+        for root in roots
+    )
+
+
+def _each_gpu(device: Value | None) -> bool:
+    every = list(parts(device, _written))
+    words = " ".join(str(part.value) for part in every if isinstance(part, Constant))
+    looped = any(isinstance(part, Element) and part.index is None for part in every) or _each_of(device)
+    gpus = bool(GPU.search(words)) or any(is_call(part, *LISTS) for part in every)
+    return looped and gpus and not OTHER.search(words)
+
+
+def _each_of(device: Value | None) -> bool:
+    """Whether it is each of several names in turn, from a list that is written out."""
+    names = (
+        [option.value if isinstance(option, Constant) else None for option in options(device)] if isinstance(device, Each) else []
+    )
+    return len(set(names)) > 1 and all(isinstance(name, str) and GPU.search(name) for name in names)
+
+
+def _written(value: Value) -> tuple[Value, ...]:
+    """What formats and conversions put into a device's name."""
+    if isinstance(value, Call) and (value.method == "format" or value.name in ("builtins.str", "builtins.range")):
+        return (value.receiver, *value.args)
+    return ()

@@ -1,0 +1,59 @@
+"""The script trains with fit_generator, which Keras 3 does not have.
+
+Symptom:
+    AttributeError: 'Sequential' object has no attribute 'fit_generator'
+    AttributeError: 'Functional' object has no attribute 'fit_generator'
+    AttributeError: 'Sequential' object has no attribute 'predict_generator'
+Cause:
+    Model.fit, evaluate and predict take generators and keras.utils.Sequence themselves since TensorFlow 2.1. Keras 3, which
+    TensorFlow has since 2.16, removed fit_generator, evaluate_generator and predict_generator.
+Fix:
+    1. Call fit in its place: model.fit(generator, steps_per_epoch=..., epochs=...)
+    2. The arguments workers and use_multiprocessing now belong to the generator: keras.utils.PyDataset(workers=4)
+Verify:
+    The script trains.
+Unless:
+    It runs with Keras 2 (tf-keras, TensorFlow before 2.16): a script that says so, or asks for a version, is not reported.
+Example:
+    bad:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit_generator(batches, steps_per_epoch=10)
+    good:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(batches, steps_per_epoch=10)
+References:
+    https://keras.io/guides/migrating_to_keras_3/
+    https://keras.io/api/utils/python_utils/#pydataset-class
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.models import built, meets_keras_3
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Class
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("_generator",)
+REMOVED = ("fit_generator", "evaluate_generator", "predict_generator")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Every call on what is certainly a model of Keras 3, whose own class does not put the method back."""
+    if not meets_keras_3(script):
+        return
+    for call in script.methods(*REMOVED):
+        models = built(call.receiver) or []
+        own = any(isinstance(model.function, Class) and model.function.member(call.method) for model in models)
+        if models and not own and not call.place.catches("AttributeError") and not expected_to_fail(call.place):
+            instead = call.method.removesuffix("_generator")
+            yield at(
+                call.node,
+                f"{call.method} is not in Keras 3, which TensorFlow has since 2.16.",
+                f"Call {instead}, which takes generators too.",
+            )

@@ -1,0 +1,63 @@
+"""Training runs operation by operation in Python, because the script asks for it.
+
+Symptom:
+    Training is several times slower than expected, and the GPU is hardly used.
+    The model.compile of the script has run_eagerly=True
+Cause:
+    run_eagerly=True and tf.config.run_functions_eagerly(True) are for debugging: no step is compiled into a graph. Python then
+    starts every operation of every step by itself, and XLA (jit_compile) has no effect. It often stays in a script by mistake.
+Fix:
+    1. Take run_eagerly=True out of compile, and tf.config.run_functions_eagerly(True) out of the script.
+    2. To look into one step, call model.train_step on a batch, or use tf.print, which also works inside a graph.
+Verify:
+    A step takes less time: gpucheck bench shows what this machine can do.
+Unless:
+    You are debugging now. A script that switches it off again, that asks a variable whether to do it, or that never trains
+    is not reported.
+Example:
+    bad:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse", run_eagerly=True)
+        model.fit(x, y)
+    good:
+        import keras
+        model = keras.Sequential([keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/run_functions_eagerly
+    https://keras.io/api/models/model_training_apis/
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.lookup import constant, in_uncalled_function
+from gpucheck.commands.lint.models import built, trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("run_eagerly", "run_functions_eagerly")
+FOR_ALL = ("tensorflow.config.run_functions_eagerly", "tensorflow.config.experimental_run_functions_eagerly")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A model that is trained is compiled so; or everything is, for good, in a script that trains."""
+    trained = {id(model) for _, models in trainings(script) for model in models}
+    for call in script.methods("compile"):
+        models = built(call.receiver) or []
+        if constant(call.argument("run_eagerly")) is True and any(id(model) in trained for model in models):
+            yield from _finding(call, "compile(run_eagerly=True)")
+    settings = script.named(*FOR_ALL)
+    if trained and all(constant(call.argument("run_eagerly", 0)) is True for call in settings):
+        for call in settings:
+            yield from _finding(call, "run_functions_eagerly(True)")
+
+
+def _finding(call: Call, what: str) -> Iterator[Finding]:
+    if not (call.place.path or in_uncalled_function(call.place) or expected_to_fail(call.place)):
+        message = f"{what} makes Python run every operation of every step: the GPU waits."
+        yield at(call.node, message, "Take it out; it is for debugging only.")

@@ -1,0 +1,113 @@
+"""The script configures GPUs through a TensorFlow 1 session, which TensorFlow 2 does not have or does not use.
+
+Symptom:
+    AttributeError: module 'tensorflow' has no attribute 'ConfigProto'
+    AttributeError: module 'tensorflow' has no attribute 'Session'
+    AttributeError: module 'keras._tf_keras.keras.backend' has no attribute 'set_session'
+    AttributeError: module 'keras.backend' has no attribute 'set_session'
+Cause:
+    tf.Session, tf.ConfigProto and tf.GPUOptions were removed in TensorFlow 2. As tf.compat.v1.ConfigProto the options still
+    exist, but device_count only counts for the session that gets them: Keras runs without a session, and Keras 3 has no
+    set_session that would take one.
+Fix:
+    1. Instead of gpu_options.allow_growth: tf.config.experimental.set_memory_growth(gpu, True) for every GPU
+    2. Instead of per_process_gpu_memory_fraction: tf.config.set_logical_device_configuration
+    3. Instead of device_count={"GPU": 0}: tf.config.set_visible_devices([], "GPU")
+    4. Instead of session.run: call the function, or model.fit.
+Verify:
+    The script runs, and tf.config.list_logical_devices() lists what you asked for.
+Unless:
+    It really is a program of graphs and sessions: import it as tensorflow.compat.v1, and it is not reported. Nor is a script
+    that asks for TensorFlow's version in any condition: it knows of both. tf.compat.v1.keras.backend.set_session, which Keras 2
+    still has, is not reported in a file that speaks of Keras 2 or of a TensorFlow before 2.16.
+Example:
+    bad:
+        import tensorflow as tf
+        config = tf.ConfigProto()
+        config.gpu_options.allow_growth = True
+        session = tf.Session(config=config)
+    good:
+        import tensorflow as tf
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.experimental.set_memory_growth(gpu, True)
+References:
+    https://www.tensorflow.org/guide/migrate
+    https://www.tensorflow.org/guide/gpu
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import expected_to_fail
+from gpucheck.commands.lint.environment import asks_for_versions
+from gpucheck.commands.lint.lookup import constant, is_call, options
+from gpucheck.commands.lint.models import meets_keras_3
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Name
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("Session", "ConfigProto", "GPUOptions", "set_session", "get_session")
+REMOVED = {
+    "tensorflow.Session": "tf.Session",
+    "tensorflow.InteractiveSession": "tf.InteractiveSession",
+    "tensorflow.ConfigProto": "tf.ConfigProto",
+    "tensorflow.GPUOptions": "tf.GPUOptions",
+    "keras.backend.set_session": "keras.backend.set_session",
+    "keras.backend.tensorflow_backend.set_session": "keras.backend.set_session",
+    "keras.backend.get_session": "keras.backend.get_session",
+    "keras.backend.tensorflow_backend.get_session": "keras.backend.get_session",
+}
+IN_KERAS_2 = "tensorflow.compat.v1.keras.backend.set_session"
+ON_PURPOSE = ("disable_eager_execution", "disable_v2_behavior")
+GRAPHS = (*ON_PURPOSE, "compat.v1.Session", "compat.v1.InteractiveSession", "compat.v1.train.")
+SESSIONS = ("tensorflow.compat.v1.Session", "tensorflow.compat.v1.InteractiveSession")
+CAUGHT = ("AttributeError", "ImportError", "ModuleNotFoundError")
+FIX = "Use tf.config: set_memory_growth, set_logical_device_configuration, set_visible_devices."
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """A call of what is gone, unless the script knows of several versions; device_count where Keras trains."""
+    put_back = set(_put_back(script))
+    for call in () if asks_for_versions(script) else script.named(*REMOVED):
+        if put_back.isdisjoint((call.name, call.name.rpartition(".")[0])) and not _expected(call):
+            yield at(call.node, f"{REMOVED[call.name]} was removed in TensorFlow 2.", FIX)
+    yield from _sessions_of_keras_2(script)
+    eager = not any(word in name for name in script.names for word in GRAPHS)
+    if eager and any(True for _ in script.methods("fit")) and any(name.startswith("keras.") for name in script.names):
+        for call in script.named("tensorflow.compat.v1.ConfigProto"):
+            if "device_count" in call.keywords:
+                yield at(
+                    call.node,
+                    "device_count only counts for a session, and Keras trains without one: the devices stay as they are.",
+                    'Use tf.config.set_visible_devices([], "GPU") to leave GPUs alone.',
+                )
+
+
+def _sessions_of_keras_2(script: Script) -> Iterator[Finding]:
+    """A configured session that is handed to Keras through compat.v1, where Keras 3 has no such function."""
+    tried = any(event.place.catches(*CAUGHT) for event in script.imports if event.module.startswith("tensorflow.compat.v1"))
+    if tried or not meets_keras_3(script) or any(name.endswith(ON_PURPOSE) for name in script.names):
+        return
+    for call in script.named(IN_KERAS_2):
+        sessions = list(options(call.argument("session", 0)))
+        configured = [session for session in sessions if is_call(session, *SESSIONS) and "config" in session.keywords]
+        if configured and len(configured) == len(sessions) and not _expected(call):
+            yield at(
+                call.node,
+                "set_session is not in Keras 3, which TensorFlow has since 2.16: Keras runs without a session.",
+                FIX,
+            )
+
+
+def _expected(call: Call) -> bool:
+    """Whether the program is prepared for its failure."""
+    return call.place.catches(*CAUGHT) or expected_to_fail(call.place)
+
+
+def _put_back(script: Script) -> Iterator[str]:
+    """Names that the program assigns to itself, and modules to which it assigns names that are not known."""
+    for store in script.stores:
+        for of in options(store.of):
+            if isinstance(of, Name):
+                key = constant(store.key)
+                yield f"{of.path}.{key}" if key is not None else of.path

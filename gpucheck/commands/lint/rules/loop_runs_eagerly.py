@@ -1,0 +1,98 @@
+"""A training loop of the script's own runs without tf.function, and waits for the GPU in every step.
+
+Symptom:
+    The GPU's utilisation stays low, one processor core is busy all the time.
+    The same model trains several times faster with fit.
+Cause:
+    Without tf.function Python starts every operation of a step by itself. loss.numpy() or float(loss) in each step then waits
+    until the GPU has computed it: Python does not prepare the next step meanwhile.
+Fix:
+    1. Put the step into a function and decorate it with @tf.function.
+    2. Ask for numbers now and then: if step % 100 == 0: print(float(loss)); or let a keras.metrics.Mean count on the device.
+Verify:
+    An epoch takes less time; the GPU's utilisation rises.
+Unless:
+    The steps are few, or each one takes seconds. A script that uses tf.function anywhere is not reported.
+Example:
+    bad:
+        import tensorflow as tf
+        dataset = tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)
+        for x, y in dataset:
+            with tf.GradientTape() as tape:
+                loss = compute_loss(model(x), y)
+            optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+            losses.append(loss.numpy())
+    good:
+        import tensorflow as tf
+        dataset = tf.data.Dataset.from_tensor_slices((features, labels)).batch(64)
+        @tf.function
+        def step(x, y):
+            with tf.GradientTape() as tape:
+                loss = compute_loss(model(x), y)
+            optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))
+            return loss
+        for x, y in dataset:
+            losses.append(step(x, y))
+References:
+    https://www.tensorflow.org/guide/function
+    https://www.tensorflow.org/guide/keras/writing_a_training_loop_from_scratch
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.datasets import chains
+from gpucheck.commands.lint.lookup import is_call, options, parts
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Element, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("apply_gradients",)
+TAPE = "tensorflow.GradientTape"
+COMPILES = ("tensorflow.function", "tensorflow.config.run_functions_eagerly", "tensorflow.compat.v1.disable_eager_execution")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """In the loop over a dataset that applies gradients, the first call that hands a tensor to Python in every step."""
+    if script.mentions(*COMPILES):
+        return
+    steps = [call for call in script.methods("apply_gradients") if call.place.loops and call.place.path]
+    loops = {call.place.path for call in steps} & {call.place.path for call in _over_batches(script)}
+    reported = set()
+    for call in (*script.methods("numpy"), *script.named("builtins.float")):
+        path = call.place.path
+        if path in loops and path not in reported and _of_the_step(call, script):
+            reported.add(path)
+            yield at(
+                call.node,
+                "This loop trains without tf.function, and here waits for the device in every step.",
+                "Decorate the step with @tf.function, and ask for numbers now and then.",
+            )
+
+
+def _over_batches(script: Script) -> Iterator[Call]:
+    """Calls under a tape that get a batch of a dataset."""
+    for call in script.calls:
+        if any(is_call(option, TAPE) for context in call.place.contexts for option in options(context)):
+            held = (part for value in call.args for part in parts(value))
+            if any(isinstance(part, Element) and part.index is None and _is_dataset(part.of) for part in held):
+                yield call
+
+
+def _is_dataset(value: Value) -> bool:
+    """Whether a loop over it, counted or not, gives batches."""
+    return any(
+        bool(chains(option.args[0] if is_call(option, "builtins.enumerate") and option.args else option))
+        for option in options(value)
+    )
+
+
+def _of_the_step(call: Call, script: Script) -> bool:
+    """Whether what is asked for was computed under a tape of the same loop."""
+    asked = call.receiver if call.method == "numpy" else call.args[0] if call.args else None
+    return any(
+        isinstance(part, Call)
+        and part.place.path == call.place.path
+        and any(is_call(option, TAPE) for context in part.place.contexts for option in options(context))
+        for part in parts(asked)
+    )

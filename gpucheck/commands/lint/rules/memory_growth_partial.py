@@ -1,0 +1,63 @@
+"""Memory growth is set for the first GPU only, although the script leaves the others visible.
+
+Symptom:
+    ValueError: Memory growth cannot differ between GPU devices
+Cause:
+    TensorFlow has one setting for all GPUs that it uses. gpus[0] is all of them on a workstation with one GPU; on the first
+    machine with two the script fails when TensorFlow starts them.
+Fix:
+    1. Set it for each: for gpu in gpus: tf.config.experimental.set_memory_growth(gpu, True)
+    2. Or use only that one: tf.config.set_visible_devices(gpus[0], "GPU")
+Verify:
+    The script starts on a machine with several GPUs.
+Unless:
+    It only ever runs where one GPU is visible: then say so with # gpucheck: ignore[memory-growth-partial]
+Example:
+    bad:
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        if gpus:
+            tf.config.experimental.set_memory_growth(gpus[0], True)
+    good:
+        import tensorflow as tf
+        gpus = tf.config.list_physical_devices("GPU")
+        for gpu in gpus:
+            tf.config.experimental.set_memory_growth(gpu, True)
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import counts, expected_to_fail, listed
+from gpucheck.commands.lint.environment import settings as variables
+from gpucheck.commands.lint.lookup import constant
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("set_memory_growth",)
+RESTRICTED = ("tensorflow.config.set_visible_devices", "tensorflow.config.set_logical_device_configuration")
+VARIABLES = {"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH"}
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Every setting is for the same position of the list, and nothing hides the other GPUs."""
+    settings = [call for call in script.named("tensorflow.config.set_memory_growth") if not expected_to_fail(call.place)]
+    devices = [listed(call.argument("device", 0), ("tensorflow.config.list_physical_devices",)) for call in settings]
+    positions = {device.index for device in devices if device is not None}
+    if not settings or None in devices or len(positions) != 1 or positions == {None}:
+        return
+    if script.mentions(*RESTRICTED) or any(setting.name in VARIABLES for setting in variables(script)):
+        return
+    if any(constant(value) in VARIABLES for call in script.calls for value in call.args):
+        return
+    device, call = devices[0], settings[0]
+    kind = constant(device.of.argument("device_type", 0)) if device is not None and isinstance(device.of, Call) else None
+    if kind == "GPU" and not counts(script):
+        yield at(
+            call.node,
+            f"Memory growth is set for GPU {positions.pop()} only: where there are several, TensorFlow refuses to start them.",
+            "Set it for every GPU in a loop, or hide the others with tf.config.set_visible_devices.",
+        )

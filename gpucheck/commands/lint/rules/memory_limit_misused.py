@@ -1,0 +1,65 @@
+"""The script uses gpu.memory_limit, an attribute that TensorFlow's devices don't have.
+
+Symptom:
+    AttributeError: 'PhysicalDevice' object has no attribute 'memory_limit'
+    AttributeError: can't set attribute
+Cause:
+    tf.config.list_physical_devices returns plain tuples of name and type. The limit belongs to a logical device, which is
+    configured before TensorFlow starts the GPU.
+Fix:
+    1. tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+    2. To read how much is used: tf.config.experimental.get_memory_info("GPU:0")
+Verify:
+    TensorFlow's log says: Created device ... with 4096 MB memory
+Unless:
+    Never.
+Example:
+    bad:
+        import tensorflow as tf
+        for gpu in tf.config.list_physical_devices("GPU"):
+            gpu.memory_limit = 4096
+    good:
+        import tensorflow as tf
+        for gpu in tf.config.list_physical_devices("GPU"):
+            tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/LogicalDeviceConfiguration
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import expected_to_fail, is_list, listed
+from gpucheck.commands.lint.environment import has_attribute
+from gpucheck.commands.lint.lookup import constant
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Attribute, Operation, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("memory_limit",)
+NAME = "memory_limit"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Read or set on an element of TensorFlow's own list of devices."""
+    if has_attribute(script, NAME):
+        return
+    used = [(store.node, store.place) for store in script.stores if constant(store.key) == NAME and _device(store.of)]
+    used += [
+        (read.node, read.place)
+        for read in script.reads
+        if isinstance(read.value, Attribute) and read.value.name == NAME and _device(read.value.of)
+    ]
+    for node, place in used:
+        if not place.catches("AttributeError") and not expected_to_fail(place):
+            yield at(
+                node,
+                "A device from TensorFlow's list has no memory_limit.",
+                "Use tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=...)]).",
+            )
+
+
+def _device(value: Value) -> bool:
+    if isinstance(value, Operation) and len(value.parts) == 2:  # gpus[i]
+        return is_list(value.parts[0])
+    return listed(value) is not None

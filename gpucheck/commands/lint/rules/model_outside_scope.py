@@ -1,0 +1,177 @@
+"""A model is built outside the scope of the strategy that the script made for it.
+
+Symptom:
+    RuntimeError: Need to be inside "with strategy.scope()" for <tensorflow.python.distribute.mirrored_strategy.MirroredStrategy>
+    ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()
+    RuntimeError: Mixing different tf.distribute.Strategy objects
+    ValueError: Variable (<tf.Variable ...>) was not created in the distribution strategy scope
+    Only GPU 0 works, the others idle.
+Cause:
+    A strategy mirrors the variables that are created inside its scope. A model built outside has plain variables: compiling it
+    inside the scope fails, and training it without the scope quietly uses one GPU. So it is with a part of the model, such as
+    a pretrained base, and with a model that strategy.run trains.
+Fix:
+    1. Build and compile the model under: with strategy.scope():
+Verify:
+    nvidia-smi shows all GPUs at work while it trains, and model.distribute_strategy is your strategy.
+Unless:
+    The model is meant to stay on one device, while the strategy serves another one. Keras 3 trains a model with a part from
+    outside if that part is frozen: a script that sets trainable to False anywhere is not reported for its parts.
+Example:
+    bad:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.compile(loss="mse")
+        model.fit(x, y)
+    good:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(x, y)
+References:
+    https://www.tensorflow.org/guide/distributed_training
+    https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
+"""
+
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.layers import weights
+from gpucheck.commands.lint.lookup import before, constant, in_uncalled_function, is_call, options
+from gpucheck.commands.lint.models import (
+    built,
+    hidden_scope,
+    inside,
+    meets_keras_3,
+    several_replicas,
+    standalone_keras,
+    strategies,
+    strategies_around,
+    trainings,
+)
+from gpucheck.commands.lint.script import HARMLESS, Finding, Script, at
+from gpucheck.commands.lint.values import Attribute, Call, Function, Place, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("Strategy",)
+VERBS = {"compile": "it is compiled", "fit": "it is trained"}
+FIX = "Build the model, and compile it, under: with strategy.scope():"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Built outside and compiled inside; a part of it built outside; or built and trained outside, by fit or by a loop."""
+    made = list(strategies(script))
+    if not made or hidden_scope(script):
+        return
+    for call in script.methods("compile", "fit"):
+        models = built(call.receiver)
+        around = strategies_around([call.place])
+        if models and several_replicas(around) and _all_outside(models):
+            for model in models:
+                yield at(
+                    model.node,
+                    f"The model is built outside the scope in which {VERBS[call.method]} ({script.where(call.node)}).",
+                    FIX,
+                )
+    unused = [strategy for strategy in made if not _used(script, strategy)]
+    for call, models in trainings(script):
+        for strategy in unused:
+            if len(made) == 1 and all(before(strategy.place, model.place) for model in models) and _all_outside(models, strategy):
+                for model in models:
+                    yield at(
+                        model.node,
+                        f"The model is built and trained ({script.where(call.node)}) outside the scope of the strategy"
+                        f" ({script.where(strategy.node)}), so it trains on one device.",
+                        FIX,
+                    )
+    if not any(constant(store.key) == "trainable" and constant(store.value) is not True for store in script.stores):
+        yield from _parts_outside(script, made)
+        yield from _looped(script, made)
+
+
+def _parts_outside(script: Script, made: list[Call]) -> Iterator[Finding]:
+    """Models that stand in a scope and have weights that were made before it was entered."""
+    for model in {id(model): model for _, models in trainings(script) if len(models) == 1 for model in models}.values():
+        around = strategies_around([model.place])
+        if len(around) == 1 and around[0] in made and inside(model.place, around[0]):
+            for part, by in weights(script, model):
+                if inside(by.place, around[0]) is False and not _handed_out(script, part) and not _handed_out(script, model):
+                    yield at(
+                        by.node,
+                        f"This part of the model is built outside the scope in which the model is ({script.where(model.node)}).",
+                        FIX,
+                    )
+
+
+def _looped(script: Script, made: list[Call]) -> Iterator[Finding]:
+    """Models whose weights are made outside the scope of the strategy that runs the training step."""
+    for run in script.methods("run"):
+        steps, runners = list(options(run.argument("fn", 0))), list(options(run.receiver))
+        if len(runners) != 1 or runners[0] not in made or len(steps) != 1 or not isinstance(steps[0], Function):
+            continue
+        for call in script.methods("apply_gradients"):
+            if call.place.path[:1] == ((id(steps[0].node), -1),):
+                models = [model for model in _updated(call) if _there(model.place, run.place)]
+                for made_late in [late for model in models for late in _late(script, model, call.receiver, runners[0])]:
+                    yield at(
+                        made_late.node,
+                        f"This is built outside the scope of the strategy that trains it ({script.where(run.node)}).",
+                        "Build the model, and its optimizer, under: with strategy.scope():",
+                    )
+
+
+def _there(model: Place, run: Place) -> bool:
+    """Whether the model is made before the step runs: of several with one name, a step that nobody calls shows the last."""
+    return model.order < run.order and (not in_uncalled_function(run) or model.path[:1] == run.path[:1])
+
+
+def _late(script: Script, model: Call, optimizer: Value, strategy: Call) -> list[Call]:
+    """What makes weights of the model outside the scope: Keras 2 makes those of a model without a shape in the step itself.
+
+    Keras 3 does not either, but its optimizer has variables from the beginning.
+    """
+    late = [by for _, by in weights(script, model) if inside(by.place, strategy) is False]
+    new = standalone_keras(script) or meets_keras_3(script)
+    outside = isinstance(optimizer, Call) and optimizer.name.startswith("keras.optimizers.") and optimizer.place
+    both = outside and inside(outside, strategy) is False and inside(model.place, strategy) is False
+    return late or ([model] if new and both else [])
+
+
+def _updated(call: Call) -> list[Call]:
+    """The models whose weights ``optimizer.apply_gradients(zip(gradients, model.trainable_variables))`` changes."""
+    pairs = call.argument("grads_and_vars", 0)
+    variables = pairs.args[1] if is_call(pairs, "builtins.zip") and len(pairs.args) == 2 else None
+    if not isinstance(variables, Attribute) or variables.name not in ("trainable_variables", "trainable_weights"):
+        return []
+    return built(variables.of) or []
+
+
+def _handed_out(script: Script, value: Call) -> bool:
+    """Whether a function that is not followed gets it, and may freeze it; Keras' own do not."""
+    return any(
+        any(option is value for given in (*call.args, *call.keywords.values()) for option in options(given))
+        for call in script.calls
+        if call.result is None
+        and call.name not in HARMLESS
+        and not call.name.startswith(("keras.", "tensorflow."))
+        and call.method != "add"
+        and not isinstance(call.function, Call)
+    )
+
+
+def _all_outside(models: list[Call], strategy: Call | None = None) -> bool:
+    return all(inside(model.place, strategy) is False for model in models)
+
+
+def _used(script: Script, strategy: Call) -> bool:
+    """Whether anything is done with it: a scope entered, a method called, itself handed on."""
+    return script.passed_on(strategy) or any(
+        option is strategy
+        for call in script.calls
+        for function in options(call.function)
+        if isinstance(function, Attribute)
+        for option in options(function.of)
+    )

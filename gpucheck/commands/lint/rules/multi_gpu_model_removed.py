@@ -1,0 +1,61 @@
+"""The script uses multi_gpu_model, which was removed from Keras.
+
+Symptom:
+    AttributeError: module 'keras.utils' has no attribute 'multi_gpu_model'
+    ImportError: cannot import name 'multi_gpu_model' from 'tensorflow.keras.utils'
+Cause:
+    multi_gpu_model split each batch on one GPU and gathered the results there. TensorFlow removed it in April 2020; no later
+    version has it.
+Fix:
+    1. Use a strategy instead: strategy = tf.distribute.MirroredStrategy(), and build and compile the model under
+       with strategy.scope():
+    2. Multiply the batch size by strategy.num_replicas_in_sync.
+Verify:
+    The script imports, and nvidia-smi shows all GPUs at work.
+Unless:
+    It has to run on the old TensorFlow too: then catch the ImportError, and it is not reported.
+Example:
+    bad:
+        from keras.utils import multi_gpu_model
+        parallel_model = multi_gpu_model(model, gpus=4)
+    good:
+        import tensorflow as tf
+        strategy = tf.distribute.MirroredStrategy()
+        with strategy.scope():
+            model = make_model()
+References:
+    https://www.tensorflow.org/guide/distributed_training
+    https://keras.io/guides/distributed_training_with_tensorflow/
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.environment import asks_for_versions
+from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Import
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("multi_gpu_model",)
+REMOVED = re.compile(r"keras\.utils\.(\w+\.)?multi_gpu_model")
+CAUGHT = ("ImportError", "ModuleNotFoundError", "AttributeError")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Every call of it; the import where nothing calls it. What catches that it is gone, knows."""
+    imports = [
+        event for event in script.imports if any(REMOVED.fullmatch(canonical(f"{event.module}.{name}")) for name in event.names)
+    ]
+    calls = [call for call in script.calls if REMOVED.fullmatch(call.name)]
+    if any(event.place.catches(*CAUGHT) for event in imports) or asks_for_versions(script):
+        return
+    uses: list[Call | Import] = [*calls] if calls else [*imports]
+    for event in uses:
+        if not event.place.catches(*CAUGHT):
+            yield at(
+                event.node,
+                "multi_gpu_model was removed from Keras and TensorFlow in 2020.",
+                "Use tf.distribute.MirroredStrategy, and build and compile the model under: with strategy.scope():",
+            )

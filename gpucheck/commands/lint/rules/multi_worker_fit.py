@@ -1,0 +1,99 @@
+"""A Keras 3 model is trained with fit under MultiWorkerMirroredStrategy, which Keras 3 does not support.
+
+Symptom:
+    RuntimeError: Method requires being in cross-replica context, use get_replica_context().merge_call()
+    ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type to a Tensor.
+    ValueError: in user code: ... keras/src/backend/tensorflow/trainer.py
+Cause:
+    The fit of Keras 3 does not train over several workers of TensorFlow's strategy. A custom loop with strategy.run does, and
+    so does Keras 2.
+Fix:
+    1. Write the loop: strategy.experimental_distribute_dataset and strategy.run.
+    2. Or keep Keras 2: install tf_keras, then
+       $ export TF_USE_LEGACY_KERAS=1
+    3. Or use the JAX backend with keras.distribution.DataParallel.
+Verify:
+    Two workers on one machine get through the first step.
+Unless:
+    Only one worker is ever started: then MirroredStrategy is the one to use. tf.keras is Keras 3 since TensorFlow 2.16: a script
+    that uses it is reported if it names TF_CONFIG or a cluster resolver, and nothing in it, comments and shell commands
+    included, speaks of an older TensorFlow, of Keras 2, or asks for a version.
+Example:
+    bad:
+        import keras
+        import tensorflow as tf
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+            model.compile(loss="mse")
+        model.fit(dataset)
+    good:
+        import keras
+        import tensorflow as tf
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        with strategy.scope():
+            model = keras.Sequential([keras.layers.Dense(1)])
+        for batch in strategy.experimental_distribute_dataset(dataset):
+            strategy.run(train_step, args=(batch,))
+References:
+    https://github.com/keras-team/keras/issues/20585
+    https://www.tensorflow.org/tutorials/distribute/multi_worker_with_ctl
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.lookup import constant, is_call
+from gpucheck.commands.lint.models import meets_keras_3, standalone_keras, strategies_around, trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.ERROR
+WORDS = ("MultiWorkerMirroredStrategy",)
+STRATEGY = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+RESOLVER = re.compile(r"tensorflow\.distribute\.cluster_resolver\.(Slurm|Kubernetes|TFConfig|GCE)ClusterResolver")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The model certainly stands in such a strategy's scope, and is one of Keras 3."""
+    sure = standalone_keras(script)
+    if not sure and not meets_keras_3(script):
+        return
+    which = "Keras 3" if sure else "Keras 3, which tf.keras is since TensorFlow 2.16,"
+    for call, models in trainings(script):
+        around = strategies_around(model.place for model in models)
+        if not around or not all(is_call(scope, STRATEGY) for scope in around):
+            continue
+        if sure or _clustered(script) or any(map(_resolved, around)):
+            yield at(
+                call.node,
+                f"fit of {which} does not train under MultiWorkerMirroredStrategy.",
+                "Write the loop with strategy.run, or run it on Keras 2: install tf_keras and set TF_USE_LEGACY_KERAS=1.",
+            )
+
+
+def _resolved(strategy: Value) -> bool:
+    """Whether it is told of its workers by a resolver that asks the cluster."""
+    resolver = strategy.argument("cluster_resolver", 0) if isinstance(strategy, Call) else None
+    return isinstance(resolver, Call) and bool(RESOLVER.fullmatch(resolver.name))
+
+
+def _clustered(script: Script) -> bool:
+    """Whether the script reads or sets TF_CONFIG, and not for one worker alone: there fit of Keras 3 works."""
+    if any(constant(call.argument("", 0)) == "TF_CONFIG" for call in script.named("os.environ.pop")):
+        return False
+    named = False
+    for node in script.written_out():
+        named = named or (isinstance(node, ast.Constant) and node.value == "TF_CONFIG")
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if (
+                    isinstance(key, ast.Constant)
+                    and key.value == "worker"
+                    and isinstance(value, ast.List)
+                    and len(value.elts) < 2
+                ):
+                    return False
+    return named

@@ -1,0 +1,121 @@
+"""A dataset that reads files and prepares what it reads is never prefetched.
+
+Symptom:
+    GPU utilisation swings between 0 and 100 percent while the CPU is busy.
+    The TensorFlow Profiler says: Your program is HIGHLY input-bound.
+Cause:
+    Without prefetch a training step and the preparation of the next batch take turns: the GPU waits while the CPU reads and
+    decodes. Files, generators and Python make that wait long.
+Fix:
+    1. End the pipeline with .prefetch(tf.data.AUTOTUNE).
+    2. Let map and interleave work in parallel: num_parallel_calls=tf.data.AUTOTUNE
+    3. If the prepared data fits into memory, add .cache() before shuffle.
+Verify:
+    An epoch takes less time; gpucheck bench shows what the pipeline and what the device can do.
+Unless:
+    The data is small. A generator that is only batched is left alone, as TensorFlow's own tutorials leave it; and so are lists
+    of file names, and loops of your own, where a step has num_parallel_calls, because such a step works ahead. Recent TensorFlow
+    adds a prefetch behind a batch by itself, unless the optimisation inject_prefetch is switched off; saying it costs nothing
+    and does not depend on the version.
+Example:
+    bad:
+        import tensorflow as tf
+        dataset = tf.data.TFRecordDataset(files).map(decode).batch(64)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.fit(dataset, epochs=3)
+    good:
+        import tensorflow as tf
+        dataset = tf.data.TFRecordDataset(files).map(decode, num_parallel_calls=tf.data.AUTOTUNE)
+        dataset = dataset.batch(64).prefetch(tf.data.AUTOTUNE)
+        model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+        model.fit(dataset, epochs=3)
+References:
+    https://www.tensorflow.org/guide/data_performance#prefetching
+    https://www.tensorflow.org/api_docs/python/tf/data/experimental/OptimizationOptions
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.datasets import Chain, chains
+from gpucheck.commands.lint.lookup import is_call, options, parts, used_by
+from gpucheck.commands.lint.models import built, trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Element, Function, Name, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("TFRecordDataset", "TextLineDataset", "FixedLengthRecordDataset", "list_files", "from_generator", "from_tensor_slices")
+SLOW = re.compile(
+    r"tensorflow\.data\.(TFRecordDataset|TextLineDataset|FixedLengthRecordDataset|Dataset\.(list_files|from_generator))"
+)
+NAMES = "tensorflow.data.Dataset.from_tensor_slices"  # of files, where what is mapped over them reads files
+READS = re.compile(
+    r"tensorflow\.(io\.read_file|(io|image)\.decode_(image|jpeg|png|bmp|gif|and_crop_jpeg)|audio\.decode_wav)"
+    r"|cv2\.imread|PIL\.Image\.open|numpy\.load"
+)
+TAPE = "tensorflow.GradientTape"
+STEP = "apply_gradients"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """Trained on, by fit or by a loop, without a strategy: those prefetch what they distribute."""
+    if any(name.startswith("tensorflow.distribute") for name in script.names):
+        return
+    for call, _ in trainings(script):
+        pipelines = chains(call.argument("x", 0))
+        if pipelines and all(_waits(chain) or _reads_in_turn(chain) for chain in pipelines):
+            yield _finding(script, pipelines[0], "fit reads", call)
+    reported: set[int] = set()
+    for call in script.calls:
+        looped = [part.of for value in call.args for part in parts(value) if isinstance(part, Element) and part.index is None]
+        for batches in looped if looped and _trains(script, call) else ():
+            pipelines = chains(batches)
+            waits = pipelines and all((_waits(chain) and not _parallel(chain)) or _reads_in_turn(chain) for chain in pipelines)
+            if waits and id(pipelines[0].steps[-1]) not in reported:
+                reported.add(
+                    id(pipelines[0].steps[-1])
+                )  # the loop's own call comes first, then what the step does with what it got
+                yield _finding(script, pipelines[0], "this loop reads", call)
+
+
+def _finding(script: Script, chain: Chain, who: str, call: Call) -> Finding:
+    return at(
+        chain.steps[-1].node,
+        f"The dataset that {who} ({script.where(call.node)}) comes from files or a generator, never prefetched.",
+        "End it with .prefetch(tf.data.AUTOTUNE).",
+    )
+
+
+def _waits(chain: Chain) -> bool:
+    if not SLOW.fullmatch(chain.source.name) or chain.batch is None or chain.has("prefetch", "cache", "with_options"):
+        return False
+    return chain.has("map", "interleave", "flat_map")
+
+
+def _reads_in_turn(chain: Chain) -> bool:
+    """Whether names of files are mapped, one after the other, by a function of this file that reads them."""
+    if chain.source.name != NAMES or chain.batch is None or chain.has("prefetch", "cache", "with_options") or _parallel(chain):
+        return False
+    mapped = [step.argument("map_func", 0) for step in chain.steps if step.method == "map"]
+    return any(isinstance(value, Name) and READS.fullmatch(value.path) for function in mapped for value in used_by(function))
+
+
+def _parallel(chain: Chain) -> bool:
+    """Whether a step works ahead by itself, as those with parallel calls do."""
+    return any("num_parallel_calls" in step.keywords or step.starred or len(step.args) > 1 for step in chain.steps)
+
+
+def _trains(script: Script, call: Call) -> bool:
+    """Whether a call in a loop certainly changes weights by what it gets: a step of this file, or under a tape right there."""
+    if call.method == "train_on_batch":
+        return bool(built(call.receiver))
+    step: Value | None = call.function
+    if is_call(step, "tensorflow.function"):
+        step = step.argument("func", 0)
+    if isinstance(step, Function):
+        taped = any(isinstance(value, Name) and value.path == TAPE for value in used_by(step))
+        return taped and any(isinstance(node, ast.Attribute) and node.attr == STEP for node in ast.walk(step.node))
+    taped = any(is_call(option, TAPE) for context in call.place.contexts for option in options(context))
+    return taped and any(other.place.path == call.place.path for other in script.methods(STEP))

@@ -1,0 +1,140 @@
+"""A batch size that is meant for one replica is used for all of them together.
+
+Symptom:
+    Adding GPUs does not make training faster: each gets a fraction of the batch.
+    The loss of a custom loop is too large by the number of GPUs.
+Cause:
+    The dataset that is handed to fit or to experimental_distribute_dataset is batched by the global batch size, which the
+    strategy divides among the replicas; compute_average_loss divides by the global one too. A size per replica has to be
+    multiplied by strategy.num_replicas_in_sync first. Only distribute_datasets_from_function batches per replica.
+Fix:
+    1. global_batch_size = batch_size_per_replica * strategy.num_replicas_in_sync
+    2. Batch the dataset, and average the loss, by that.
+Verify:
+    With twice the GPUs an epoch has half the steps.
+Unless:
+    The name is misleading, and the number is the global batch size: then rename it.
+Example:
+    bad:
+        import tensorflow as tf
+        BATCH_SIZE_PER_REPLICA = 64
+        strategy = tf.distribute.MirroredStrategy()
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(BATCH_SIZE_PER_REPLICA)
+        dataset = strategy.experimental_distribute_dataset(dataset)
+    good:
+        import tensorflow as tf
+        BATCH_SIZE_PER_REPLICA = 64
+        strategy = tf.distribute.MirroredStrategy()
+        GLOBAL_BATCH_SIZE = BATCH_SIZE_PER_REPLICA * strategy.num_replicas_in_sync
+        dataset = tf.data.Dataset.from_tensor_slices((x, y)).batch(GLOBAL_BATCH_SIZE)
+        dataset = strategy.experimental_distribute_dataset(dataset)
+References:
+    https://www.tensorflow.org/tutorials/distribute/input#batching
+    https://www.tensorflow.org/tutorials/distribute/custom_training
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.datasets import chains
+from gpucheck.commands.lint.devices import is_list
+from gpucheck.commands.lint.lookup import constant, is_call, options
+from gpucheck.commands.lint.models import MIRRORED, several_replicas, strategies_around, trainings
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Attribute, Call, Constant, Items, Name, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("Strategy",)
+PER_REPLICA = re.compile(r"per_?(replica|gpu|device|core)|(?<!multi_)(?<!cross_)replica_?batch", re.IGNORECASE)
+PER_WORKER = re.compile(r"per_?worker", re.IGNORECASE)  # which may be the global one where there is one worker
+Words = tuple[re.Pattern[str], ...]
+WORKERS = "tensorflow.distribute.MultiWorkerMirroredStrategy"
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The name of the number says per replica, and nothing has been multiplied with it."""
+    for call in script.methods("experimental_distribute_dataset"):
+        chosen = list(options(call.receiver))
+        if _several(chosen) and _per_worker(call):
+            yield from _batched(script, call.argument("dataset", 0), _words(chosen))
+    for call, models in trainings(script):
+        around = strategies_around(model.place for model in models)
+        if _several(around):
+            yield from _batched(script, call.argument("x", 0), _words(around))
+            yield from _sized(script, call, call.argument("batch_size", 2), "fit", _words(around))
+    made = [call for call in script.calls if call.name in MIRRORED and _several([call])]
+    if made:
+        for call in script.named("tensorflow.nn.compute_average_loss"):
+            yield from _sized(script, call, call.keywords.get("global_batch_size"), "compute_average_loss", _words(list(made)))
+
+
+def _per_worker(call: Call) -> bool:
+    """Whether the dataset is certainly batched for all replicas of a worker: the default, which options may change."""
+    given = call.argument("options", 1)
+    if given is None:
+        return not call.starred
+    if not isinstance(given, Call) or given.name != "tensorflow.distribute.InputOptions" or given.starred:
+        return isinstance(given, Constant) and given.value is None
+    mode = given.argument("experimental_replication_mode", 1)
+    return mode is None or (isinstance(mode, Name) and mode.path == "tensorflow.distribute.InputReplicationMode.PER_WORKER")
+
+
+def _batched(script: Script, dataset: Value | None, words: Words) -> Iterator[Finding]:
+    for chain in chains(dataset):
+        if chain.batch is not None:
+            yield from _sized(script, chain.batch, chain.batch.argument("batch_size", 0), "the dataset", words)
+        elif chain.source.name.endswith("_dataset_from_directory"):
+            yield from _sized(script, chain.source, chain.source.keywords.get("batch_size"), "the dataset", words)
+
+
+def _sized(script: Script, call: Call, size: Value | None, what: str, words: Words) -> Iterator[Finding]:
+    name = _per_replica(script, size, words)
+    if name:
+        yield at(
+            call.node,
+            f"{name} sizes one replica's batch, but here {what} needs the global batch size.",
+            f"Use {name} * strategy.num_replicas_in_sync.",
+        )
+
+
+def _per_replica(script: Script, size: Value | None, words: Words) -> str | None:
+    names: set[str] = set()
+    if isinstance(size, Constant) and size.value != 1:
+        names = size.names
+    elif isinstance(size, Attribute):
+        names = {size.name}
+    elif isinstance(size, Name):
+        names = {size.path.rpartition(".")[2]}  # FLAGS.batch_size_per_replica
+    if not isinstance(size, Constant) and any(_computed(script, name) for name in names):
+        return None  # multiplied elsewhere: FLAGS.batch_size_per_replica *= strategy.num_replicas_in_sync
+    if any("global" in name.lower() or "total" in name.lower() for name in names):
+        return None
+    return next((name for name in sorted(names) if any(word.search(name) for word in words)), None)
+
+
+def _computed(script: Script, name: str) -> bool:
+    """Whether the program gives an attribute of this name a value that it computes, or that is not known."""
+    given = [store.value for store in script.stores if constant(store.key) == name]
+    given += [value for call in script.calls for key, value in call.keywords.items() if key == name]
+    return not all(isinstance(value, (Constant, Attribute, Name)) for value in given)
+
+
+def _words(strategies: list[Value]) -> Words:
+    """The patterns of names that are not the global batch size under all of these strategies."""
+    workers = all(is_call(strategy, WORKERS) for strategy in strategies)
+    return (PER_REPLICA, PER_WORKER) if workers else (PER_REPLICA,)
+
+
+def _several(strategies: list[Value]) -> bool:
+    """Whether they are strategies that may have more than one replica; another may be for machines without the devices."""
+    chosen = [strategy for strategy in strategies if is_call(strategy, *MIRRORED)]
+    return several_replicas(strategies) and all(map(_open, chosen))
+
+
+def _open(strategy: Call) -> bool:
+    """Whether it takes every device there is, or several that are named."""
+    devices = strategy.argument("devices", 0) if strategy.name.endswith(".MirroredStrategy") else None
+    if isinstance(devices, Items):
+        return len(devices.items) > 1
+    return devices is None or (isinstance(devices, Constant) and devices.value is None) or is_list(devices)

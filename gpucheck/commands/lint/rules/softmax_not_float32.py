@@ -1,0 +1,162 @@
+"""The last softmax of a model computes in float16 or bfloat16, because a mixed precision policy is set.
+
+Symptom:
+    loss: nan
+    Accuracy stops rising earlier than in float32.
+Cause:
+    Under mixed_float16 or mixed_bfloat16 every layer computes in the short type unless told otherwise, the last one too.
+    Probabilities near 0 and 1 are rounded there, and the loss takes their logarithm.
+Fix:
+    1. Give the last layer dtype="float32".
+    2. Or leave out the softmax, and use a loss with from_logits=True on outputs of float32.
+Verify:
+    model.output.dtype is float32.
+Unless:
+    Never: the cost is not measurable. A softmax in the middle of a model, as in attention, is fine and not reported.
+Example:
+    bad:
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax")])
+        model.compile(loss="sparse_categorical_crossentropy")
+    good:
+        import keras
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax", dtype="float32")])
+        model.compile(loss="sparse_categorical_crossentropy")
+References:
+    https://www.tensorflow.org/guide/mixed_precision#building_the_model
+"""
+
+import ast
+from collections.abc import Iterator
+
+from gpucheck.commands.lint.devices import LISTS
+from gpucheck.commands.lint.layers import stack
+from gpucheck.commands.lint.lookup import before, constant, earlier, is_call, parts
+from gpucheck.commands.lint.models import built
+from gpucheck.commands.lint.script import Finding, Script, at
+from gpucheck.commands.lint.values import Call, Class, Function, Items, Name, Place, Value
+from gpucheck.core.model import Severity
+
+SEVERITY = Severity.WARNING
+WORDS = ("mixed_float16", "mixed_bfloat16")
+SETTERS = (
+    "keras.mixed_precision.set_global_policy",
+    "keras.mixed_precision.set_dtype_policy",
+    "keras.mixed_precision.set_policy",
+    "keras.config.set_dtype_policy",
+)
+POLICIES = (
+    "keras.mixed_precision.Policy",
+    "keras.mixed_precision.DTypePolicy",
+    "keras.DTypePolicy",
+    "keras.dtype_policies.DTypePolicy",
+)
+CLEARERS = ("keras.backend.clear_session", "keras.utils.clear_session", "keras.backend.tensorflow_backend.clear_session")
+SOFTMAX = ("keras.activations.softmax", "tensorflow.nn.softmax", "keras.ops.softmax")
+
+
+def check(script: Script) -> Iterator[Finding]:
+    """The last layer of a model that is compiled, made while a mixed policy was certainly in force."""
+    for call in script.methods("compile"):
+        for model in built(call.receiver) or ():
+            for last in _last(script, model):
+                policy = _policy(script, last)
+                if policy is not None and _softmax(last):
+                    short = policy.removeprefix("mixed_")
+                    yield at(
+                        last.node,
+                        f"The softmax at the end of the model computes in {short}, because the policy is {policy}.",
+                        'Give this layer dtype="float32".',
+                    )
+
+
+def _last(script: Script, model: Call) -> list[Call]:
+    """The last layer of every output, where it is certain which one it is."""
+    last_layers: list[Value | None] = []
+    if model.name == "keras.Sequential":
+        layers = stack(script, model) or []
+        if all(by.place.path == model.place.path for _, by in layers):  # what a branch adds may not be there
+            last_layers = [layer for layer, _ in layers[-1:]]
+    elif model.name == "keras.Model":
+        outputs = model.argument("outputs", 1)
+        every = outputs.items if isinstance(outputs, Items) else (outputs,)
+        last_layers = [output.function for output in every if isinstance(output, Call)]
+    elif isinstance(model.function, Class):
+        last_layers = _returned(model, model.function.member("call"))
+    return [layer for layer in last_layers if isinstance(layer, Call) and layer.name.startswith("keras.layers.")]
+
+
+def _returned(model: Call, method: Value | None) -> list[Value | None]:
+    """The layers whose output a subclassed model returns; nothing where one of its returns is something else, or no softmax."""
+    if not isinstance(method, Function) or isinstance(method.node, ast.Lambda) or not method.node.args.args:
+        return []
+    itself = method.node.args.args[0].arg
+    returned_values: list[Value | None] = []
+    for output in _outputs(method.node):
+        called = output.func if isinstance(output, ast.Call) else None
+        if not (isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == itself):
+            return []
+        layer = model.attributes.get(called.attr)
+        if not isinstance(layer, Call) or not _softmax(layer):
+            return []
+        returned_values.append(layer)
+    return list({id(layer): layer for layer in returned_values}.values())
+
+
+def _outputs(function: ast.AST) -> Iterator[ast.expr | None]:
+    """What each return of a function returns; of ``x = self.head(x)`` right before ``return x`` the call."""
+    for holder in ast.walk(function):
+        for block in (getattr(holder, name, None) for name in ("body", "orelse", "finalbody")):
+            for index, statement in enumerate(block if isinstance(block, list) else ()):
+                if not isinstance(statement, ast.Return):
+                    continue
+                value, earlier = statement.value, block[index - 1] if index and block else None
+                if isinstance(value, ast.Name) and isinstance(earlier, ast.Assign) and len(earlier.targets) == 1:
+                    target = earlier.targets[0]
+                    value = earlier.value if isinstance(target, ast.Name) and target.id == value.id else value
+                yield value
+
+
+def _softmax(layer: Call) -> bool:
+    if layer.starred or "dtype" in layer.keywords:
+        return False
+    if layer.name == "keras.layers.Softmax":
+        return True
+    given = {"keras.layers.Dense": ("activation", 1), "keras.layers.Activation": ("activation", 0)}.get(layer.name)
+    activation = layer.argument(*given) if given else None
+    return constant(activation) == "softmax" or (isinstance(activation, Name) and activation.path in SOFTMAX)
+
+
+def _where_gpus_are(script: Script, policy: Place, layer: Place) -> bool:
+    """Whether the policy is in force at the layer on every machine that has a GPU: it only asks for those."""
+    if not earlier(policy, layer):
+        return False
+    shared = 0
+    while shared < min(len(policy.path), len(layer.path)) and policy.path[shared] == layer.path[shared]:
+        shared += 1
+    if policy.path[shared:] and layer.path[shared:] and policy.path[shared][0] == layer.path[shared][0]:
+        return False  # the other way of the same if
+    needed = script.conditions(policy.path[shared:])
+    return bool(needed) and all(
+        condition is not None and any(is_call(part, *LISTS) for part in parts(condition, _counted)) for condition in needed
+    )
+
+
+def _counted(value: Value) -> tuple[Value, ...]:
+    return value.args if is_call(value, "builtins.len") else ()
+
+
+def _policy(script: Script, layer: Call) -> str | None:
+    """The mixed policy that is certainly in force where a layer is made."""
+    setters = [call for call in script.named(*SETTERS) if call.place.order < layer.place.order]
+    if not setters or not (before(setters[-1].place, layer.place) or _where_gpus_are(script, setters[-1].place, layer.place)):
+        return None
+    if any(setters[-1].place.order < call.place.order < layer.place.order for call in script.named(*CLEARERS)):
+        return None  # Keras 3 goes back to float32, Keras 2 does not
+    policy: Value | None = setters[-1].argument("policy", 0) or setters[-1].argument("dtype_policy", 0)
+    if isinstance(policy, Call) and policy.name in POLICIES:
+        policy = policy.argument("name", 0)
+    name = constant(policy)
+    return name if name in ("mixed_float16", "mixed_bfloat16") else None

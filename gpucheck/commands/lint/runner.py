@@ -1,0 +1,201 @@
+"""Lints files: reads them, follows them, asks every rule. Nothing of what is linted is ever executed or imported."""
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gpucheck.commands.lint import search, source
+from gpucheck.commands.lint.pages import words
+from gpucheck.commands.lint.script import Finding, Script
+from gpucheck.core.engine.plugin import Rule
+from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+
+FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
+MOST_CHARACTERS = 2_000_000  # of a program: beyond these it is data, and its tree takes gigabytes
+LATE = "the time limit was reached (--timeout); what follows was not read"
+DEEP = 3000  # frames: the trace needs several for each level of nesting
+
+
+class Problem(NamedTuple):
+    """One finding in a file; all positions from 1, columns in characters."""
+
+    file: str
+    cell: int | None  # of a notebook, counting every cell
+    line: int
+    column: int
+    end_line: int
+    code: str
+    severity: str
+    message: str
+    fix: str
+    end_column: int  # behind the last character
+    source: str  # the line it begins in, as the file has it
+
+    @property
+    def where(self) -> str:
+        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+        return _where(self.file, self.cell, self.line, self.column)
+
+
+class Failure(NamedTuple):
+    """A file that could not be linted, or only without this cell."""
+
+    file: str
+    cell: int | None
+    line: int | None
+    column: int | None
+    message: str
+
+    @property
+    def where(self) -> str:
+        """``train.py:12:5``; in a notebook ``train.ipynb:cell 3:12:5``."""
+        return _where(self.file, self.cell, self.line, self.column)
+
+
+class Result(NamedTuple):
+    """What came of a run."""
+
+    files: int
+    problems: tuple[Problem, ...]
+    failures: tuple[Failure, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing found, 1: findings, 2: something could not be read."""
+        return 2 if self.failures else 1 if self.problems else 0
+
+
+def lint(
+    paths: Iterable[str],
+    rules: Sequence[Rule],
+    remaining: Callable[[], float] = lambda: math.inf,
+    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+) -> Result:
+    """Lint files and folders.
+
+    Args:
+        paths: the files and folders.
+        rules: to be asked.
+        remaining: how many seconds are left; what can't be linted in them is a failure.
+        begun: handed what tells, at any time, what came of the run by then; whatever is linted at that moment is a failure.
+    """
+    count, problems, failures = 0, list[Problem](), list[Failure]()
+    file: str | None = "the search for files"
+
+    def known() -> Result:
+        return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
+
+    begun(known)
+    files = search.files(paths)
+    while True:
+        try:
+            file = within(remaining(), next, files, None)
+        except NoAnswer:
+            failures.append(_late("the search for files", remaining))
+            break
+        if file is None:
+            break
+        count += 1
+        if remaining() <= 0:
+            failures.append(_late(file, remaining))
+            break
+        try:
+            program = within(min(FILE_SECONDS, remaining()), source.read, file)
+            failures += [Failure(file, cell.cell, cell.line, cell.column, cell.message) for cell in program.unread]
+            problems += lint_program(program, rules, file)
+        except source.Unreadable as error:
+            failures.append(Failure(file, None, error.line, error.column, error.message))
+        except NoAnswer:
+            failures.append(_late(file, remaining))
+    return Result(count, tuple(problems), tuple(failures))
+
+
+def _where(file: str, cell: int | None, *position: int | None) -> str:
+    words = [file, *([f"cell {cell}"] if cell is not None else [])]
+    return ":".join([*words, *(str(number) for number in position if number is not None)])
+
+
+def _late(file: str, remaining: Callable[[], float]) -> Failure:
+    problem = NoAnswer().strerror if remaining() > 0 else LATE
+    return Failure(file, None, None, None, str(problem))
+
+
+def lint_program(program: source.Program, rules: Sequence[Rule], file: str) -> list[Problem]:
+    """Lint a program, its findings in the order of its lines.
+
+    Raises:
+        Unreadable: it can't be parsed or followed.
+    """
+    uses = any(word in program.text for word in FRAMEWORKS)
+    if len(program.text) > MOST_CHARACTERS:
+        if uses:
+            raise source.Unreadable(f"too large to be a training script: {len(program.text)} characters")
+        return []
+    tree = source.parse(program.text)
+    rules = [rule for rule in rules if any(word in program.text for word in words(rule)) and not _lacks(program, rule)]
+    if not rules or not uses:
+        return []
+    with _deep():
+        try:
+            script = Script(tree, program.locate, program.written)
+            findings = sorted(
+                {(finding, rule) for rule in rules for finding in _check(rule, script)}, key=lambda pair: (pair[0], pair[1].code)
+            )
+        except RecursionError:
+            raise source.Unreadable("nested too deeply to be followed") from None
+    if not script.complete:
+        raise source.Unreadable("too large to be followed to its end")
+    return list(_shown(findings, program, file))
+
+
+def _lacks(program: source.Program, rule: Rule) -> bool:
+    """Whether a cell that was not read has to do with a rule: what it does would be missing."""
+    return any(word in cell.source for cell in program.unread for word in words(rule))
+
+
+def _check(rule: Rule, script: Script) -> Iterator[Finding]:
+    check: Any = rule.check  # a lint rule yields, a machine rule returns
+    yield from check(script)
+
+
+def _shown(findings: Iterable[tuple[Finding, Rule]], program: source.Program, file: str) -> Iterator[Problem]:
+    silenced, lines = source.ignored(program.text), program.text.split("\n")
+    reported: set[tuple[int, str]] = set()
+    for finding, rule in findings:
+        codes = [silenced[line] for line in range(finding.line, finding.end_line + 1) if line in silenced]
+        if any(not wanted or rule.code in wanted for wanted in codes) or (finding.line, rule.code) in reported:
+            continue
+        reported.add((finding.line, rule.code))
+        cell, line = program.locate(finding.line)
+        end = line + finding.end_line - finding.line
+        first, last = lines[finding.line - 1], lines[finding.end_line - 1]
+        yield Problem(
+            file,
+            cell,
+            line,
+            _characters(first, finding.column),
+            end,
+            rule.code,
+            rule.severity.value,
+            finding.message,
+            finding.fix,
+            _characters(last, finding.end_column),
+            first,
+        )
+
+
+def _characters(line: str, column: int) -> int:
+    """A column in characters, of one in bytes of UTF-8."""
+    return column if line.isascii() else len(line.encode("utf-8", "replace")[: column - 1].decode("utf-8", "ignore")) + 1
+
+
+@contextlib.contextmanager
+def _deep() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

@@ -1,0 +1,72 @@
+"""A lint run as SARIF 2.1.0, which GitHub's code scanning, Azure DevOps and editors read (docs.oasis-open.org/sarif)."""
+
+import json
+import os
+import urllib.parse
+from typing import Any
+
+from gpucheck import __version__
+from gpucheck.commands.lint.pages import load_rules
+from gpucheck.commands.lint.runner import Failure, Problem, Result
+from gpucheck.core.engine.manual import page as page_of
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(result: Result) -> str:
+    """One JSON object with one run. A notebook's lines are those of a cell: its findings name the file, and the cell in words."""
+    run = {
+        "tool": {"driver": {"name": "gpucheck lint", "semanticVersion": __version__, "rules": _rules()}},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": not result.failures,
+                "toolExecutionNotifications": [_notification(failure) for failure in result.failures],
+            }
+        ],
+        "results": [_result(problem) for problem in result.problems],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rules() -> list[dict[str, Any]]:
+    """Every rule, whether it found something or not: its title, and its page."""
+    return [
+        {
+            "id": rule.code,
+            "shortDescription": {"text": (page := page_of(rule.code, rule.doc)).title},
+            "fullDescription": {"text": page.sections["Cause"]},
+            "help": {"text": page.sections["Fix"]},
+            "defaultConfiguration": {"level": rule.severity.value},
+        }
+        for rule in load_rules()
+    ]
+
+
+def _result(problem: Problem) -> dict[str, Any]:
+    cell = "" if problem.cell is None else f"Cell {problem.cell}, line {problem.line}: "
+    return {
+        "ruleId": problem.code,
+        "level": problem.severity,
+        "message": {"text": f"{cell}{problem.message} {problem.fix}"},
+        "locations": [_location(problem)],
+    }
+
+
+def _notification(failure: Failure) -> dict[str, Any]:
+    return {"level": "error", "message": {"text": f"{failure.where}: {failure.message}"}, "locations": [_location(failure)]}
+
+
+def _location(place: Problem | Failure) -> dict[str, Any]:
+    path = os.path.normpath(place.file).replace(os.sep, "/")
+    uri = urllib.parse.quote(os.fsencode(path))
+    location: dict[str, Any] = {"artifactLocation": {"uri": f"file://{uri}" if path.startswith("/") else uri}}
+    if place.cell is None and place.line is not None:
+        location["region"] = {"startLine": place.line, "startColumn": place.column or 1}
+        if isinstance(place, Problem):
+            location["region"] |= {
+                "endLine": place.end_line,
+                "endColumn": place.end_column,
+                "snippet": {"text": place.source},
+            }
+    return {"physicalLocation": location}

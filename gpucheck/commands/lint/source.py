@@ -1,0 +1,258 @@
+"""Reads what is linted: Python files in their declared encoding, notebooks cell by cell."""
+
+import ast
+import codecs
+import io
+import json
+import keyword
+import os
+import re
+import stat
+import sys
+import tokenize
+import warnings
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpucheck.commands.lint.magics import without_magics
+
+LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
+LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # outputs, such as pictures, included; it is held in memory
+LARGE_NOTEBOOK_BYTES = 2 * 1024 * 1024  # from which on the outputs are left out before it is parsed
+OLD = "this is Python 2, which no TensorFlow since 2.1 runs"
+PYTHON_2 = re.compile(
+    r"Missing parentheses in call to '(print|exec)'|multiple exception types must be parenthesized|leading zeros in"
+)
+PYTHON_2_LINE = re.compile(r"^\s*(raise \w+, |except [\w.]+, \w+:|print (?!=|\())|<>", re.MULTILINE)
+
+
+class Unreadable(Exception):
+    """A file that can't be linted, and where the trouble is: line and column, from 1."""
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+class Unread(NamedTuple):
+    """A cell that can't be parsed, beside others that can."""
+
+    cell: int
+    line: int | None
+    column: int | None
+    message: str
+    source: str
+
+
+class Program(NamedTuple):
+    """The Python of one file; of a notebook the code cells one after the other."""
+
+    text: str
+    cells: tuple[tuple[int, int], ...]  # first line and number of each code cell; empty: not a notebook
+    unread: tuple[Unread, ...] = ()  # in whose place something stands that uses and binds the same names
+    written: str = ""  # all that stands there, comments and shell commands too
+
+    def locate(self, line: int) -> tuple[int | None, int]:
+        """The cell (None outside notebooks) and the line in it."""
+        inside = [(first, number) for first, number in self.cells if first <= line]  # in order
+        return (inside[-1][1], line - inside[-1][0] + 1) if inside else (None, line)
+
+
+def read(path: str) -> Program:
+    """The program in a file, or in the standard input: "-".
+
+    Raises:
+        Unreadable: there is none, or none that could be read.
+    """
+    if path == "-":
+        data = sys.stdin.buffer.read(LARGEST_NOTEBOOK_BYTES + 1)
+        notebook = _is_notebook(data)
+        _check_size(len(data), notebook=notebook)
+        return _notebook(data) if notebook else _plain(_decode(data))
+    notebook = path.endswith(".ipynb")
+    try:
+        about = os.stat(path)
+        if stat.S_ISDIR(about.st_mode):
+            os.listdir(path)
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable("not a regular file")
+        _check_size(about.st_size, notebook=notebook)
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or error}") from None
+    return _notebook(data) if notebook else _plain(_decode(data))
+
+
+def _check_size(size_bytes: int, *, notebook: bool) -> None:
+    most = LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES
+    if size_bytes > most:
+        raise Unreadable(f"too large to be a training script: more than {most} bytes")
+
+
+def _is_notebook(data: bytes) -> bool:
+    """Whether what has no name is a notebook: its JSON would pass for a Python expression."""
+    if not data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{"):
+        return False
+    try:
+        book = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(book, dict) and not {"cells", "worksheets"}.isdisjoint(book)
+
+
+def _plain(text: str) -> Program:
+    return Program(text, (), written=text)
+
+
+def _decode(data: bytes) -> str:
+    """Text in the encoding that a byte order mark or the first two lines declare, else UTF-8."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    else:
+        try:
+            encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
+        except SyntaxError as error:
+            raise Unreadable(f"its encoding is not known: {error.msg}", line=1) from None
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise Unreadable(
+            f"not valid {encoding}: declare the encoding in the first line, or save it as UTF-8", line=line
+        ) from None
+    except LookupError:
+        raise Unreadable(f"its encoding {encoding} is not known", line=1) from None
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        raise Unreadable("a binary file: it contains null bytes")
+    return text
+
+
+def _notebook(data: bytes) -> Program:
+    try:
+        import nbformat  # optional, and slow to import
+    except ImportError:
+        raise Unreadable('reading notebooks needs nbformat: pip install "keras-gpucheck[notebook]"') from None
+    data = _without_outputs(data)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of cells without an id
+            reads: Any = nbformat.reads
+            book = reads(data.decode("utf-8-sig"), as_version=4)
+        language = book.metadata.get("kernelspec", {}).get("language") or book.metadata.get("language_info", {}).get("name")
+        cells = [(number, str(cell.source)) for number, cell in enumerate(book.cells, 1) if cell.cell_type == "code"]
+    except Exception as error:  # nbformat raises whatever its parser and its validator do
+        raise Unreadable(f"not a notebook: {str(error).partition(chr(10))[0][:200] or type(error).__name__}") from None
+    if language and str(language).lower() not in ("python", "python3", "ipython"):
+        return Program("", ())
+    lines: list[str] = []
+    starts: list[tuple[int, int]] = []
+    unread: list[Unread] = []
+    for number, source in cells:
+        code = without_magics(source.replace("\r\n", "\n"))
+        try:
+            parse(code)
+        except Unreadable as error:
+            if error.message == OLD:  # then so are the others
+                raise Unreadable(f"{OLD} (cell {number}, line {error.line})") from None
+            unread.append(Unread(number, error.line, error.column, error.message, code))
+            code = _placeholder(code)
+        starts.append((len(lines) + 1, number))
+        lines += code.split("\n")
+    written = "\n".join(str(cell.source) for cell in book.cells)
+    return Program("\n".join(lines) + "\n", tuple(starts), tuple(unread), written)
+
+
+class _Cell(msgspec.Struct):
+    """What is read of a cell: all but its outputs."""
+
+    cell_type: str
+    source: msgspec.Raw
+    id: msgspec.Raw | None = None
+    metadata: dict[str, msgspec.Raw] = {}
+
+
+class _Notebook(msgspec.Struct):
+    """A notebook of format 4."""
+
+    cells: list[_Cell]
+    metadata: msgspec.Raw
+    nbformat: int
+    nbformat_minor: int
+
+
+def _without_outputs(data: bytes) -> bytes:
+    """A large notebook without its outputs, which parsing would hold several times.
+
+    Raises:
+        Unreadable: it is large, and no notebook of today's format, or without outputs still large.
+    """
+    if len(data) < LARGE_NOTEBOOK_BYTES:
+        return data
+    try:
+        book = msgspec.json.decode(data.removeprefix(codecs.BOM_UTF8), type=_Notebook)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Unreadable(f"not a notebook of format 4, as which a large one is read: {error}") from None
+    beside: dict[str, Any] = {"outputs": [], "execution_count": None}
+    cells = []
+    for cell in book.cells:
+        kept = {"cell_type": cell.cell_type, "source": cell.source, "metadata": cell.metadata}
+        if cell.id is not None:
+            kept["id"] = cell.id
+        cells.append({**kept, **(beside if cell.cell_type == "code" else {})})
+    _check_size(sum(len(cell.source) for cell in book.cells), notebook=False)
+    return msgspec.json.encode({**msgspec.structs.asdict(book), "cells": cells})
+
+
+def _placeholder(source: str) -> str:
+    """One line for a cell that can't be parsed: what it names is handed on, and what it may have bound is not known any more.
+
+    Only a name that always has a dot or a bracket behind it is still what it was.
+    """
+    named: dict[str, None] = {}
+    bound: dict[str, None] = {}
+    for match in re.finditer(r"(?<![\w.])([^\W\d]\w*)((?:\.[^\W\d]\w*)*)(\s*\()?", source):
+        if not any(keyword.iskeyword(word) or not word.isidentifier() for word in (match[1] + match[2]).split(".")):
+            named[match[1] + match[2]] = None
+            if match[1] == match[0]:
+                bound[match[1]] = None
+    return " = ".join([*bound, f"__unread__({', '.join(named)})"])
+
+
+def parse(text: str) -> ast.Module:
+    """Parse a program.
+
+    Raises:
+        Unreadable: it is not Python 3, or nested too deeply.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in somebody's strings
+            return ast.parse(text)
+    except SyntaxError as error:
+        line = [*text.split("\n"), ""][(error.lineno or 1) - 1]
+        old = PYTHON_2.search(error.msg or "") or PYTHON_2_LINE.search(line)
+        what = OLD if old else f"syntax error: {error.msg}"
+        raise Unreadable(what, line=error.lineno or 1, column=max(error.offset or 1, 1)) from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("nested too deeply to be parsed") from None
+    except ValueError as error:
+        raise Unreadable(f"cannot be parsed: {error}") from None
+
+
+def ignored(text: str) -> dict[int, set[str]]:
+    """The codes that comments silence, by line; an empty set silences all: ``# gpucheck: ignore[code, code]``."""
+    lines: dict[int, set[str]] = {}
+    if "gpucheck" not in text:
+        return lines
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT and (
+                match := re.search(r"#\s*gpucheck:\s*ignore(?:\[([\w\s,-]*)\])?(?![\w-])", token.string)
+            ):
+                lines[token.start[0]] = set(re.findall(r"[\w-]+", match[1])) or {""} if match[1] is not None else set()
+    except (tokenize.TokenError, SyntaxError):
+        pass
+    return lines

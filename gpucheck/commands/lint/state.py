@@ -1,0 +1,75 @@
+"""What the parts of the trace share: where it is in the program, and what it has recorded."""
+
+import ast
+from typing import Any
+
+from gpucheck.commands.lint.lookup import constant, merge, options
+from gpucheck.commands.lint.values import Call, Event, Function, Place, Scope, Store, Test, Value
+
+
+class Frame:
+    """One call of a function that is being followed."""
+
+    def __init__(self, node: Any, closure: Scope) -> None:
+        self.node = node
+        self.closure = closure  # another one is another function: a decorator's wrapper around something else
+        self.returns: list[Value] = []
+        self.left: int | None = None  # the order at which it may have returned early
+
+
+class State:
+    """Where the trace is, and what it has recorded; ``expressions``, ``calls`` and ``trace`` each add what they follow."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.tests: dict[tuple[int, int], Test] = {}  # the condition of each way of an if
+        self.complete = True
+        self.scope = Scope()
+        self.stars: list[str] = []  # modules from which everything was imported
+        # the place
+        self.order = 0
+        self.path: tuple[tuple[int, int], ...] = ()
+        self.contexts: tuple[Value, ...] = ()
+        self.guards: tuple[str, ...] = ()
+        self.loops = 0
+        self.undone: tuple[tuple[int, int], ...] = ()
+        # functions of this file
+        self.frames: list[Frame] = []
+        self.defined: dict[int, Function] = {}  # by the id of their node
+        self.followed: set[int] = set()
+        self.generators: dict[int, bool] = {}
+        self.since: int | None = None  # of the function that is followed though nobody in the file calls it
+        # how much was done, which is bounded
+        self.depth = 0  # of the expressions around this one
+        self.calls_followed = 0
+        self.steps = 0
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Follow statements; whether the last one followed leaves the block (return, raise, break, sys.exit)."""
+        raise NotImplementedError
+
+    def called(self, call: Call) -> Value:
+        """What a call returns."""
+        raise NotImplementedError
+
+    def place(self) -> Place:
+        """Here and now."""
+        self.order += 1
+        return Place(self.order, self.path, self.contexts, self.guards, self.loops, self.undone)
+
+    def store(self, node: ast.AST, of: Value, key: Value, value: Value) -> None:
+        """Assign to an attribute."""
+        self.events.append(Store(node, self.place(), of, key, value))
+        name = constant(key)
+        for option in options(of):
+            if isinstance(option, Call) and isinstance(name, str):
+                option.attributes[name] = merge(option.attributes.get(name), value) if self.path else value
+
+    def define(self, node: Any) -> Function:
+        """A function of this file; it is followed when it is called, or at the end."""
+        scope = self.scope
+        while scope.of_class and scope.parent is not None:
+            scope = scope.parent
+        made = Function(node, scope, self.order if self.since is None else self.since)
+        self.defined.setdefault(id(node), made)
+        return made

@@ -1,0 +1,271 @@
+"""Follows a program in the order in which it would run, without running it, and records what it does.
+
+Calls of the file's own functions are followed where they stand, so that a model built by ``make_model()`` inside a ``with`` is
+seen there. Both ways of a branch are followed and what they leave is merged; a loop's body is followed once; functions that
+nobody in the file calls are followed at the end with unknown arguments.
+"""
+
+import ast
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gpucheck.commands.lint.calls import Caller
+from gpucheck.commands.lint.lookup import constant, each, merge, options
+from gpucheck.commands.lint.names import canonical
+from gpucheck.commands.lint.values import (
+    UNKNOWN,
+    Call,
+    Class,
+    Constant,
+    Event,
+    Function,
+    Import,
+    Items,
+    Name,
+    Operation,
+    Test,
+    Value,
+)
+
+LEAVES = {"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"}
+MOST_STEPS = 400_000  # statements
+
+
+class Trace(NamedTuple):
+    """What the program does, in order."""
+
+    events: tuple[Event, ...]
+    tests: dict[tuple[int, int], Test]  # the condition of each way of an if, as it stands in a place's path
+    complete: bool  # False: it was too much to follow it to the end
+
+
+def trace(tree: ast.Module) -> Trace:
+    """Follow a module.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    tracer = _Tracer()
+    tracer.module(tree)
+    return Trace(tuple(tracer.events), tracer.tests, tracer.complete)
+
+
+class _Tracer(Caller):
+    def module(self, tree: ast.Module) -> None:
+        """Follow the module, then what nobody called."""
+        self.block(tree.body)
+        while left := [function for key, function in self.defined.items() if key not in self.followed]:
+            for function in left:
+                self.root(function)
+
+    def root(self, function: Function) -> None:
+        """Follow a function that others may call: about its arguments and surroundings nothing is known.
+
+        They may do so before the rest of the module runs: as a thread, through map(), in a class that makes itself.
+        """
+        self.path, self.contexts, self.guards, self.loops = ((id(function.node), -1),), (), (), 0
+        self.since, self.undone = function.since, ((function.since + 1, self.order),)
+        made = function.receiver
+        if isinstance(made, Call) and isinstance(made.function, Class) and made.function.instance is not None:
+            function = function.bound(made.function.instance)
+        self.follow(function, None)
+        self.path, self.contexts, self.since = (), (), None
+
+    # Statements -------------------------------------------------------------------------------------------------------------
+
+    def block(self, statements: list[ast.stmt]) -> bool:
+        """Follow statements; whether the last one followed leaves the block (return, raise, break, sys.exit)."""
+        return any(self.statement(statement) for statement in statements)
+
+    def statement(self, node: ast.stmt) -> bool:
+        """Follow one statement."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            self.complete = False
+            return True
+        handler = getattr(self, "_on_" + type(node).__name__, None)
+        if handler is not None:
+            return bool(handler(node))
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.value(child)
+        return False
+
+    def _on_Expr(self, node: ast.Expr) -> bool:
+        value = self.value(node.value)
+        return isinstance(value, Call) and (value.name in LEAVES or value.name.startswith("os.exec"))
+
+    def _on_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.events.append(Import(node, self.place(), alias.name, ()))
+            bound = alias.name if alias.asname else alias.name.partition(".")[0]
+            self.scope.set(alias.asname or bound, Name(canonical(bound)))
+
+    def _on_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = "." * node.level + (node.module or "")
+        self.events.append(Import(node, self.place(), module, tuple(alias.name for alias in node.names)))
+        for alias in node.names:
+            if alias.name == "*":
+                self.stars.append(module)
+            else:
+                self.scope.set(alias.asname or alias.name, Name(canonical(f"{module}.{alias.name}")))
+
+    def _on_Assign(self, node: ast.Assign) -> None:
+        value = self.value(node.value)
+        for target in node.targets:
+            self.bind(target, value)
+
+    def _on_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.bind(node.target, self.value(node.value))
+
+    def _on_AugAssign(self, node: ast.AugAssign) -> None:
+        old = self.value(node.target)  # the old value is read first
+        new = self.value(node.value)
+        joined = isinstance(old, Items) and isinstance(new, Items) and isinstance(node.op, ast.Add)
+        self.bind(node.target, Items(old.items + new.items) if joined else Operation((old, new)))  # type: ignore[attr-defined]
+
+    def _on_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.scope.set(target.id, UNKNOWN)
+
+    def _on_Global(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.scope.shared.update(node.names)
+
+    _on_Nonlocal = _on_Global
+
+    def _on_If(self, node: ast.If) -> bool:
+        ways: list[list[ast.stmt]] = []
+        left: list[ast.stmt] = [node]
+        while len(left) == 1 and isinstance(left[0], ast.If):  # elif after elif is a list, not a tower
+            test = self.test(left[0].test)
+            condition = constant(test.value)
+            if isinstance(condition, (bool, int)) and not ways:
+                return self.block(left[0].body if condition else left[0].orelse)
+            self.tests[id(node), len(ways)] = self.tests[id(node), len(ways) + 1] = test
+            ways.append(left[0].body)
+            left = left[0].orelse
+        return self.branches(node, [*ways, left])
+
+    def _on_Match(self, node: Any) -> bool:
+        self.value(node.subject)
+        return self.branches(node, [[], *(case.body for case in node.cases)])
+
+    def branches(self, node: ast.AST, ways: list[list[ast.stmt]]) -> bool:
+        """Follow each way from here, and merge what those leave that come back."""
+        start, path = self.scope.names, self.path
+        returned = len(self.frames[-1].returns) if self.frames else 0
+        ends = []
+        for arm, way in enumerate(ways):
+            self.scope.names = dict(start)
+            self.path = (*path, (id(node), arm))
+            if not self.block(way):
+                ends.append(self.scope.names)
+        self.path = path
+        if ends and self.frames and len(self.frames[-1].returns) > returned and self.frames[-1].left is None:
+            self.frames[-1].left = self.order
+        self.rejoin(start, ends)
+        return not ends
+
+    def rejoin(self, start: dict[str, Value], ends: list[dict[str, Value]]) -> None:
+        """Go on with what is known after some ways have come together. The dictionary stays the one that closures hold."""
+        merged = dict(ends[0]) if ends else dict(start)
+        for end in ends[1:]:
+            for name in {**merged, **end}:
+                merged[name] = merge(merged.get(name), end.get(name))
+        start.clear()
+        start.update(merged)
+        self.scope.names = start
+
+    def _on_For(self, node: ast.For | ast.AsyncFor) -> None:
+        iterated = self.value(node.iter)
+        self.loop(node, lambda: self.bind(node.target, each(iterated)))
+
+    _on_AsyncFor = _on_For
+
+    def _on_Assert(self, node: ast.Assert) -> None:
+        self.test(node.test)
+        if node.msg is not None:
+            self.value(node.msg)
+
+    def _on_While(self, node: ast.While) -> bool:
+        self.test(node.test)
+        self.loop(node, lambda: None)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        return endless and not any(isinstance(inner, (ast.Break, ast.Return)) for inner in ast.walk(node))
+
+    def loop(self, node: Any, begin: Callable[[], None]) -> None:
+        """Follow a loop's body once; afterwards it may have run or not."""
+        start, path = self.scope.names, self.path
+        self.scope.names, self.path, self.loops = dict(start), (*path, (id(node), 0)), self.loops + 1
+        begin()
+        self.block(node.body)
+        ended = self.scope.names
+        self.path, self.loops = path, self.loops - 1
+        self.rejoin(start, [dict(start), ended])
+        self.block(node.orelse)
+
+    def _on_Try(self, node: Any) -> bool:
+        caught = [name for handler in node.handlers for name in self.caught(handler)]
+        start, path, guards, undone = self.scope.names, self.path, self.guards, self.undone
+        before, begin = dict(start), self.order
+        self.guards = (*guards, *caught)
+        left = self.block(node.body)
+        failed = (*undone, (begin + 1, self.order))
+        self.guards = guards
+        left = left or self.block(node.orelse)
+        ends = [] if left else [dict(self.scope.names)]
+        half = dict(before)
+        for name, value in self.scope.names.items():
+            half[name] = merge(before.get(name), value)
+        for arm, handler in enumerate(node.handlers):
+            self.scope.names, self.path, self.undone = dict(half), (*path, (id(node), arm)), failed
+            if handler.name:
+                self.scope.set(handler.name, UNKNOWN)
+            if not self.block(handler.body):
+                ends.append(self.scope.names)
+        self.path, self.undone = path, undone
+        self.rejoin(start, ends)
+        return self.block(node.finalbody) or not ends
+
+    _on_TryStar = _on_Try
+
+    def caught(self, handler: ast.ExceptHandler) -> list[str]:
+        """Names of what a handler catches, without their modules; "" for everything."""
+        if handler.type is None:
+            return [""]
+        kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        return [ast.unparse(kind).rpartition(".")[2] for kind in kinds]
+
+    def _on_With(self, node: ast.With | ast.AsyncWith) -> bool:
+        contexts = self.contexts
+        for item in node.items:
+            value = self.value(item.context_expr)
+            for option in options(value):
+                if isinstance(option, Call):
+                    option.entered = True
+            if item.optional_vars is not None:
+                self.bind(item.optional_vars, value)
+            self.contexts = (*self.contexts, value)
+        left = self.block(node.body)
+        self.contexts = contexts
+        return left
+
+    _on_AsyncWith = _on_With
+
+    def _on_Return(self, node: ast.Return) -> bool:
+        value = self.value(node.value) if node.value is not None else Constant(None)
+        if self.frames:
+            self.frames[-1].returns.append(value)
+        return True
+
+    def _on_Raise(self, node: ast.Raise) -> bool:
+        if node.exc is not None:
+            self.value(node.exc)
+        return True
+
+    def _on_Break(self, node: ast.Break | ast.Continue) -> bool:
+        return True
+
+    _on_Continue = _on_Break

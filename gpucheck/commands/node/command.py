@@ -1,0 +1,151 @@
+"""The command ``node``: is this machine itself sound, whatever is installed on it and whoever uses it?"""
+
+import os
+import platform
+from typing import Any
+
+import click
+
+from gpucheck.cli import STARTED, watchdog
+from gpucheck.cli.delivery import delivery
+from gpucheck.cli.exit_styles import exit_code as code_of
+from gpucheck.cli.formats import NODE_STYLES, format_of, report_options
+from gpucheck.cli.group import exit_code_of
+from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile
+from gpucheck.cli.request import diagnose_here, limit, merged, typed
+from gpucheck.cli.screen import say, show
+from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
+
+CONFIGURATION_BYTES = 1 << 24
+# What a job is given is not what the node has.
+OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
+EXAMPLES = """\b
+Examples:
+  gpucheck node                                  is this machine itself sound?
+  gpucheck node --gres 8                         and does it have the GPUs that a scheduler hands out?
+  gpucheck node --expect /etc/gpucheck/node.toml
+  gpucheck snapshot --node node.toml             on a known-good node: writes such a file
+  gpucheck recipe slurm/prolog.sh                     a script that drains a node by that line
+"""
+
+
+class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A number of GPUs, or the scheduler that knows it."""
+
+    name = "gres"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse whatever is neither."""
+        text = str(value)
+        if text not in ("slurm", "kubernetes") and not (text.isascii() and text.isdigit() and int(text) <= 1024):
+            self.fail(f"{text!r} is not a number of GPUs up to 1024, 'slurm' or 'kubernetes'", param, ctx)
+        return text
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.option(
+    "--expect",
+    "expectations",
+    type=ExpectationsFile(),
+    multiple=True,
+    metavar="FILE.toml",
+    help="What is expected of the node's GPUs and driver; may be repeated. The rest of such a file is not judged here.",
+)
+@click.option(
+    "--gres",
+    type=Gres(),
+    metavar="N|slurm|kubernetes",
+    help="GPUs that are handed out here, at most as many as there are: a number, Slurm's Gres (slurm.conf), or what the device"
+    " plugin registered at the kubelet.  [default: slurm where slurmd starts it]",
+)
+@click.option("--strict", is_flag=True, help="Warnings are faults too.")
+@click.option(
+    "--timeout",
+    type=SECONDS,
+    default=TIMEOUT_SECONDS[Level.NODE],
+    show_default=True,
+    is_eager=True,
+    callback=limit,
+    help="Limit of the whole run. A driver must have 4 s of it, or its silence is not called a fault.",
+)
+@report_options(NODE_STYLES)
+@click.option(
+    "--drain-reason",
+    "reason",
+    is_flag=True,
+    help="Print one line for a node that shall be drained, and nothing for another; a check that can't say tells standard error.",
+)
+@click.pass_obj
+def node(
+    started: float,
+    expectations: tuple[Expectations, ...],
+    gres: str | None,
+    strict: bool,
+    timeout: float,
+    style: str,
+    target: str | None,
+    reports: tuple[tuple[str, str], ...],
+    redacting: bool | None,
+    exit_style: str,
+    color: str,
+    verbose: bool,
+    reason: bool,
+) -> None:
+    """Check the machine itself: driver, GPUs, buses, memory errors, the kernel's log, device files, limits.
+
+    No Python environment is looked at, and nothing is allocated on a GPU: a sound node without TensorFlow is sound, and
+    what its jobs do is no fault of it. A driver that does not answer is one. Settings (pyproject.toml, GPUCHECK_ variables)
+    are not read. Exit codes: 0 sound, 1 a fault, 2 wrong usage, 3 no verdict. With --exit-style slurm, 1 is a fault, and
+    everything else is 0: Slurm drains a node for any other code of its Prolog. A script that acts on a fault must ask for the
+    line of --drain-reason on standard output: Python itself exits with 1 where gpucheck is broken.
+    """
+    if reason and (typed("style") or target is not None):
+        raise click.UsageError("--drain-reason prints one line; --report FORMAT=FILE writes a report beside it")
+    promised = _promised(gres)
+    request = Request(
+        level=Level.NODE,
+        smoke=False,
+        strict=strict,
+        timeout_seconds=timeout,
+        allow_cpu=promised is not None and not promised.count,
+        expectations=merged(expectations),
+        promised=promised,
+    )
+    watchdog.end_at(STARTED + timeout)
+    style = style if typed("style") else format_of(target) or style
+    env = {name: value for name, value in os.environ.items() if name not in OF_JOBS}
+    with delivery(None if reason else style, target, reports, redacting, exit_style, started + timeout) as files:
+        report = diagnose_here(request, started, env, at_last=lambda known: files.at_last(known, color, verbose))
+        exit_code = code_of(report, exit_style)
+        files.deliver(report, color, verbose, exit_code)
+        if reason:
+            _say_why(report, exit_code, exit_style)
+    raise SystemExit(exit_code)
+
+
+def _promised(gres: str | None) -> PromisedGpus | None:
+    gres = gres or ("slurm" if os.environ.get("SLURMD_NODENAME") else None)
+    if gres is None:
+        return None
+    from gpucheck.commands.node.gres import promised
+
+    return promised(gres, os.environ, platform.node(), _text)
+
+
+def _text(path: str) -> str | None:
+    from gpucheck.core.system.read import Refused, read
+
+    try:
+        return read(path, CONFIGURATION_BYTES).decode(errors="replace")
+    except Refused:
+        return None
+
+
+def _say_why(report: Report, exit_code: int, exit_style: str) -> None:
+    from gpucheck.commands.node import drain_reason
+
+    line = drain_reason.render(report)
+    if report.verdict is Verdict.UNKNOWN:
+        say(line, nl=False)
+    elif line:
+        show(line, exit_code, exit_code_of("unknown", exit_style))

@@ -1,0 +1,101 @@
+"""How many GPUs the scheduler of this machine hands out: Slurm's Gres, or what Kubernetes' device plugin registered.
+
+Both are read from files of the machine itself: a Prolog must not ask slurmctld, and a check of a node needs no network.
+Sources: slurm.conf(5), "NODE CONFIGURATION" and "Include"; kubernetes pkg/kubelet/cm/devicemanager/manager.go, writeCheckpoint.
+"""
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from gpucheck.core.cluster import slurm
+from gpucheck.core.model import PromisedGpus
+
+SLURM_CONFIGURATIONS = ("/etc/slurm/slurm.conf", "/run/slurm/conf/slurm.conf", "/etc/slurm-llnl/slurm.conf")
+KUBELET_CHECKPOINT = "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
+KUBERNETES_RESOURCE = "nvidia.com/gpu"
+MOST_FILES = 50  # that a configuration may include
+Read = Callable[[str], str | None]  # a file's text; None: it can't be read
+
+
+def promised(wanted: str, env: Mapping[str, str], hostname: str, read: Read) -> PromisedGpus:
+    """The number of GPUs that a scheduler hands out here.
+
+    Args:
+        wanted: a number, "slurm" or "kubernetes".
+        env: may name the node and slurm.conf, as slurmd sets it for its programs.
+        hostname: of this machine.
+        read: reads a file.
+    """
+    if wanted == "slurm":
+        return of_slurm(env.get("SLURMD_NODENAME") or hostname.partition(".")[0], env.get("SLURM_CONF"), read)
+    if wanted == "kubernetes":
+        return of_kubernetes(read)
+    return PromisedGpus(count=int(wanted), source="--gres")
+
+
+def of_slurm(node: str, path: str | None, read: Read) -> PromisedGpus:
+    """From the node's line in slurm.conf, as the Gres of its type "gpu"."""
+    paths = (path,) if path else SLURM_CONFIGURATIONS
+    for name in paths:
+        text = read(name)
+        if text is None:
+            continue
+        default = ""
+        for words in _node_lines(name, text, read):
+            names, gres = words["nodename"], words.get("gres", default)
+            if names.upper() == "DEFAULT":
+                default = gres
+            elif _names(names, node):
+                return PromisedGpus(count=gpus(gres), source=f"Gres of {node} in {name}")
+        return PromisedGpus(count=None, source=f"{name} has no line for the node {node}")
+    return PromisedGpus(count=None, source=f"cannot read {' or '.join(paths)}")
+
+
+def gpus(gres: str) -> int:
+    """GPUs in a list of generic resources: "gpu:h200:4(S:0-1),gpu:2,craynetwork:1" has 6."""
+    total = 0
+    for part in re.sub(r"\([^)]*\)", "", gres).split(","):
+        name, *rest = part.strip().split(":")
+        if name.lower() == "gpu":
+            last = next((word for word in reversed(rest) if word.isdigit()), None)
+            total += 1 if last is None else int(last)
+    return total
+
+
+def of_kubernetes(read: Read) -> PromisedGpus:
+    """From the kubelet's checkpoint: devices that their plugin calls healthy; those of time-slicing count once."""
+    text = read(KUBELET_CHECKPOINT)
+    if text is None:
+        return PromisedGpus(count=None, source=f"cannot read {KUBELET_CHECKPOINT}")
+    try:
+        devices = json.loads(text)["Data"]["RegisteredDevices"].get(KUBERNETES_RESOURCE) or ()
+        names = {str(device).partition("::")[0] for device in devices}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return PromisedGpus(count=None, source=f"{KUBELET_CHECKPOINT} is no checkpoint of a kubelet")
+    return PromisedGpus(count=len(names), source=f"{KUBERNETES_RESOURCE} of the device plugin")
+
+
+def _node_lines(path: str, text: str, read: Read) -> Iterator[dict[str, str]]:
+    """Lines that begin with NodeName, as words by their key in lower case; files that are included stand where they are named."""
+    left = [MOST_FILES]
+
+    def lines(folder: str, content: str) -> Iterator[dict[str, str]]:
+        for line in re.sub(r"\\\n", " ", content).splitlines():
+            line = line.partition("#")[0].strip()
+            if include := re.match(r"include\s+(\S+)", line, re.IGNORECASE):
+                left[0] -= 1
+                more = read(posixpath.join(folder, include[1])) if left[0] >= 0 else None
+                yield from lines(folder, more or "")
+            elif line.lower().startswith("nodename"):
+                yield {key.lower(): value.strip('"') for key, value in re.findall(r'(\w+)\s*=\s*("[^"]*"|\S+)', line)}
+
+    return lines(posixpath.dirname(path), text)
+
+
+def _names(names: str, node: str) -> bool:
+    try:
+        return node in slurm.expand(names)
+    except ValueError:
+        return False

@@ -1,0 +1,5 @@
+"""Check, then become the command."""
+
+COMMANDS = {
+    "run": ("gpucheck.commands.run.command", "Check, then become the command: gpucheck run -- python train.py"),
+}

@@ -1,0 +1,242 @@
+"""The command ``setup``: what to install on this machine, and, with --apply, the environment made and proven."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from gpucheck.cli import signals, watchdog
+from gpucheck.cli.parameters import SECONDS, Command
+from gpucheck.cli.request import this_machine
+from gpucheck.cli.screen import look, progress_line, progress_text, say, show
+from gpucheck.core.model import ExitCode, Level, Request
+from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
+
+if TYPE_CHECKING:
+    from gpucheck.core.host import Host
+    from gpucheck.core.solver.answer import Answer
+    from gpucheck.core.solver.machine import Machine, Python
+
+READ_SECONDS, APPLY_SECONDS = 60.0, 3600.0
+SWEEP_SECONDS = 60.0  # for removing gigabytes that were begun
+DEFAULT_FOLDER = "tensorflow-env"
+EXAMPLES = """\b
+Examples:
+  gpucheck setup                                     what fits this machine, and what to type
+  gpucheck setup --cpu --apply ~/tensorflow-env      make the environment, train in it, and say whether that went well
+  gpucheck setup --for 470.57,8.0,3.11               for another machine: its driver, compute capability and Python
+  gpucheck setup --tensorflow ">=2.16,<2.20"
+  gpucheck setup --backend jax --format json
+  gpucheck setup --format dockerfile > Dockerfile
+"""
+
+
+class Specifier(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """A TensorFlow version, or a range of them as pip writes it, that some release in the table satisfies."""
+
+    name = "spec"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """'2.19' is any 2.19."""
+        from gpucheck.core.compat import versions
+        from gpucheck.core.compat.tensorflow import RELEASES
+
+        text = str(value).strip()
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)*", text):
+            text = f"=={text}.*" if text.count(".") < 2 else f"=={text}"
+        if not text or versions.satisfies("2.0.0", text) is None:
+            self.fail(f"{value!r} is no version and no range of versions, such as 2.19 or '>=2.16,<2.20'", param, ctx)
+        patches = [release.latest_patch for release in RELEASES.values()]
+        if not any(versions.satisfies(patch, text) for patch in patches):
+            self.fail(f"no TensorFlow that is known here is {text}: {', '.join(patches)}", param, ctx)
+        return text
+
+
+class Elsewhere(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """DRIVER,CAPABILITY[,PYTHON] of a Linux machine that is not this one."""
+
+    name = "machine"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "Machine":
+        """Each part must exist."""
+        from gpucheck.core.solver.machine import Gpu, Machine, Python
+
+        parts = [part.strip() for part in str(value).split(",")]
+        if len(parts) not in (2, 3):
+            self.fail(f"{value!r} is not DRIVER,CAPABILITY or DRIVER,CAPABILITY,PYTHON, such as 535.183,8.6,3.12", param, ctx)
+        problem = _no_driver(parts[0]) or _no_capability(parts[1]) or (_no_python(parts[2]) if len(parts) == 3 else None)
+        if problem:
+            self.fail(problem, param, ctx)
+        major, minor = map(int, parts[1].split("."))
+        pythons = (Python(version=parts[2], executable=f"python{_minor(parts[2])}"),) if len(parts) == 3 else None
+        return Machine(driver=parts[0], gpus=(Gpu(capability=(major, minor)),), pythons=pythons)
+
+
+def _no_driver(text: str) -> str | None:
+    from gpucheck.core.compat import cuda
+
+    first, last = cuda.branches()
+    if not re.fullmatch(r"[0-9]{3}(\.[0-9]{1,3}){0,2}", text):
+        return f"{text!r} is no driver version, such as 535 or 535.183.01"
+    if not first <= int(text[:3]) <= last:
+        return f"no driver {text} is known here: branches {first} to {last} are"
+    return None
+
+
+def _no_capability(text: str) -> str | None:
+    from gpucheck.core.compat.gpus import CAPABILITIES
+
+    names = [f"{major}.{minor}" for major, minor in CAPABILITIES]
+    return None if text in names else f"{text!r} is no compute capability that is known here: {', '.join(names)}"
+
+
+def _no_python(text: str) -> str | None:
+    if re.fullmatch(r"3\.[0-9]{1,2}(\.[0-9]{1,2})?", text):
+        return None
+    return f"{text!r} is no version of Python 3, such as 3.12"
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+@click.command(cls=Command, epilog=EXAMPLES)
+@click.option("--tensorflow", type=Specifier(), metavar="SPEC", help="Only these releases: 2.19, or '>=2.16,<2.20'.")
+@click.option(
+    "--backend",
+    type=click.Choice(["tensorflow", "jax", "torch"]),
+    default="tensorflow",
+    show_default=True,
+    help="What Keras trains on.",
+)
+@click.option("--python", metavar="PATH|VERSION", help="Only this Python: 3.12, or an interpreter.")
+@click.option("--cpu", is_flag=True, help="Do without the GPU.")
+@click.option(
+    "--for",
+    "elsewhere",
+    type=Elsewhere(),
+    metavar="DRIVER,CAPABILITY[,PYTHON]",
+    help="Answer for a Linux machine that is not this one.",
+)
+@click.option(
+    "--format",
+    "style",
+    type=click.Choice(["terminal", "json", "requirements", "dockerfile", "conda"]),
+    default="terminal",
+    show_default=True,
+    help="For people, for programs, or the file that pip, Docker or conda reads.",
+)
+@click.option(
+    "--apply",
+    "folder",
+    is_flag=False,
+    flag_value=DEFAULT_FOLDER,
+    metavar="[DIR]",
+    help=f"Make the environment in a new folder ({DEFAULT_FOLDER} unless named), and prove it by training.",
+)
+@click.option("--timeout", type=SECONDS, default=None, help="Limit of the whole command.  [default: 60, with --apply 3600]")
+@click.pass_obj
+def setup(
+    started: float,
+    /,
+    tensorflow: str | None,
+    backend: str,
+    python: str | None,
+    cpu: bool,
+    elsewhere: "Machine | None",
+    style: str,
+    folder: str | None,
+    timeout: float | None,
+) -> None:
+    """Say what to install on this machine: the newest combination that works here, and why each newer one does not.
+
+    Nothing is changed unless --apply is given; that makes a new folder, and touches nothing else. Exit codes: 0 there is a
+    combination (with --apply: it was made, and training in it passed), 1 nothing fits (or it did not go well), 2 wrong usage.
+    """
+    _refuse(tensorflow, backend, elsewhere, style, folder)
+    seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
+    watchdog.end_at(started + seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
+    request = Request(level=Level.QUICK, timeout_seconds=seconds)
+    with this_machine(request, started) as host:
+        answer = _answer(host, tensorflow, backend, python, cpu, elsewhere)
+        if folder is None:
+            _print(answer, style)
+        else:
+            _apply(answer, folder, host, started + seconds)
+
+
+def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", style: str, folder: str | None) -> None:
+    if tensorflow is not None and backend != "tensorflow":
+        raise click.UsageError(f"--tensorflow chooses a TensorFlow, which --backend {backend} leaves out")
+    if folder is not None and elsewhere is not None:
+        raise click.UsageError("--apply makes an environment here, and --for asks about another machine; give one")
+    if folder is not None and style != "terminal":
+        raise click.UsageError(f"--apply makes the environment, and --format {style} prints it; give one")
+
+
+def _answer(
+    host: "Host", tensorflow: str | None, backend: str, python: str | None, cpu: bool, elsewhere: "Machine | None"
+) -> "Answer":
+    from gpucheck.commands.setup.read import read
+    from gpucheck.core.solver.machine import Wishes
+    from gpucheck.core.solver.solve import solve
+
+    machine = elsewhere
+    if machine is None:
+        with progress_line(host) as progress:
+            machine = read(host, progress)
+    wish = None if python is None else _python(host, python, machine, here=elsewhere is None)
+    return solve(machine, Wishes(tensorflow=tensorflow, backend=backend, python=wish, cpu=cpu))
+
+
+def _python(host: "Host", text: str, machine: "Machine", *, here: bool) -> "Python":
+    """The Python that was asked for: a version, or an interpreter of this machine."""
+    from gpucheck.commands.setup import pythons
+    from gpucheck.core.solver.machine import Python
+
+    if _no_python(text) is None:
+        same = (python for python in machine.pythons or () if (python.version + ".").startswith(text + "."))
+        return next(same, Python(version=text))
+    try:
+        program = within(FILE_SECONDS, host.which, text)
+    except NoAnswer as error:
+        raise click.UsageError(f"--python {text}: {error.strerror}") from None
+    if not here or program is None:
+        raise click.UsageError(f"--python {text}: neither a version of Python 3, such as 3.12, nor a program that can be run")
+    python = pythons.ask(host, program)
+    if python is None:
+        raise click.UsageError(f"--python {text} did not answer as a CPython of 64 bits, which TensorFlow needs")
+    return python
+
+
+def _print(answer: "Answer", style: str) -> None:
+    from gpucheck.commands.setup import render
+
+    code = ExitCode.HEALTHY if answer.choices else ExitCode.FAULT
+    try:
+        show(render.FORMATS[style](answer, look("never")["width"]), code)
+    except render.NoFile as error:
+        say(f"gpucheck: {error}")
+        raise SystemExit(ExitCode.FAULT) from None
+    raise SystemExit(code)
+
+
+def _apply(answer: "Answer", folder: str, host: "Host", deadline: float) -> None:
+    """Make the best choice's environment and prove it."""
+    from gpucheck.commands.setup import apply, render, steps
+
+    if answer.best is None:
+        _print(answer, "terminal")
+    try:
+        with progress_text() as progress:
+            proof = apply.apply(answer, folder, host, steps.Screen(say, progress, signals.held_off), deadline)
+    except apply.Refused as error:
+        raise click.UsageError(str(error)) from None
+    except steps.Failed as error:
+        say(f"gpucheck: {error}")
+        raise SystemExit(ExitCode.FAULT) from None
+    show(
+        render.proven(answer.choices[0], folder, proof.good, proof.text, answer.machine),
+        ExitCode.HEALTHY if proof.good else ExitCode.FAULT,
+    )
+    raise SystemExit(ExitCode.HEALTHY if proof.good else ExitCode.FAULT)

@@ -1,0 +1,91 @@
+"""The proof of an environment: gpucheck runs on it, training included."""
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from gpucheck.commands.setup.steps import LOG_BYTES, Failed, Screen, start
+from gpucheck.core.host.process import Process
+from gpucheck.core.model import Verdict
+from gpucheck.core.solver import commands
+from gpucheck.core.solver.answer import Choice
+
+PROOF_SECONDS = 300.0
+LEAST_SECONDS = 20.0
+RESERVE_SECONDS = 5.0  # for its start and its end
+
+
+class Proof(NamedTuple):
+    """What gpucheck said of the environment."""
+
+    good: bool
+    text: str
+
+
+def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, deadline: float) -> Proof:
+    """Run gpucheck on the environment, training included.
+
+    Args:
+        choice: what was installed.
+        python: the environment's interpreter.
+        env: variables, those that the choice needs among them.
+        screen: where the work is shown.
+        deadline: ``time.monotonic()`` by which the proof must stand.
+
+    Raises:
+        Failed: no time was left.
+    """
+    left = deadline - time.monotonic()
+    if left < LEAST_SECONDS:
+        raise Failed("no time was left to prove the environment (--timeout); nothing is left of it")
+    seconds = min(PROOF_SECONDS, left - RESERVE_SECONDS)
+    argv = [sys.executable, "-m", "gpucheck", "--python", python, "--format", "json", "--timeout", f"{seconds:.0f}"]
+    argv += [] if choice.backend == "tensorflow" else ["--backend", choice.backend]
+    if commands.trains_on_cpu(choice):
+        argv.append("--allow-cpu")
+        env = {**env, "CUDA_VISIBLE_DEVICES": "-1"}  # a GPU that the user does without is not missed
+    process = start(argv, env)
+    try:
+        process.late = not process.wait(deadline, _ticking(screen))
+        text = process.out.text(LOG_BYTES)
+    finally:
+        process.kill()
+        process.close()
+    return _proof(text, process)
+
+
+def _ticking(screen: Screen) -> Callable[[], bool]:
+    started = time.monotonic()
+
+    def tick() -> bool:
+        if screen.progress is not None:
+            screen.progress(f"      {time.monotonic() - started:.0f} s")
+        return False
+
+    return tick
+
+
+def _proof(text: str, process: Process) -> Proof:
+    """The verdict of the report."""
+    report: dict[str, object] = {}
+    with contextlib.suppress(ValueError):
+        report = json.loads(text)
+    good = process.returncode == 0 and report.get("verdict") in (Verdict.PASS.value, Verdict.WARN.value)
+    return Proof(good, "; ".join(_lines(report, good)) or f"gpucheck {process.how()} without a report")
+
+
+def _lines(report: dict[str, object], good: bool) -> Iterator[str]:
+    """What was trained, or what is wrong."""
+    training, findings = report.get("training"), report.get("findings")
+    for run in training if good and isinstance(training, list) else ():
+        if run.get("status") == "passed":
+            yield f"{run.get('strategy')} trained on {', '.join(run.get('devices') or ())}"
+    for finding in findings if not good and isinstance(findings, list) else ():
+        if finding.get("explained_by") is None:
+            yield f"{finding.get('code')}: {finding.get('summary')}"
+    unknown = report.get("unknown_because")
+    if not good and isinstance(unknown, list):
+        yield from map(str, unknown)

@@ -1,0 +1,54 @@
+"""This machine, as the answer needs it: what --quick reads of it, and its Pythons."""
+
+from gpucheck.commands.setup.pythons import PLACE_SECONDS, find
+from gpucheck.core.combiners.gpu_presence import combine as presence
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.observation import Observation, Tick
+from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.host import Host
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.solver.facts import machine
+from gpucheck.core.solver.machine import Machine
+from gpucheck.core.system.bounded import NoAnswer, within
+
+PROBES = ("system", "wsl", "container", "pci", "driver", "gpus", "cuda", "tpu")
+
+
+def read(host: Host, tick: Tick | None = None) -> Machine:
+    """Look at the machine, TensorFlow installed or not.
+
+    Args:
+        host: the machine.
+        tick: see ``observe``.
+    """
+    observation = Observation(host, [probe for probe in load_probes() if probe.name in PROBES])
+    found = find(host)
+    facts = Facts(observation.wait(tick))
+    parts = (facts.get(Container), facts.get(Pci), facts.get(Driver), facts.get(Cuda))
+    here = None if None in parts else presence(host.request, *parts).here  # type: ignore[arg-type]
+    return machine(
+        facts.get(System),
+        facts.get(Wsl),
+        facts.get(Driver),
+        facts.get(Gpus),
+        facts.get(Cuda),
+        facts.get(Tpu),
+        here=here,
+        pythons=found.pythons,
+        silent=found.silent,
+        uv=_has_uv(host),
+    )
+
+
+def _has_uv(host: Host) -> bool | None:
+    try:
+        return within(PLACE_SECONDS, host.which, "uv") is not None
+    except NoAnswer:
+        return None

@@ -1,0 +1,225 @@
+"""An answer as text for people, as JSON, and as the files that pip, Docker and conda read."""
+
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any
+
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.repairs.shells import word
+from gpucheck.core.solver import commands
+from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.machine import Machine
+
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+
+
+class NoFile(Exception):
+    """There is no such file for the answer; the message says why, in one line."""
+
+
+def terminal(answer: Answer, width: int = 80) -> str:
+    """For people: the commands first, then what is out and why."""
+    blocks = [_wrapped(_machine(answer.machine), width)]
+    best = answer.best
+    if best is None:
+        more = " What you can do:" if answer.advice else ""
+        blocks.append([f"Nothing fits this machine.{more}", *_bullets(answer.advice, width)])
+    else:
+        blocks.append([title(best)])
+        blocks.append([f"  {line}" for line in (*commands.make(best, answer.machine), commands.check(best, answer.machine))])
+        notes = [*best.remarks, *(f"{entry.variable}: {entry.reason}" for entry in best.assignments)]
+        blocks.append(_bullets(notes, width))
+    others = [_short(choice) for choice in answer.choices[1:]]
+    blocks.append(_wrapped(f"Also works: {'; '.join(others)}", width) if others else [])
+    blocks.append(list(_out(answer.excluded, best is not None, width)))
+    blocks.append([f"{limit.text[0].upper()}{limit.text[1:]}" for limit in answer.limits])
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def title(choice: Choice) -> str:
+    """'TensorFlow 2.20.0, Python 3.12, CUDA 12.5, cuDNN 9.3, Keras >=3.10.0'."""
+    framework = f"TensorFlow {choice.tensorflow}" if choice.tensorflow else f"Keras on {TITLES[choice.backend]}"
+    parts = [framework, f"Python {versions.minor(choice.python.version)}"]
+    parts += [f"CUDA {choice.cuda}"] if choice.cuda else []
+    parts += [f"cuDNN {choice.cudnn}"] if choice.cudnn else []
+    parts += [f"Keras {choice.keras}"] if choice.tensorflow else []
+    return ", ".join(parts)
+
+
+def _machine(machine: Machine) -> str:
+    system = machine.os_name or _SYSTEMS.get(machine.system, machine.system)
+    parts = [f"{system} on {machine.architecture}" if machine.architecture else system]
+    parts += ["WSL2"] if machine.wsl else []
+    parts += [f"glibc {machine.glibc}"] if machine.glibc else []
+    parts += [f"driver {machine.driver}"] if machine.driver else []
+    kinds = list(dict.fromkeys(gpu.title for gpu in machine.gpus or ()))
+    gpus = "whether a GPU is here is unknown" if machine.gpus is None else "no NVIDIA GPU"
+    parts.append(", ".join(kinds) or gpus)
+    parts += [f"TPU {machine.tpu}"] if machine.tpu else []
+    if machine.pythons is not None:
+        parts.append("Python " + ", ".join(python.version for python in machine.pythons) if machine.pythons else "no Python")
+    parts += [f"not looked into, because its file system does not answer: {folder}" for folder in machine.silent]
+    return "Machine: " + "; ".join(parts)
+
+
+def _short(choice: Choice) -> str:
+    name = choice.tensorflow or " ".join(package for package in choice.packages if package != "keras")
+    if choice.index:
+        name += f" ({choice.index.rpartition('/')[2]})"
+    return f"{name} (with {choice.assignments[0].variable} set)" if choice.tensorflow and choice.assignments else name
+
+
+def _out(excluded: tuple[Excluded, ...], newer: bool, width: int) -> Iterator[str]:
+    """Why newer releases are out: the first reason of each, those with the same one together."""
+    if excluded:
+        yield "Newer releases do not work here:" if newer else "Why:"
+    for reason, group in groupby(excluded, key=lambda entry: entry.reasons[0]):
+        names = [entry.tensorflow for entry in group]
+        name = names[0] if len(names) == 1 else f"{names[-1]} to {names[0]}"
+        yield from textwrap.wrap(f"{name}: {reason.text}", width, initial_indent="  ", subsequent_indent="    ")
+        yield f"    {reason.source}"
+
+
+def _bullets(lines: Any, width: int) -> list[str]:
+    return [part for line in lines for part in textwrap.wrap(line, width, initial_indent="  - ", subsequent_indent="    ")]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def as_json(answer: Answer, width: int = 80) -> str:
+    """For programs: choices, excluded, limits, machine."""
+    machine = answer.machine
+    content = {
+        "choices": [_choice(choice, machine) for choice in answer.choices],
+        "excluded": [
+            {"tensorflow": entry.tensorflow, "reasons": [_reason(reason) for reason in entry.reasons]}
+            for entry in answer.excluded
+        ],
+        "limits": [{"kind": limit.kind, "text": limit.text, "tensorflow": limit.tensorflow} for limit in answer.limits],
+        "advice": list(answer.advice),
+        "machine": {
+            "system": machine.system,
+            "architecture": machine.architecture,
+            "os_name": machine.os_name,
+            "glibc": machine.glibc,
+            "wsl": machine.wsl,
+            "driver": machine.driver,
+            "cuda": machine.cuda,
+            "gpus": None if machine.gpus is None else [{"name": gpu.name, "capability": gpu.capability} for gpu in machine.gpus],
+            "tpu": machine.tpu,
+            "pythons": None
+            if machine.pythons is None
+            else [{"version": python.version, "executable": python.executable} for python in machine.pythons],
+            "silent": list(machine.silent),
+            "uv": machine.uv,
+        },
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
+    return {
+        "tensorflow": choice.tensorflow,
+        "keras": choice.keras,
+        "python": choice.python.version,
+        "cuda": choice.cuda,
+        "cudnn": choice.cudnn,
+        "backend": choice.backend,
+        "source": choice.source,
+        "image": choice.image,
+        "packages": list(choice.packages),
+        "index": choice.index,
+        "commands": list(commands.make(choice, machine)),
+        "check": commands.check(choice, machine),
+        "environment": {entry.variable: entry.value for entry in choice.assignments},
+        "remarks": list(choice.remarks),
+    }
+
+
+def _reason(reason: Reason) -> dict[str, str | None]:
+    return {"kind": reason.kind, "text": reason.text, "source": reason.source, "needs": reason.needs}
+
+
+def _pip_choice(answer: Answer) -> Choice:
+    best = answer.best
+    if best is None:
+        raise NoFile("nothing fits this machine; gpucheck setup says why")
+    if best.source == "image":
+        raise NoFile(f"no package fits this machine, only the image {best.image}: --format dockerfile")
+    return best
+
+
+def _header(choice: Choice) -> list[str]:
+    return [f"# {title(choice)}; made by gpucheck setup", *(f"# {remark}" for remark in choice.remarks)]
+
+
+def requirements(answer: Answer, width: int = 80) -> str:
+    """A file for `pip install -r`."""
+    choice = _pip_choice(answer)
+    (packages, index), *rest = commands.installs(choice)
+    lines = _header(choice)
+    if index is not None:
+        lines.append(f"# first: pip install {' '.join(packages)} --index-url {index}")
+        packages = tuple(package for more, _ in rest for package in more)
+    for entry in choice.assignments:
+        value = entry.value.replace("{environment}", "$VIRTUAL_ENV")
+        lines.append(f"# set {entry.variable} ({entry.reason}): {value}")
+    return "\n".join((*lines, *packages)) + "\n"
+
+
+def dockerfile(answer: Answer, width: int = 80) -> str:
+    """A Dockerfile."""
+    best = answer.best
+    if best is not None and best.source == "image":
+        return "\n".join((*_header(best), f"FROM {best.image}")) + "\n"
+    choice = _pip_choice(answer)
+    minor = versions.minor(choice.python.version)
+    lines = [*_header(choice), f"FROM python:{minor}-slim"]
+    for packages, index in commands.installs(choice):
+        words = " ".join(f'"{package}"' for package in packages)
+        lines.append(f"RUN pip install --no-cache-dir {words}" + (f" --index-url {index}" if index else ""))
+    for entry in choice.assignments:
+        lines.append(f"# {entry.reason}")
+        lines.append(f'ENV {entry.variable}="{entry.value.replace("{environment}", "/usr/local")}"')
+    return "\n".join(lines) + "\n"
+
+
+def conda(answer: Answer, width: int = 80) -> str:
+    """A file for `conda env create -f`: conda's Python, and the packages from pip."""
+    choice = _pip_choice(answer)
+    if choice.index is not None:
+        raise NoFile(f"conda's file cannot say that PyTorch comes from {choice.index} and Keras does not: --format dockerfile")
+    lines = _header(choice)
+    for entry in choice.assignments:
+        value = entry.value.replace("{environment}", "$CONDA_PREFIX")
+        lines.append(f"# after conda activate: export {entry.variable}={value}")
+    lines += ["name: tensorflow", "channels: [conda-forge]", "dependencies:"]
+    lines += [f"  - python={versions.minor(choice.python.version)}", "  - pip", "  - pip:"]
+    return "\n".join((*lines, *(f'      - "{package}"' for package in choice.packages))) + "\n"
+
+
+def proven(choice: Choice, folder: str, good: bool, text: str, machine: Machine) -> str:
+    """What became of an environment that was made."""
+    name = title(choice)
+    if not good:
+        return (
+            f"{name} was installed in {folder}, but it does not train here: {text}\n"
+            f"  look further:  {commands.check(choice, machine, folder)}\n"
+            f"  remove it:     rm -rf {word(folder)}\n"
+        )
+    activate = f". {word(folder)}/bin/activate" if machine.system != "win32" else f"{folder}\\Scripts\\activate"
+    return f"Good: {name} trains in {folder} ({text}).\n  use it:  {activate}\n"
+
+
+FORMATS: dict[str, Callable[[Answer, int], str]] = {
+    "terminal": terminal,
+    "json": as_json,
+    "requirements": requirements,
+    "dockerfile": dockerfile,
+    "conda": conda,
+}

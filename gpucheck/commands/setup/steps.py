@@ -1,0 +1,125 @@
+"""One step of making an environment: a program that is run to its end, what it says meanwhile, and why it failed."""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import NamedTuple
+
+from gpucheck.core.host.process import Process
+from gpucheck.core.system.ownership import why_not_as_root
+
+LOG_BYTES = 4 << 20
+_SHOWN = re.compile(r"\s*(?:Collecting|Downloading|Downloaded|Installing|Using|Resolved|Prepared|Creating)\b.*")
+_CAUSES = (
+    (r"No space left on device|Errno 28|os error 28", "the disk is full"),
+    (r"Disk quota exceeded|Errno 122", "the disk quota is used up"),
+    (
+        r"name resolution|Name or service not known|Could not resolve|dns error|NewConnectionError|Failed to establish|"
+        r"Connection refused|Network is unreachable|error sending request|Max retries exceeded|client error \(Connect\)",
+        "the package index cannot be reached",
+    ),
+    (r"\(from versions: none\)", "the package index cannot be reached, or has nothing of that name for this Python"),
+    (r"No matching distribution|No solution found|Could not find a version", "the package index has no packages that fit"),
+    (r"ensurepip is not available|No module named venv", "this Python cannot make environments: its venv package is missing"),
+    (r"Read-only file system|Permission denied", "the folder cannot be written to"),
+)
+_NOT_OURS = (
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PIP_TARGET",
+    "PIP_PREFIX",
+    "PIP_USER",
+    "PIP_REQUIRE_VIRTUALENV",
+)
+
+
+class Failed(Exception):
+    """It was begun, did not go well, and was removed again; the message says why."""
+
+
+class Screen(NamedTuple):
+    """Where the work is shown."""
+
+    say: Callable[[str], None]  # a line that stays
+    progress: Callable[[str], None] | None  # a line that is replaced; None: there is no terminal
+    held_off: Callable[[], AbstractContextManager[None]]  # inside, signals wait
+
+
+def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float) -> None:
+    """Run one step, and show what it says.
+
+    Raises:
+        Failed: it did not go well.
+    """
+    process = start(argv, _environment(env))
+    try:
+        output = _Output(process, screen)
+        process.late = not process.wait(deadline, output.more)
+        if process.late or process.returncode != 0:
+            raise Failed(_why(process, argv))
+        output.more()
+    finally:
+        process.kill()
+        process.close()
+
+
+def start(argv: list[str], env: Mapping[str, str]) -> Process:
+    """Start a program.
+
+    Raises:
+        Failed: it can't be started.
+    """
+    refused = why_not_as_root(argv[0])
+    if refused is not None:
+        raise Failed(f"{argv[0]} is not started: {refused}")
+    try:
+        return Process(argv, env, log_bytes=LOG_BYTES)
+    except OSError as error:
+        raise Failed(f"{argv[0]} cannot be started: {error.strerror or error}") from None
+
+
+class _Output:
+    """What a step says while it runs."""
+
+    def __init__(self, process: Process, screen: Screen) -> None:
+        self._process, self._screen = process, screen
+        self._read = [0, 0]
+        self._rest = ["", ""]
+
+    def more(self) -> bool:
+        """Show the lines that came; False, as nothing is waited for but the end."""
+        for number, stream in enumerate((self._process.out, self._process.err)):
+            data = stream.read(self._read[number])
+            self._read[number] += len(data)
+            *lines, self._rest[number] = (self._rest[number] + data.decode("utf-8", "replace")).split("\n")
+            for line in filter(_SHOWN.fullmatch, lines):
+                self._show(" ".join(line.split()))
+        return False
+
+    def _show(self, line: str) -> None:
+        if self._screen.progress is not None:
+            self._screen.progress(f"      {line}")
+        else:
+            self._screen.say(f"      {line}")
+
+
+def _environment(env: Mapping[str, str]) -> dict[str, str]:
+    """Without what would lead pip elsewhere than into the new environment."""
+    return {name: value for name, value in env.items() if name not in _NOT_OURS} | {
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "NO_COLOR": "1",
+    }
+
+
+def _why(process: Process, argv: list[str]) -> str:
+    """What went wrong in a step: its cause, if its words tell it, and its last lines. Nothing is left of it."""
+    out, err = process.out.text(LOG_BYTES), process.err.text(LOG_BYTES)
+    text = err + out
+    cause = "it took longer than --timeout allows" if process.late else None
+    cause = cause or next((words for pattern, words in _CAUSES if re.search(pattern, text)), None)
+    lines = [line.strip() for line in (err if err.strip() else out).splitlines() if line.strip()][-3:]
+    words = [f"{os.path.basename(argv[0])} {process.how()}", *([] if process.late else lines)]
+    return "\n  ".join([f"{cause or 'a step failed'}; nothing is left of the new environment", *words])

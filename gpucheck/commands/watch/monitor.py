@@ -1,0 +1,131 @@
+"""The thread beside a training: it looks every few seconds, and says each thing once until it is over."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from statistics import median
+from types import FrameType
+
+from gpucheck.commands.watch import judge
+from gpucheck.commands.watch.judge import Event, Pace
+from gpucheck.core.child.messages.nvml import Sampled
+from gpucheck.core.host import Child
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
+from gpucheck.core.processes.sampler import samples, start
+
+SAMPLE_SECONDS = 2.0
+KEPT = 5  # samples that are judged together
+RENEWED_SECONDS = 600.0  # after which another child samples: what one has said is kept until it ends
+STEPS_KEPT = 50
+NOT_THE_USERS = ("site-packages", "dist-packages", os.path.dirname(os.__file__), "<")  # parts of a file's name
+FEEDING = ("script_ops", "data_adapter", "dataset_ops")  # of frameworks' files: what they call gives data
+
+
+class Monitor:
+    """Told of every step by ``step``; whatever it finds goes to ``say``."""
+
+    def __init__(self, say: Callable[[Event], None], every_seconds: float, stall_seconds: float) -> None:
+        """Nothing is watched yet.
+
+        Args:
+            say: called with each event, in the thread of the monitor.
+            every_seconds: between two looks.
+            stall_seconds: without the end of a step, at least, until that is said.
+        """
+        self._say, self._every, self._stall = say, every_seconds, stall_seconds
+        self._seconds: deque[float] = deque(maxlen=STEPS_KEPT)
+        self._last: float | None = None
+        self._over = threading.Event()
+        self._told: set[str] = set()
+
+    def start(self) -> None:
+        """Begin to watch. A system that allows no thread is not watched."""
+        with contextlib.suppress(RuntimeError):
+            threading.Thread(target=self._watch, name="gpucheck watch", daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no more; the child that samples ends with the thread."""
+        self._over.set()
+
+    def pause(self) -> None:
+        """No step is awaited now: an epoch is over, validation runs."""
+        self._last = None
+
+    def step(self) -> None:
+        """A step has ended: all that is done for each one."""
+        now = time.monotonic()
+        if self._last is not None:
+            self._seconds.append(now - self._last)
+        self._last = now
+
+    def pace(self) -> Pace:
+        """How the steps go."""
+        usual = median(self._seconds) if len(self._seconds) > 1 else None
+        return Pace(usual, 0.0 if self._last is None else time.monotonic() - self._last)
+
+    def _watch(self) -> None:
+        while not self._over.is_set():
+            with LocalHost(Request(timeout_seconds=RENEWED_SECONDS)) as host:
+                self._watch_with(host)
+
+    def _watch_with(self, host: LocalHost) -> None:
+        """Look every few seconds, until it is over or the host's time is."""
+        child = _sampler(host)
+        while host.remaining() > self._every:
+            if self._over.wait(self._every):
+                return
+            available, total = _memory(host)
+            self._tell([*self._of_gpus(child), *judge.memory(available, total)])
+
+    def _of_gpus(self, child: Child | None) -> Iterator[Event]:
+        seen: list[Sampled] = [] if child is None else samples(child)[-KEPT:]
+        silent = bool(seen) and time.monotonic() - seen[-1].seconds > self._stall / 2
+        yield from judge.slowed([moment.gpus for moment in seen])
+        last = seen[-1].gpus if seen and not silent else ()
+        yield from judge.stalled(self.pace(), self._stall, last, _place(), silent)
+
+    def _tell(self, events: list[Event]) -> None:
+        codes = {event.code for event in events}
+        for event in events:
+            if event.code not in self._told:
+                self._say(event)
+        self._told = codes
+
+
+def _place() -> str | None:
+    """Where the user's own Python stands that a dataset calls: a generator, a map in Python."""
+    for frame in sys._current_frames().values():
+        inner: FrameType | None = frame
+        place = ""
+        while inner is not None:
+            name = inner.f_code.co_filename
+            if place and any(part in name for part in FEEDING):
+                return place
+            if not place and not any(part in name for part in NOT_THE_USERS):
+                place = f"{os.path.basename(name)}:{inner.f_lineno} in {inner.f_code.co_name}"
+            inner = inner.f_back
+    return None
+
+
+def _sampler(host: LocalHost) -> Child | None:
+    """The child that asks NVML; None where there is no NVIDIA driver."""
+    try:
+        return start(host, SAMPLE_SECONDS)
+    except RuntimeError:
+        return None
+
+
+def _memory(host: LocalHost) -> tuple[int | None, int | None]:
+    """Main memory that is available, and all of it: the control group's, where it limits it to less."""
+    memory = host.memory()
+    limit, used = (host.read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))
+    if limit and used and limit.strip().isdigit() and used.strip().isdigit():
+        lines = (line.split() for line in (host.read("/sys/fs/cgroup/memory.stat") or "").splitlines())
+        cache = sum(int(words[1]) for words in lines if words[0] == "inactive_file")  # which the kernel takes back
+        return int(limit) - int(used) + cache, int(limit)
+    return (memory.available_bytes, memory.total_bytes) if memory else (None, None)

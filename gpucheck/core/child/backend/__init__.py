@@ -1,0 +1,100 @@
+"""The child that trains the smoke job with Keras on JAX or PyTorch; TensorFlow is not imported.
+
+What differs between the two frameworks is in a file of its own each, with the same functions: ``jax`` and ``torch``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from typing import Any
+
+from gpucheck.core.child import inspection, plan
+from gpucheck.core.child.backend.keras_job import KerasJob
+from gpucheck.core.child.messages.frameworks import BackendTask, DevicesListed, FrameworkImported
+from gpucheck.core.child.messages.training import FreeMemory, Job, Planned
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import fit
+from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
+
+TASK = BackendTask
+
+
+def run(reporter: Reporter, task: BackendTask) -> None:
+    """Inspect, then train."""
+    import faulthandler
+
+    faulthandler.enable()
+    framework = importlib.import_module("gpucheck.core.child.backend." + task.backend)
+    framework.prepare(task.logical_devices or plan.replicas(task.level >= plan.FULL))
+    devices = _inspect(reporter, framework)
+    keras, backend = inspection.import_keras(reporter)
+    if devices is None or not task.smoke or backend != task.backend:
+        return
+    reporter.begin(Planned)
+    received = reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
+    usable, unusable = plan.usable(devices, {} if received is None else received.free_bytes)
+    jobs = _plan(framework, keras, usable, task)
+    jobs += [Job("one_device", (device,), skip=reason, backend=task.backend) for device, reason in unusable.items()]
+    jobs += _not_trained(framework, usable, task)
+    reporter.end(Planned(tuple(jobs)))
+    for job in jobs:
+        if not job.skip:
+            fit.train(reporter, keras, job, KerasJob(framework, keras, job))
+
+
+def _inspect(reporter: Reporter, framework: Any) -> list[str] | None:
+    """Import the framework and list its devices; returns their names, None if it can't be imported."""
+    reporter.begin(FrameworkImported)
+    started = time.perf_counter()
+    try:
+        with inspection.unsearched():
+            built: FrameworkImported = framework.load()
+    except BaseException as error:
+        reporter.end(inspection.failed(FrameworkImported, error))
+        return None
+    reporter.end(replace(built, import_seconds=round(time.perf_counter() - started, 3)))
+    reporter.begin(DevicesListed)
+    listed: DevicesListed = framework.devices()
+    reporter.end(listed)
+    return [device.name for device in listed.devices]
+
+
+def _plan(framework: Any, keras: Any, usable: list[str], task: BackendTask) -> list[Job]:
+    """What is trained; like TensorFlow's jobs, except that nothing is compiled in more than the framework's own way."""
+    full = task.level >= plan.FULL
+    jobs: list[Job] = []
+    if not task.strategies or "one_device" in task.strategies:
+        wanted = _single(usable, full)
+        jobs += [Job("one_device", *job._replace(compiled=framework.COMPILED), None, task.backend) for job in wanted]
+    if not task.strategies or "data_parallel" in task.strategies:
+        several = data_parallel.jobs(usable, full, False)
+        reason = framework.no_data_parallel(keras)
+        if reason is None:
+            jobs += [Job("data_parallel", job.devices, "float32", framework.COMPILED, None, task.backend) for job in several]
+        elif task.strategies or len(several[-1].devices) > 1:
+            jobs.append(Job("data_parallel", several[-1].devices, skip=reason, backend=task.backend))
+    return jobs
+
+
+def _single(usable: list[str], full: bool) -> list[Wanted]:
+    """Every accelerator on its own, and the first CPU where there is none or everything is to be proven."""
+    accelerators = [device for device in usable if not device.startswith("CPU")]
+    cpus = usable[len(accelerators) :][:1] if full or not accelerators else []
+    precisions = one_device.PRECISIONS[: None if full else 1]
+    return [Wanted((device,), precision) for precision in precisions for device in [*accelerators, *cpus]]
+
+
+def _not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
+    """What was asked for and does not exist here."""
+    here = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
+    jobs = []
+    for name in task.strategies:
+        if name not in here:
+            reason = f"{name} is a strategy of tf.distribute; Keras on {framework.TITLE} is trained with {' and '.join(here)}"
+            jobs.append(Job(name, (), skip=reason, backend=task.backend))
+    if task.logical_devices and not all(device.startswith("CPU") for device in usable):
+        reason = f"{framework.TITLE} can't split an accelerator into logical devices"
+        jobs.append(Job("one_device", (), skip=reason, backend=task.backend))
+    return jobs

@@ -1,0 +1,182 @@
+"""JAX below Keras: its devices, where it computes, what it needs."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported
+
+TITLE = "JAX"
+COMPILED = True  # by XLA, always
+
+_HOST_DEVICES = "--xla_force_host_platform_device_count"
+_KINDS = {"cuda": "GPU", "rocm": "GPU"}
+_devices: dict[str, Any] = {}  # JAX's own objects, by name
+_peaks: dict[str, int] = {}  # bytes, by name
+
+
+def prepare(cpu_devices: int) -> None:
+    """What has to be said before the import: split the CPU, and take GPU memory as it is needed, not most of it at once."""
+    flags = os.environ.get("XLA_FLAGS", "")
+    if _HOST_DEVICES not in flags:
+        os.environ["XLA_FLAGS"] = f"{flags} {_HOST_DEVICES}={cpu_devices}".strip()
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
+
+def load() -> FrameworkImported:
+    """Import it; its version and build. Raises what the import raises."""
+    import jax
+
+    folder = os.path.dirname(jax.__file__ or "")
+    return FrameworkImported(True, version=str(jax.__version__), path=folder, built_with_cuda=_built_with_cuda())
+
+
+def _built_with_cuda() -> bool:
+    """CUDA comes as a plugin of its own; with old releases inside of jaxlib."""
+    for name in ("jax_plugins", "jaxlib"):
+        spec = importlib.util.find_spec(name)
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            if any(entry.startswith(("xla_cuda", "cuda")) for entry in os.listdir(folder)):
+                return True
+    return False
+
+
+def devices() -> DevicesListed:
+    """Accelerators first, then the CPU's; and why there is no accelerator, in JAX's words, if it says so."""
+    import jax
+
+    problem = None
+    listed: list[Any] = []
+    logged = _Logged()
+    try:
+        with logged:
+            listed += jax.devices()
+    except Exception as error:  # JAX_PLATFORMS names one that does not come up
+        problem = str(error)
+    if not any(device.platform == "cpu" for device in listed):
+        with contextlib.suppress(RuntimeError):
+            listed += jax.devices("cpu")
+    devices_of_jax = []
+    for device in listed:
+        kind = _KINDS.get(device.platform, device.platform.upper())
+        name = f"{kind}:{device.id}"
+        _devices[name] = device
+        match = re.fullmatch(r"(\d+)\.(\d+)", str(getattr(device, "compute_capability", "")))
+        capability = (int(match[1]), int(match[2])) if match else None
+        devices_of_jax.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
+    if not problem and all(device.kind == "CPU" for device in devices_of_jax):
+        problem = logged.errors[-1] if logged.errors else _why_not()
+    return DevicesListed(tuple(devices_of_jax), " ".join(problem.split())[:500] if problem else None)
+
+
+class _Logged(logging.StreamHandler):  # type: ignore[type-arg]
+    """Listens to what JAX logs while it looks for platforms: a plugin that can't start raises nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.errors: list[str] = []
+        self._logger = logging.getLogger("jax")
+        self._told = self._logger.hasHandlers()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep an exception's words; Python prints what nobody handles, and now somebody does."""
+        if record.exc_info and record.exc_info[1] is not None:
+            self.errors.append(str(record.exc_info[1]))
+        if not self._told and record.levelno >= logging.WARNING:
+            super().emit(record)
+
+    def __enter__(self) -> None:
+        self._logger.addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        self._logger.removeHandler(self)
+
+
+def _why_not() -> str | None:
+    """Why no accelerator came up: a choice of platforms, or what JAX keeps of the start of CUDA."""
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    if platforms and not {"cuda", "gpu", "rocm", "tpu"} & set(platforms.split(",")):
+        return f"JAX_PLATFORMS={platforms}"
+    try:
+        from jax._src import xla_bridge
+
+        errors = xla_bridge._backend_errors
+        return next((str(errors[name]) for name in ("cuda", "rocm") if name in errors), None)
+    except (ImportError, AttributeError, TypeError):  # not a public interface: without it, the reason stays unknown
+        return None
+
+
+def seed(number: int) -> None:
+    """Nothing: Keras hands JAX every seed."""
+
+
+def comparable() -> bool:
+    """Whether the CPU can be asked for the same numbers: JAX draws the same ones everywhere; it may be told to have no CPU."""
+    return "CPU:0" in _devices
+
+
+def scope(names: list[str]) -> Any:
+    """A context in which everything is computed on that device."""
+    import jax
+
+    return jax.default_device(_devices[names[0]])
+
+
+def data_parallel(keras: Any, names: list[str]) -> Any:
+    """The distribution in whose scope Keras copies the model to those devices and splits every batch."""
+    platforms = [f"{_devices[name].platform}:{_devices[name].id}" for name in names]
+    return keras.distribution.DataParallel(devices=platforms)
+
+
+def no_data_parallel(keras: Any) -> str | None:
+    """Why Keras can't train on several devices; None: it can."""
+    return None if hasattr(keras, "distribution") else f"Keras {keras.__version__} has no keras.distribution"
+
+
+def places(variable: Any) -> set[str]:
+    """The devices that hold a Keras variable."""
+    by_device = {device: name for name, device in _devices.items()}
+    return {by_device.get(device, str(device)) for device in variable.value.devices()}
+
+
+def replicas_equal(variables: Iterable[Any]) -> bool | None:
+    """Whether every device holds the same bits of every variable; None: there is one device."""
+    import numpy as np
+
+    equal = None
+    for variable in variables:
+        copies = [np.asarray(shard.data).tobytes() for shard in variable.value.addressable_shards]
+        if len(copies) > 1:
+            equal = equal is not False and all(copy == copies[0] for copy in copies)
+    return equal
+
+
+def reset_peak(names: list[str]) -> None:
+    """JAX's own count can't be reset: keep it, so that a new peak is told from an old one."""
+    _peaks.update({name: _stat(name) or 0 for name in names})
+
+
+def peak(names: list[str]) -> int | None:
+    """Most bytes in use at once on one device since ``reset_peak``; None: not counted, or no more than before."""
+    return max((peak_bytes for name in names if (peak_bytes := _stat(name) or 0) > _peaks.get(name, 0)), default=None)
+
+
+def _stat(name: str) -> int | None:
+    try:
+        return (_devices[name].memory_stats() or {}).get("peak_bytes_in_use")
+    except Exception:  # not every platform counts
+        return None
+
+
+def tf32() -> bool | None:
+    """Unknown: JAX leaves the precision of float32 products to XLA, unless ``jax_default_matmul_precision`` says it."""
+    import jax
+
+    chosen = getattr(jax.config, "jax_default_matmul_precision", None)
+    return {"float32": False, "highest": False, "tensorfloat32": True}.get(str(chosen))

@@ -1,0 +1,90 @@
+"""The data that the benchmark trains on: generated, Keras' CIFAR-10 or a user's file, checked before anything is measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpucheck.core.child.smoke import network
+
+SHAPE = (32, 32, 3)  # of a sample of the smoke model
+
+
+class Unusable(Exception):
+    """Data that can't be trained on; its words are for the user."""
+
+
+def load(keras: Any, source: str) -> tuple[Any, Any] | None:
+    """Images and labels of a source: "synthetic" (None: generated batch by batch), "cifar10" or the path of an .npz file.
+
+    Raises:
+        Unusable: the file does not hold what the network trains on.
+    """
+    if source == "synthetic":
+        return None
+    import numpy as np
+
+    if source == "cifar10":
+        (images, labels), _ = keras.datasets.cifar10.load_data()  # downloads, unless it did so before
+        return images, labels.reshape(-1).astype("int32")
+    try:
+        with open(source, "rb") as raw:
+            file = np.load(raw, allow_pickle=False)
+            if not hasattr(file, "files"):
+                raise Unusable(f"{source}: a single array; expected an .npz file with the arrays x and y")
+            missing = [name for name in ("x", "y") if name not in file.files]
+            if missing:
+                raise Unusable(f"{source}: no array {' and no array '.join(missing)}; it holds {', '.join(file.files) or 'none'}")
+            images, labels = file["x"], file["y"]
+    except Unusable:
+        raise
+    except Exception as error:  # OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, MemoryError
+        raise Unusable(f"{source}: not an .npz file that can be read: {type(error).__name__}: {error}") from None
+    return checked(np, source, images, labels)
+
+
+def checked(np: Any, source: str, images: Any, labels: Any) -> tuple[Any, Any]:
+    """The arrays as the network takes them: x (n, 32, 32, 3), y (n,) with classes 0 to 9.
+
+    Raises:
+        Unusable: another shape, type or range.
+    """
+    if images.shape[1:] != SHAPE or not len(images):
+        raise Unusable(f"{source}: x has the shape {images.shape}; expected (n, 32, 32, 3)")
+    if images.dtype.kind not in "uif":
+        raise Unusable(f"{source}: x has the type {images.dtype}; expected numbers")
+    if images.dtype.kind == "f":
+        low, high = float(images.min()), float(images.max())  # not a number, if one is
+        if not -np.inf < low <= high < np.inf:
+            raise Unusable(f"{source}: x holds values that are not finite")
+        if max(-low, high) > float(np.finfo("float32").max):
+            raise Unusable(
+                f"{source}: x holds values from {low:.3g} to {high:.3g}; the network computes in float32, which has none"
+            )
+    if labels.shape not in ((len(images),), (len(images), 1)):
+        raise Unusable(f"{source}: y has the shape {labels.shape}; expected ({len(images)},), one class per sample of x")
+    if labels.dtype.kind not in "ui":
+        raise Unusable(f"{source}: y has the type {labels.dtype}; expected integers, the classes")
+    low, high = int(labels.min()), int(labels.max())
+    if low < 0 or high >= network.CLASSES:
+        raise Unusable(f"{source}: y holds classes from {low} to {high}; expected 0 to {network.CLASSES - 1}")
+    if images.dtype.kind == "f":  # a long double is none of TensorFlow's types
+        images = images.astype("float32", copy=False)
+    return images.astype(images.dtype.newbyteorder("="), copy=False), labels.reshape(-1).astype("int32")
+
+
+def pipeline(tf: Any, arrays: tuple[Any, Any] | None, global_batch: int) -> Any:
+    """Batches without end, the way TensorFlow's guide tells to write a pipeline: map, batch, prefetch."""
+    if arrays is None:
+        return network.dataset(tf, global_batch)
+    if len(arrays[0]) < global_batch:
+        raise Unusable(f"the data has {len(arrays[0])} samples, less than one global batch of {global_batch}")
+    scale = 1 / 255 if arrays[0].dtype.kind in "ui" else 1.0
+
+    def prepare(image: Any, label: Any) -> tuple[Any, Any]:
+        return tf.cast(image, tf.float32) * scale, label
+
+    # The same order whenever it is read: every repeat trains on the same samples.
+    data = tf.data.Dataset.from_tensor_slices(arrays)
+    data = data.shuffle(min(len(arrays[0]), 10_000), seed=network.SEED, reshuffle_each_iteration=False)
+    data = data.map(prepare, num_parallel_calls=tf.data.AUTOTUNE).batch(global_batch, drop_remainder=True)
+    return data.repeat().prefetch(tf.data.AUTOTUNE)

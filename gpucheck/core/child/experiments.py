@@ -1,0 +1,71 @@
+"""Runs the experiments (``gpucheck/core/training/experiments``) one after the other, each as a stage of its own."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+from gpucheck.core.child.messages.training import ExperimentResult, JobResult
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke.proof import first_sentence
+from gpucheck.core.child.smoke.tensorflow import fresh
+
+
+class NotHere(Exception):
+    """An experiment that can't be made on this machine; its words say why."""
+
+
+class Setting:
+    """What an experiment has at hand."""
+
+    def __init__(self, tf: Any, keras: Any, names: dict[str, str], results: list[JobResult]) -> None:
+        """Keep what the framework child has.
+
+        Args:
+            tf: TensorFlow, initialised.
+            keras: the module to train with.
+            names: TensorFlow's logical name by the name of a device; all that can be trained on.
+            results: of the training jobs that ran before.
+        """
+        self.tf, self.keras, self.names, self.results = tf, keras, names, results
+
+    def devices(self) -> list[str]:
+        """The accelerators, or the logical CPU devices where there is none."""
+        accelerators = [name for name in self.names if not name.startswith("CPU")]
+        return accelerators or list(self.names)
+
+    def passed(
+        self, strategy: str, count: int = 1, precision: str = "float32", device: str | None = None, compiled: bool = False
+    ) -> JobResult | None:
+        """The result of a job that passed, on that many devices, and on that device if one is named; None: there is none."""
+        for result in self.results:
+            likeness = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)
+            if likeness == (strategy, count, precision, compiled, "passed") and device in (None, *result.devices):
+                return result
+        return None
+
+
+def names() -> list[str]:
+    """Names of the experiments: the files of their folder."""
+    package = importlib.import_module("gpucheck.core.training.experiments")
+    return sorted(item.name for item in pkgutil.iter_modules(package.__path__) if not item.name.startswith("_"))
+
+
+def run_all(setting: Setting, reporter: Reporter) -> None:
+    """Make every experiment; one that raises is reported as failed, and the next one is made.
+
+    A file has one function, ``run(setting)``, which returns an ``ExperimentResult``; ``NotHere`` says why it can't be made.
+    """
+    if setting.keras is None or not any(result.status == "passed" for result in setting.results):
+        return  # what does not train is not worth an experiment
+    for name in names():
+        reporter.begin(ExperimentResult, name)
+        try:
+            result: ExperimentResult = importlib.import_module("gpucheck.core.training.experiments." + name).run(setting)
+        except NotHere as reason:
+            result = ExperimentResult(skipped=str(reason))
+        except Exception as error:
+            result = ExperimentResult(problem=first_sentence(error))
+            fresh(setting.keras, "float32")  # it had no chance to clear up behind itself
+        reporter.end(result, name)

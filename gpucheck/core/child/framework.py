@@ -1,0 +1,153 @@
+"""The child that imports TensorFlow, once: it reports what it finds, then trains as planned, and makes the experiments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpucheck.core.child import experiments, inspection, plan
+from gpucheck.core.child.messages.frameworks import FrameworkTask, TpuConnected
+from gpucheck.core.child.messages.training import FreeMemory, Job, JobResult, Planned
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import fit, together, xla
+from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
+
+TASK = FrameworkTask
+SHARE_BYTES = 600 << 20  # of each logical GPU's share, left to CUDA's context and libraries
+
+
+def run(reporter: Reporter, task: FrameworkTask) -> None:
+    """Inspect, then train."""
+    import faulthandler
+
+    faulthandler.enable()
+    other_backend = inspection.report_backend(reporter)
+    tf = inspection.import_tensorflow(reporter)
+    if tf is None:
+        return
+    if task.log_device_placement:
+        tf.debugging.set_log_device_placement(True)
+    devices = inspection.list_devices(reporter, tf)
+    inspection.memory_growth(reporter, tf)
+    inspection.mapped_libraries(reporter)
+    if other_backend:
+        return  # Keras, training and a TPU are left to the child that imports JAX or PyTorch
+    keras, backend = inspection.import_keras(reporter, tf)
+    tpus: list[str] = []
+    if task.tpu:
+        _configure(tf, devices, task.logical_devices, task.logical_devices or 1, {})  # refused once a connection was tried
+        tpus = _connect_tpu(reporter, tf)
+        if not tpus:
+            return  # what the attempt leaves behind can't be trusted to train: the parent starts another child
+    if task.smoke:
+        _train(reporter, task, tf, keras, backend, devices, tpus)
+
+
+def _train(
+    reporter: Reporter, task: FrameworkTask, tf: Any, keras: Any, backend: str | None, devices: list[str], tpus: list[str]
+) -> None:
+    """Plan, and train what was planned."""
+    full, wanted = task.level >= plan.FULL, task.logical_devices
+    reporter.begin(Planned)
+    received = None if tpus else reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
+    free = {} if received is None else received.free_bytes
+    usable, unusable = plan.usable(devices, free)
+    if not tpus:
+        _configure(tf, usable, wanted, wanted or plan.replicas(full), free)
+    names = _names(tf, usable, wanted)
+    if not wanted:
+        inspection.growth_refused(reporter, tf, usable)
+    jobs = plan.plan([*names, *tpus], task.level, task.strategies, bool(wanted))
+    if backend != "tensorflow":
+        reason = f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
+        jobs = [job if job.skip else replace(job, skip=reason) for job in jobs]
+    jobs += [Job("one_device", (device,), skip=reason) for device, reason in unusable.items()]
+    tried = full and not task.only
+    reporter.end(Planned(tuple(jobs), len(experiments.names()) if tried else 0))
+    chosen = [job for job in jobs if not job.skip and (not task.only or job.id in task.only)]
+    results: list[JobResult] = []
+    for group in [[job] for job in chosen] if task.only else plan.groups(chosen):
+        results += _train_group(reporter, tf, keras, group, names, task.cross_device)
+    if tried:
+        experiments.run_all(experiments.Setting(tf, keras, names, results), reporter)
+    alone = dict.fromkeys(job.devices[0] for job in chosen if job.strategy == "one_device")
+    cpus = [device for device in alone if device.startswith("CPU")]
+    for device in alone:
+        if device not in cpus[1:]:  # logical devices of one processor: XLA compiles for it once
+            xla.check(reporter, tf, device, names)  # last: an XLA without its tools may take the process down
+
+
+def _train_group(
+    reporter: Reporter, tf: Any, keras: Any, group: list[Job], names: dict[str, str], cross_device: str | None
+) -> list[JobResult]:
+    """One group of jobs: at the same time where there are several and TensorFlow allows it, else one after the other."""
+    if len(group) > 1:
+        try:
+            return together.train(reporter, tf, keras, group, names)
+        except together.CannotShareStep:
+            pass  # slower, and as good a proof
+    return [fit.train(reporter, keras, job, TensorFlowJob(tf, keras, job, names, cross_device)) for job in group]
+
+
+def _configure(tf: Any, usable: list[str], wanted: int, cpu: int, free: dict[str, int]) -> None:
+    """Make only the usable devices visible, and split them, before TensorFlow initialises any.
+
+    Where the CPU is all there is, it is split into ``cpu`` logical devices, so that replication is really exercised;
+    ``wanted``, if more than one, splits each GPU.
+    """
+    by_name = {inspection.name_of(device): device for device in tf.config.list_physical_devices()}
+    gpus = [name for name in usable if name.startswith("GPU")]
+    tf.config.set_visible_devices([by_name[name] for name in gpus], "GPU")
+    cpus = tf.config.list_physical_devices("CPU")
+    logical_device = tf.config.LogicalDeviceConfiguration
+    if cpus and not gpus:
+        tf.config.set_logical_device_configuration(cpus[0], [logical_device()] * cpu)
+    for name in gpus if wanted > 1 else []:
+        share = _share(free.get(name.split(":")[1]), wanted)
+        tf.config.experimental.set_memory_growth(by_name[name], False)  # TensorFlow takes a share at once, or grows; not both
+        tf.config.set_logical_device_configuration(by_name[name], [logical_device(memory_limit=share)] * wanted)
+
+
+def _names(tf: Any, usable: list[str], wanted: int) -> dict[str, str]:
+    """Initialise the devices, and map each one's name to TensorFlow's logical name: it numbers the visible GPUs anew."""
+    gpus = [name for name in usable if name.startswith("GPU")]
+    logical = [inspection.name_of(device) for device in tf.config.list_logical_devices()]
+    if wanted > 1 and gpus:
+        return {name: name for name in logical if not name.startswith("TPU")}
+    names = dict(zip(gpus, [name for name in logical if name.startswith("GPU")]))
+    names.update((name, name) for name in logical if name.startswith("CPU"))
+    return names
+
+
+def _share(free: int | None, count: int) -> int:
+    """MiB of each logical device of a GPU: its part of what is free, less what CUDA takes; 1 GiB where that is unknown."""
+    if free is None:
+        return 1024
+    return max(256, (free // count - SHARE_BYTES) >> 20)
+
+
+def _connect_tpu(reporter: Reporter, tf: Any) -> list[str]:
+    """The TPU's devices; empty: no connection. It can block for minutes: the parent puts a limit on it.
+
+    In a thread of its own, since connecting makes the TPU's host the default device of the thread that does it.
+    """
+    import threading
+
+    from gpucheck.core.training.strategies import tpu
+
+    answer = TpuConnected(False, error="TensorFlow connected, and lists no TPU")
+
+    def connect() -> None:
+        nonlocal answer
+        try:
+            if count := tpu.connect(tf):
+                answer = TpuConnected(True, count)
+        except Exception as error:
+            answer = TpuConnected(False, error=f"{type(error).__name__}: {error}"[:1000])
+
+    reporter.begin(TpuConnected)
+    thread = threading.Thread(target=connect)
+    thread.start()
+    thread.join()
+    reporter.end(answer)
+    return [f"TPU:{index}" for index in range(answer.devices or 0)]

@@ -1,0 +1,267 @@
+"""TensorFlow and Keras, in their own words: the import, the build, the devices, memory growth, the libraries really mapped."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+from gpucheck.core.child.messages.frameworks import (
+    BackendChosen,
+    Device,
+    DevicesListed,
+    FrameworkImported,
+    GrowthRefused,
+    GrowthSet,
+    ImportOutcome,
+    KerasImported,
+    LibrariesMapped,
+)
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.system.shadowing import shadowing_files
+
+AnyImport = TypeVar("AnyImport", bound=ImportOutcome)
+OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
+SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> what Keras takes; a float: any float
+    "floatx": ("float32", "float16", "float64"),
+    "epsilon": (1e-7,),
+    "image_data_format": ("channels_last", "channels_first"),
+}
+LIBRARY = re.compile(
+    r"/(lib(?:cuda|nvidia-ml|cudart|cublas|cublasLt|cufft|cusolver|cusparse|cudnn|nccl|nvrtc|nvJitLink|cupti|tpu)[\w-]*\.so[.\d]*)$"
+)
+
+
+@contextlib.contextmanager
+def unsearched() -> Iterator[None]:
+    """A large import, during which Python does not look for garbage, nor ever after in what it has left.
+
+    Nothing of it is garbage, and looking takes a sixth of the time of ``import tensorflow``, and 0.2 s whenever memory is freed.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def import_tensorflow(reporter: Reporter) -> Any | None:
+    """``import tensorflow``, and report its seconds and build, or the exception. None if it failed."""
+    reporter.begin(FrameworkImported)
+    started = time.perf_counter()
+    try:
+        with unsearched():
+            import tensorflow as tf
+
+        version = tf.__version__  # an emptied or shadowed package imports, and has none
+    except BaseException as error:
+        reporter.end(failed(FrameworkImported, error))
+        return None
+    seconds = time.perf_counter() - started
+    reporter.end(
+        replace(
+            build(tf),
+            import_seconds=round(seconds, 3),
+            version=str(version),
+            path=os.path.dirname(tf.__file__ or ""),
+        )
+    )
+    return tf
+
+
+def list_devices(reporter: Reporter, tf: Any) -> list[str]:
+    """The physical devices, with what TensorFlow knows of each; returns their names ("GPU:0")."""
+    reporter.begin(DevicesListed)
+    devices = []
+    for device in tf.config.list_physical_devices():
+        details: dict[str, Any] = {}
+        if device.device_type == "GPU":
+            try:
+                details = tf.config.experimental.get_device_details(device)
+            except Exception:  # details are a courtesy; the listing is the fact
+                details = {}
+        capability = details.get("compute_capability")
+        if not device.device_type.startswith("XLA_"):
+            description = details.get("device_name")
+            devices.append(Device(name_of(device), device.device_type, description, tuple(capability) if capability else None))
+    reporter.end(DevicesListed(tuple(devices)))
+    return [device.name for device in devices]
+
+
+def memory_growth(reporter: Reporter, tf: Any) -> None:
+    """Ask for memory growth on every GPU, before anything initialises them."""
+    reporter.begin(GrowthSet)
+    gpus = tf.config.list_physical_devices("GPU")
+    growth = GrowthSet()
+    if gpus:
+        try:
+            for gpu in gpus:
+                tf.config.experimental.set_memory_growth(gpu, True)
+            states = {tf.config.experimental.get_memory_growth(gpu) for gpu in gpus}
+            growth = GrowthSet(settable=True, same_on_all=len(states) == 1)
+        except Exception as error:
+            growth = GrowthSet(settable=False, problem=f"{type(error).__name__}: {error}"[:500])
+    reporter.end(growth)
+
+
+def growth_refused(reporter: Reporter, tf: Any, usable: list[str]) -> None:
+    """Whether growth can no longer be changed once the GPUs are initialised, as documented."""
+    gpus = [gpu for gpu in tf.config.get_visible_devices("GPU") if name_of(gpu) in usable]
+    if not gpus:
+        return
+    reporter.begin(GrowthRefused)
+    try:
+        tf.config.experimental.set_memory_growth(gpus[0], False)
+        refused = False
+    except RuntimeError:
+        refused = True
+    reporter.end(GrowthRefused(refused))
+
+
+def mapped_libraries(reporter: Reporter) -> None:
+    """The files really mapped into this process, by soname: what the loader decided, whatever the search path says."""
+    reporter.begin(LibrariesMapped)
+    mapped: dict[str, str] = {}
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                match = LIBRARY.search(line.rstrip())
+                if match:
+                    mapped[match.group(1)] = line.split(None, 5)[5].strip()
+    except OSError:
+        pass
+    reporter.end(LibrariesMapped(mapped))
+
+
+def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
+    """Keras as a user of this environment gets it; returns the module to train with, and its backend.
+
+    Args:
+        reporter: the report to the parent.
+        tf: TensorFlow, whose ``tf.keras`` may be an older one; None: not imported.
+    """
+    reporter.begin(KerasImported)
+    try:
+        import keras
+
+        version = str(keras.__version__)
+        backend = keras.backend.backend() if version.startswith("3") else "tensorflow"
+        legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
+    except BaseException as error:
+        source, wanted = backend_source()  # what it was told to run on may be why
+        reporter.end(replace(failed(KerasImported, error), backend=wanted, backend_source=source))
+        return None, None
+    source, _ = backend_source()
+    reporter.end(KerasImported(True, version=version, backend=backend, backend_source=source, legacy=legacy))
+    return (tf.keras if legacy and tf is not None else keras), backend
+
+
+def backend_source() -> tuple[str, str | None]:
+    """Where Keras 3 takes its backend from, and the value found there: KERAS_BACKEND, a keras.json, or the default."""
+    if os.environ.get("KERAS_BACKEND"):
+        return "KERAS_BACKEND", os.environ["KERAS_BACKEND"]
+    path, settings = _settings()
+    backend = settings.get("backend") if isinstance(settings, dict) else None
+    # Keras writes the file itself on first import, with the default in it: only another value was somebody's choice.
+    return (path, backend) if backend and backend != "tensorflow" else ("default", None)
+
+
+def _settings() -> tuple[str, Any]:
+    """The path of keras.json, and what it holds; an empty dictionary where it can't be read, as for Keras."""
+    path = os.path.join(os.environ.get("KERAS_HOME") or os.path.join(os.path.expanduser("~"), ".keras"), "keras.json")
+    try:
+        with open(path) as file:
+            return path, json.load(file)
+    except (OSError, ValueError):
+        return path, {}
+
+
+def unusable_settings() -> str | None:
+    """What in keras.json ends the import of Keras: "PATH: floatx is 'float13'"; None if nothing does.
+
+    See keras/src/backend/config.py of Keras 3, keras/src/backend_config.py of Keras 2.
+    """
+    path, settings = _settings()
+    if not isinstance(settings, dict):
+        return f"{path}: it holds {json.dumps(settings)[:40]} and no object of settings"
+    for key, allowed in SETTINGS.items():
+        value = settings.get(key, allowed[0])
+        if value not in allowed if isinstance(allowed[0], str) else not isinstance(value, float):
+            wanted = f"one of {', '.join(allowed)}" if isinstance(allowed[0], str) else "a number with a decimal point"
+            return f"{path}: {key} is {json.dumps(value)[:40]} and not {wanted}"
+    return None
+
+
+def report_backend(reporter: Reporter) -> bool:
+    """Say, before anything is imported, which backend Keras is told to run on; whether JAX or PyTorch will train then."""
+    reporter.begin(BackendChosen)
+    source, name = backend_source()
+    if name in OTHER_BACKENDS and _keras_major() == "2":
+        source, name = "default", None  # Keras 2 knows TensorFlow alone, and asks nobody
+    reporter.end(BackendChosen(name or "tensorflow", source))
+    return name in OTHER_BACKENDS
+
+
+def _keras_major() -> str | None:
+    from importlib import metadata
+
+    try:
+        return metadata.version("keras").split(".")[0]
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def name_of(device: Any) -> str:
+    """Short name of a physical or logical device: "GPU:0"."""
+    return ":".join(device.name.split(":")[-2:]).split("/")[-1]
+
+
+def build(tf: Any) -> FrameworkImported:
+    """What TensorFlow was built with."""
+    try:
+        info = dict(tf.sysconfig.get_build_info())
+    except Exception:
+        info = {}
+    return FrameworkImported(
+        True,
+        built_with_cuda=bool(info["is_cuda_build"]) if "is_cuda_build" in info else tf.test.is_built_with_cuda(),
+        built_with_rocm=bool(info["is_rocm_build"]) if "is_rocm_build" in info else tf.test.is_built_with_rocm(),
+        cuda_version=info.get("cuda_version"),
+        cudnn_version=str(info["cudnn_version"]) if info.get("cudnn_version") else None,
+        compute_capabilities=tuple(str(item) for item in info.get("cuda_compute_capabilities", [])),
+    )
+
+
+def failed(kind: type[AnyImport], error: BaseException) -> AnyImport:
+    """A failed import, with what of the user's own may be why; the log gets its traceback."""
+    try:
+        import traceback
+
+        traceback.print_exc()  # the log keeps the whole of it
+    except Exception:  # a module that it takes is a user's file
+        sys.__excepthook__(type(error), error, error.__traceback__)
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return kind(
+        imported=False,
+        error_type=type(error).__name__,
+        error=" ".join(lines)[:1000] or type(error).__name__,
+        shadows=shadowing_files(error),
+        keras_settings=unusable_settings() if _through_keras(error) else None,
+    )
+
+
+def _through_keras(error: BaseException) -> bool:
+    """Whether an exception came out of Keras' own files."""
+    place, file = error.__traceback__, ""
+    while place is not None:
+        file = place.tb_frame.f_code.co_filename
+        place = place.tb_next
+    return "/keras/" in file.replace("\\", "/")

@@ -1,0 +1,43 @@
+"""The examined interpreter's own account of itself: standard library only, in our process or under ``--python``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from gpucheck.core.child.messages.interpreter import Interpreter, InterpreterTask
+
+if TYPE_CHECKING:
+    from gpucheck.core.child.runtime import Reporter
+
+TASK = InterpreterTask
+
+
+def describe() -> Interpreter:
+    """Plain facts of the running interpreter."""
+    return Interpreter(
+        executable=sys.executable,
+        version=".".join(str(part) for part in sys.version_info[:3]),
+        implementation=sys.implementation.name,
+        prefix=sys.prefix,
+        base_prefix=sys.base_prefix,
+        path=tuple(_absolute(entry) for entry in sys.path),
+        bits=64 if sys.maxsize > 2**32 else 32,
+        platform=sys.platform,
+        stdlib=os.path.dirname(getattr(os, "__file__", "")),
+    )
+
+
+def _absolute(entry: str) -> str:
+    """The empty entry is the working folder, which may have been deleted since."""
+    try:
+        return os.path.abspath(entry)
+    except OSError:
+        return entry
+
+
+def run(reporter: Reporter, task: InterpreterTask) -> None:
+    """Report it."""
+    reporter.begin(Interpreter)
+    reporter.end(describe())

@@ -1,0 +1,75 @@
+"""How fast each pair of workers sums a tensor together: an all-reduce of two over the network, one pair after the other.
+
+A sum over all workers is as slow as the slowest of them, and does not say which. Pairs do.
+Source: tf.raw_ops.CollectiveReduceV2, whose group may be any of the cluster's workers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpucheck.core.child.messages.workers import Link
+
+ROUNDS = 8  # partners of each worker at most: the time does not grow with a large cluster
+REPEATS = 3  # the fastest counts: other work only makes one slower
+ELEMENTS = 1 << 20  # float32
+WARM_ELEMENTS = 1 << 10  # a pair's first sum connects the two, and waits for whoever comes later
+LIMIT_SECONDS = 15.0  # for one sum
+FIRST_KEY = 1 << 20  # of groups, beyond those that TensorFlow's own strategies number
+
+
+def pairs(count: int) -> Iterator[list[tuple[int, int]]]:
+    """Rounds in which each worker meets one other, and in no two rounds the same: the circle method of tournaments.
+
+    Args:
+        count: workers.
+    """
+    places = count + count % 2
+    for turn in range(min(places - 1, ROUNDS)):
+        moving = [1 + (place + turn) % (places - 1) for place in range(places - 1)]
+        order = [0, *moving]
+        met = [sorted((order[place], order[places - 1 - place])) for place in range(places // 2)]
+        yield [(low, high) for low, high in met if high < count]
+
+
+def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -> tuple[Link, ...]:
+    """This worker's links, in the order in which they were measured.
+
+    Args:
+        tf: TensorFlow, with the cluster connected.
+        names: of all workers, in the cluster's order.
+        own: this worker's place among them.
+        begin: called before each pair that this worker is one of.
+    """
+    links = []
+    for low, high in (pair for met in pairs(len(names)) for pair in met if own in pair):
+        other = high if own == low else low
+        begin(f"link to {names[other]}")
+        group = FIRST_KEY + low * len(names) + high
+        _sum(tf, WARM_ELEMENTS, group, 0)
+        seconds = min(_sum(tf, ELEMENTS, group, number) for number in range(1, REPEATS + 1))
+        links.append(Link((names[low], names[high]), 4 * ELEMENTS, seconds))
+    return tuple(links)
+
+
+def _sum(tf: Any, elements: int, group: int, number: int) -> float:
+    """Seconds of one sum of two, in host memory, so that a link means the same on every machine."""
+    with tf.device("CPU:0"):
+        value = tf.ones([elements], tf.float32)
+        began = time.perf_counter()
+        whole = tf.raw_ops.CollectiveReduceV2(
+            input=value,
+            group_size=2,
+            group_key=group,
+            instance_key=FIRST_KEY + number,
+            ordering_token=[],
+            merge_op="Add",
+            final_op="Id",
+            communication_hint="ring",
+            timeout_seconds=LIMIT_SECONDS,
+        )
+        if float(whole[-1]) != 2.0:
+            raise ValueError("a sum of two workers' ones is not two")
+        return time.perf_counter() - began

@@ -1,0 +1,57 @@
+"""Opening a driver library the way any program would, and telling why it did not open."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+from gpucheck.core.child.messages.drivers import LibraryLoaded
+
+
+def load(names: dict[str, str], symbol: str) -> tuple[Any, LibraryLoaded]:
+    """Open this platform's library of ``names`` (keys as sys.platform).
+
+    Args:
+        names: library name by platform.
+        symbol: a function it must have to be the library it claims to be.
+
+    Returns:
+        The library, or None; and what became of it.
+    """
+    name = names.get(sys.platform)
+    if name is None:
+        return None, LibraryLoaded("library-not-found", problem="NVIDIA makes no driver for " + sys.platform)
+    try:
+        library = ctypes.CDLL(name)
+        getattr(library, symbol)
+    except (OSError, AttributeError) as error:
+        words = str(error)
+        status = "library-not-found" if _absent(name, error) else "library-unusable"
+        path = words.partition(":")[0]
+        return None, LibraryLoaded(status, path if path.startswith("/") else None, words)
+    return library, LibraryLoaded("loaded", mapped(name))
+
+
+def mapped(name: str) -> str | None:
+    """The file behind a loaded library: its soname's stem is looked for among the files mapped into this process."""
+    stem = name.partition(".so")[0] + ".so"
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                path = line.rstrip("\n").split(None, 5)[5:]
+                if path and path[0].rpartition("/")[2].startswith(stem):
+                    return path[0]
+    except OSError:
+        pass
+    return None
+
+
+def _absent(name: str, error: Exception) -> bool:
+    """Not found, as opposed to found and refused. glibc's words, musl's, and Windows' error."""
+    words = str(error)
+    return (
+        isinstance(error, FileNotFoundError)
+        or words == name + ": cannot open shared object file: No such file or directory"
+        or words.startswith("Error loading shared library " + name + ": No such file")
+    )

@@ -1,0 +1,109 @@
+"""Messages of the child that measures for ``gpucheck bench``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gpucheck.core.child.messages import Message, Task
+from gpucheck.core.child.messages.values import Values, field
+
+
+class BenchTask(Task):
+    """Import TensorFlow, and wait for what to measure."""
+
+    child: ClassVar[str] = "bench"
+    examined: ClassVar[bool] = True
+    number: int  # which one of this run: each measures on its own
+
+
+class Configuration(Values):
+    """What is measured: one strategy on some devices, in one precision and batch size."""
+
+    strategy: str
+    devices: tuple[str, ...]
+    precision: str
+    xla: bool
+    batch_size: int  # per replica
+    reason: str | None = None  # why it is not measured though it was asked for
+
+    @property
+    def id(self) -> str:
+        """What its messages go by, and for display: "mirrored on 2 GPUs, float32, batch 64, XLA"."""
+        count = len(self.devices)
+        on = f" on {count} {self.devices[0].partition(':')[0]}{'s' * (count > 1)}" if count else ""
+        return f"{self.strategy}{on}, {self.precision}, batch {self.batch_size}{', XLA' * self.xla}"
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its trace."""
+        return f"{self.strategy}-{len(self.devices)}-{self.precision}-batch{self.batch_size}" + "-xla" * self.xla
+
+
+class BenchJob(Message):
+    """From the parent: what to measure."""
+
+    cpu_devices: int  # logical CPU devices; 0: leave it
+    configurations: list[Configuration]
+    data: str  # "synthetic", "cifar10", or the path of an .npz file
+    steps: int  # of an epoch; 0: a whole pass over the data
+    epochs: int
+    repeats: int
+    target_accuracy: float | None
+    profile: str | None  # folder of the traces
+
+    def __post_init__(self) -> None:
+        self.configurations = [Configuration(**item) if isinstance(item, dict) else item for item in self.configurations]
+
+
+class DataLoaded(Message):
+    """Whether the data can be trained on."""
+
+    stage: ClassVar[str] = "data"
+    problem: str | None = None
+    samples: int | None = None  # None: without end
+
+
+class Repeat(Values):
+    """One measurement of a configuration."""
+
+    epoch_seconds: list[float]
+    accuracies: list[float]  # after each epoch
+    seconds_to_target: float | None = None  # None: the target accuracy was not reached, or there is none
+    device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
+
+
+class StepParts(Values):
+    """Where the time of a traced step went, in seconds, the mean of the devices."""
+
+    steps: int
+    step_seconds: float
+    device_seconds: float
+    input_seconds: float
+    host_seconds: float
+
+
+class Profile(Values):
+    """A trace of some steps."""
+
+    folder: str
+    problem: str | None = None  # why there is no trace, or no sum of it
+    recorded: bool = False  # whether there is a trace
+    traced: StepParts | None = None
+
+
+class Measured(Message):
+    """Raw times of a configuration, in seconds; the job is its id."""
+
+    stage: ClassVar[str] = "measure"
+    problem: str | None = None
+    replicas: int = 0
+    global_batch_size: int = 0
+    steps: int = 0
+    first_step_seconds: float = 0.0
+    warmup_seconds: float = 0.0
+    warmup_steps: int = 0
+    repeats: list[Repeat] = field(default_factory=list)
+    began: float = 0.0  # on the machine's monotonic clock
+    ended: float = 0.0
+    peak_memory_bytes: int | None = None
+    profile: Profile | None = None

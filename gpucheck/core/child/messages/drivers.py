@@ -1,0 +1,31 @@
+"""What the children that ask NVIDIA's driver through NVML or libcuda have in common."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gpucheck.core.child.messages import Message
+from gpucheck.core.child.messages.values import Values
+
+
+class LibraryLoaded(Message):
+    """Whether the driver's library opened."""
+
+    stage: ClassVar[str] = "load"
+    status: str  # "loaded", "library-not-found", "library-unusable"
+    library: str | None = None  # path of its file
+    problem: str | None = None  # the loader's words
+
+
+class Failure(Values):
+    """An error of the driver's; all None: there was none."""
+
+    result: int | None = None  # nvmlReturn_t or CUresult
+    result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED"
+    problem: str | None = None
+
+
+class DriverStarted(Failure, Message):
+    """What nvmlInit or cuInit came to."""
+
+    stage: ClassVar[str] = "init"

@@ -1,0 +1,126 @@
+"""What the children that import TensorFlow, JAX or PyTorch are asked, and what they found before they trained."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gpucheck.core.child.messages import Message, Task
+from gpucheck.core.child.messages.values import Values, field
+
+
+class FrameworkTask(Task):
+    """Inspect TensorFlow, and train."""
+
+    child: ClassVar[str] = "framework"
+    examined: ClassVar[bool] = True
+    smoke: bool  # whether to train
+    level: int  # of the request: 0 to 2
+    strategies: tuple[str, ...]  # empty: all that belong to the level
+    tpu: bool  # whether to connect to one
+    logical_devices: int  # 0: as the level says
+    log_device_placement: bool
+    only: tuple[str, ...] = ()  # ids of jobs to train, one after the other and without experiments; empty: the whole plan
+    cross_device: str | None = None  # how a mirrored strategy shall exchange gradients (see ``strategies/mirrored.py``)
+
+
+class BackendTask(Task):
+    """Inspect JAX or PyTorch, and train. Keras is told its backend by KERAS_BACKEND or its keras.json."""
+
+    child: ClassVar[str] = "backend"
+    examined: ClassVar[bool] = True
+    backend: str  # "jax", "torch"
+    smoke: bool  # whether to train
+    level: int  # of the request: 0 to 2
+    strategies: tuple[str, ...]  # empty: all
+    logical_devices: int  # 0: as the level says
+
+
+class BackendChosen(Message):
+    """The backend that Keras is told to run on, before anything is imported."""
+
+    stage: ClassVar[str] = "backend"
+    name: str
+    source: str  # "KERAS_BACKEND", the path of a keras.json, or "default"
+
+
+class ImportOutcome(Values):
+    """What an import came to."""
+
+    imported: bool
+    error_type: str | None = None  # "ImportError"
+    error: str | None = None  # the exception's words, in one line
+    shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+
+
+class FrameworkImported(ImportOutcome, Message):
+    """The import of TensorFlow, JAX or PyTorch, and its build."""
+
+    stage: ClassVar[str] = "import"
+    import_seconds: float | None = None
+    version: str | None = None
+    path: str | None = None  # the package's folder
+    built_with_cuda: bool | None = None
+    built_with_rocm: bool | None = None
+    cuda_version: str | None = None  # "12.5.1"
+    cudnn_version: str | None = None  # "9"
+    compute_capabilities: tuple[str, ...] = ()  # "sm_80", "compute_90"
+
+
+class Device(Values):
+    """One physical device that a framework lists."""
+
+    name: str  # "GPU:0"
+    kind: str  # "GPU", "CPU", "TPU"
+    description: str | None = None  # "NVIDIA H200"
+    compute_capability: tuple[int, int] | None = None
+
+
+class DevicesListed(Message):
+    """The physical devices; of JAX and PyTorch accelerators first."""
+
+    stage: ClassVar[str] = "devices"
+    devices: tuple[Device, ...]
+    problem: str | None = None  # why no accelerator is among them, in the framework's words
+
+
+class GrowthSet(Message):
+    """Whether TensorFlow let memory growth be set, before it initialised any GPU. All None: there is no GPU."""
+
+    stage: ClassVar[str] = "growth"
+    settable: bool | None = None
+    same_on_all: bool | None = None
+    problem: str | None = None
+
+
+class GrowthRefused(Message):
+    """Whether memory growth was refused once the GPUs were initialised, as documented."""
+
+    stage: ClassVar[str] = "growth after"
+    refused: bool
+
+
+class LibrariesMapped(Message):
+    """The files of CUDA's libraries that are mapped into the process, by soname."""
+
+    stage: ClassVar[str] = "mapped"
+    paths: dict[str, str]
+
+
+class KerasImported(ImportOutcome, Message):
+    """The import of Keras."""
+
+    stage: ClassVar[str] = "keras"
+    version: str | None = None
+    backend: str | None = None  # "tensorflow", "jax", "torch"
+    backend_source: str | None = None  # as of ``BackendChosen``
+    legacy: bool | None = None  # tf.keras is Keras 2
+
+
+class TpuConnected(Message):
+    """What connecting to a TPU came to."""
+
+    stage: ClassVar[str] = "tpu"
+    connected: bool
+    devices: int | None = None
+    error: str | None = None

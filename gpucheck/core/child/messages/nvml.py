@@ -1,0 +1,137 @@
+"""Messages of the children that ask NVML: once about everything, or again and again what the GPUs do."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gpucheck.core.child.messages import Message, Task
+from gpucheck.core.child.messages.drivers import Failure
+from gpucheck.core.child.messages.values import Values
+
+
+class NvmlTask(Task):
+    """Ask NVML about the driver and every GPU."""
+
+    child: ClassVar[str] = "nvml"
+    library_folder: str  # that holds pynvml
+
+
+class SamplerTask(Task):
+    """Sample NVML until the parent sends ``StopSampling``."""
+
+    child: ClassVar[str] = "sampler"
+    report_bytes: ClassVar[int] = 64 << 20  # eight GPUs take 18 MB an hour
+    library_folder: str  # that holds pynvml
+    interval_seconds: float = 0.2
+
+
+class NvmlSystem(Failure, Message):
+    """What NVML says about the driver."""
+
+    stage: ClassVar[str] = "system"
+    version: str | None = None  # "580.159.04"
+    nvml_version: str | None = None
+    cuda_version: int | None = None  # as NVIDIA numbers it: 13000
+    gpu_count: int | None = None
+
+
+class GpuProcess(Values):
+    """A process that holds memory on a GPU."""
+
+    pid: int
+    memory_bytes: int | None = None
+    name: str | None = None  # the program's base name, if this process may see it
+
+
+class NvLink(Values):
+    """One NVLink of a GPU."""
+
+    link: int
+    active: bool
+
+
+class Gpu(Values):
+    """One GPU, in NVML's (PCI bus) order; fields as in the fact ``gpus``."""
+
+    index: int
+    problem: str | None = None  # NVML's words if the GPU could not be queried: "GPU is lost"
+    result: int | None = None  # nvmlReturn_t of that failure (15: lost, 16: reset required)
+    name: str | None = None
+    uuid: str | None = None
+    pci_address: str | None = None  # "0000:00:06.0", lower case, four-digit domain
+    minor: int | None = None  # /dev/nvidia<minor>
+    compute_capability: tuple[int, int] | None = None
+    memory_total_bytes: int | None = None
+    memory_free_bytes: int | None = None
+    memory_used_bytes: int | None = None  # without the driver's own reserve, where NVML tells them apart
+    ecc_enabled: bool | None = None
+    ecc_uncorrected_volatile: int | None = None  # since the driver was loaded
+    ecc_uncorrected_aggregate: int | None = None  # over the board's life
+    retired_pages_pending: bool | None = None
+    remapped_rows_uncorrectable: int | None = None
+    remapping_pending: bool | None = None
+    remapping_failed: bool | None = None
+    temperature_celsius: int | None = None
+    temperature_slowdown_celsius: int | None = None
+    power_watts: float | None = None
+    power_limit_watts: float | None = None
+    power_default_limit_watts: float | None = None
+    clock_event_reasons: int | None = None  # bit mask; see compat.nvml
+    sm_clock_mhz: int | None = None
+    sm_clock_max_mhz: int | None = None
+    utilization_percent: int | None = None
+    pcie_generation: int | None = None  # now; drops while the GPU idles
+    pcie_generation_max: int | None = None  # the most this GPU and this slot can do
+    pcie_width: int | None = None
+    pcie_width_max: int | None = None
+    persistence_mode: bool | None = None
+    compute_mode: str | None = None  # "default", "exclusive-thread", "prohibited", "exclusive-process"
+    mig_enabled: bool | None = None
+    mig_devices: int | None = None  # usable MIG devices, if MIG is enabled
+    nvlinks: tuple[NvLink, ...] = ()
+    fabric_state: str | None = None  # "not-supported", "not-started", "in-progress", "completed"
+    fabric_status: int | None = None  # nvmlReturn_t of the fabric registration
+    processes: tuple[GpuProcess, ...] = ()
+    processes_visible: bool | None = None  # False in containers that cannot see other processes
+
+
+class GpuRead(Message):
+    """What NVML says about one GPU; the job is its index."""
+
+    stage: ClassVar[str] = "gpu"
+    gpu: Gpu
+
+
+class NvmlShutDown(Message):
+    """NVML was shut down, after every answer was in."""
+
+    stage: ClassVar[str] = "shutdown"
+
+
+class GpuSample(Values):
+    """What a GPU does at one moment; None: NVML does not say."""
+
+    utilization_percent: int | None = None
+    power_watts: float | None = None
+    sm_clock_mhz: int | None = None
+    clock_event_reasons: int | None = None  # bit mask; see compat.nvml
+    lost: bool = False  # it gives no trustworthy answer any more
+
+
+class SamplerStarted(Message):
+    """Whether NVML can be sampled."""
+
+    stage: ClassVar[str] = "start"
+    problem: str | None = None
+
+
+class Sampled(Message):
+    """Every GPU at one moment; the job is the sample's number."""
+
+    stage: ClassVar[str] = "sample"
+    seconds: float  # on the machine's monotonic clock
+    gpus: tuple[GpuSample, ...]  # by NVML's index
+
+
+class StopSampling(Message):
+    """From the parent: it has seen enough."""

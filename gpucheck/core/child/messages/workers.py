@@ -1,0 +1,81 @@
+"""Messages of a process of a cluster: a worker, or the coordinator of workers and a parameter server."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from gpucheck.core.child.messages import Message, Task
+from gpucheck.core.child.messages.values import Values, field
+
+
+class WorkerTask(Task):
+    """Train as one worker, or as the coordinator."""
+
+    child: ClassVar[str] = "worker"
+    examined: ClassVar[bool] = True
+    strategy: str
+    tf_config: str  # the variable TF_CONFIG
+    name: str  # "worker 0"
+    gpus: tuple[int, ...] | None  # positions among the visible GPUs; empty: it trains on the CPU; None: all of them
+    log_device_placement: bool
+
+
+class VersionsRead(Message):
+    """Versions that should be the same on every worker; what can't be read is left out."""
+
+    stage: ClassVar[str] = "versions"
+    versions: dict[str, str]
+
+
+class ClusterConnected(Message):
+    """The strategy was built, for which all workers must have come."""
+
+    stage: ClassVar[str] = "connect"
+    replicas: int | None = None
+
+
+class WorkerRecord(Values):
+    """What a worker tells the others."""
+
+    name: str
+    versions: dict[str, str] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+
+
+class WorkersMet(Message):
+    """Every worker's record, in the cluster's order."""
+
+    stage: ClassVar[str] = "meet"
+    workers: tuple[WorkerRecord, ...]
+
+
+class Link(Values):
+    """A sum of two workers, measured by one of them."""
+
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float
+
+
+class LinksMeasured(Message):
+    """How fast this worker sums with each of some others; ``problem``: why that is not known."""
+
+    stage: ClassVar[str] = "links"
+    links: tuple[Link, ...] = ()
+    problem: str | None = None
+
+
+class FitTried(Message):
+    """Whether ``Model.fit`` trains under the strategy."""
+
+    stage: ClassVar[str] = "fit"
+    verified: bool
+    problem: str | None = None
+
+
+class WorkerFailed(Message):
+    """The worker gave up by itself."""
+
+    stage: ClassVar[str] = "failed"
+    at: str  # the stage or step that it was in
+    problem: str

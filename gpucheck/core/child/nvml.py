@@ -1,0 +1,64 @@
+"""The driver's management library, NVML, asked about the driver and every GPU.
+
+The library is opened before pynvml is imported, because on a machine without it that import would be the whole cost.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+from gpucheck.core.child.loader import load
+from gpucheck.core.child.messages.drivers import DriverStarted, LibraryLoaded
+from gpucheck.core.child.messages.nvml import GpuRead, NvmlShutDown, NvmlSystem, NvmlTask
+from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.nvml_gpu import read_gpu
+from gpucheck.core.child.nvml_queries import LIBRARIES, Queries, failure_of
+from gpucheck.core.child.runtime import Reporter
+
+TASK = NvmlTask
+
+
+def run(reporter: Reporter, task: NvmlTask) -> None:
+    """Report what NVML says."""
+    reporter.begin(LibraryLoaded)
+    library, loaded = load(LIBRARIES, "nvmlInit_v2")
+    reporter.end(loaded)
+    if library is None:
+        return
+    reporter.begin(DriverStarted)
+    sys.path.append(task.library_folder)
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        failure = failure_of(pynvml, error)
+        reporter.end(DriverStarted(failure.result, failure.result_name, failure.problem))
+        return
+    reporter.end(DriverStarted())
+    reporter.begin(NvmlSystem)
+    system = _system(pynvml)
+    reporter.end(system)
+    for index in range(system.gpu_count or 0):
+        reporter.begin(GpuRead, str(index))
+        reporter.end(GpuRead(read_gpu(pynvml, index)), str(index))
+    reporter.begin(NvmlShutDown)
+    with contextlib.suppress(pynvml.NVMLError):  # everything has been read
+        pynvml.nvmlShutdown()
+    reporter.end(NvmlShutDown())
+
+
+def _system(pynvml: Any) -> NvmlSystem:
+    machine = Queries(pynvml)
+    system = NvmlSystem(
+        version=machine.ask("nvmlSystemGetDriverVersion"),
+        nvml_version=machine.ask("nvmlSystemGetNVMLVersion"),
+        cuda_version=machine.ask("nvmlSystemGetCudaDriverVersion_v2|nvmlSystemGetCudaDriverVersion"),
+    )
+    try:
+        return replace(system, gpu_count=int(pynvml.nvmlDeviceGetCount()))
+    except pynvml.NVMLError as error:
+        failure = failure_of(pynvml, error)
+        return replace(system, result=failure.result, result_name=failure.result_name, problem=failure.problem)

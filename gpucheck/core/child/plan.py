@@ -1,0 +1,83 @@
+"""The plan: which jobs are trained, on which devices, in which precision. Strategies say what they want; nothing runs here."""
+
+from __future__ import annotations
+
+import os
+
+from gpucheck.core.child.messages.training import Job
+from gpucheck.core.training.strategies import load_all
+
+FULL = 2  # the level --full
+NEEDED_BYTES = 3 << 29  # 1.5 GiB: context, cuDNN workspaces and the smoke model, measured 0.5 GiB on an H200
+RECEIVE_SECONDS = 25.0  # the free memory comes from the parent within a second; a hanging NVML delays it
+MOST_REPLICAS = 8  # logical CPU devices where the CPU is all there is, and everything is to be proven
+
+
+def replicas(everything: bool, cores: int | None = None) -> int:
+    """Into how many logical devices a CPU is split: two, and to prove everything one for each core, but at most eight.
+
+    More than there are cores would only take turns.
+    """
+    if not everything:
+        return 2
+    if cores is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
+    return max(2, min(cores, MOST_REPLICAS))
+
+
+def plan(devices: list[str], level: int, wanted: tuple[str, ...], every: bool = False) -> list[Job]:
+    """The jobs, strategy by strategy.
+
+    Args:
+        devices: names of what can be trained on.
+        level: of the request: 0 to 2.
+        wanted: names of strategies; empty: all that belong to the level.
+        every: whether every logical CPU device is one to prove, not only the first.
+    """
+    jobs = []
+    strategies = load_all()
+    for name, strategy in strategies.items():
+        if "tensorflow" not in strategy.backends or (name not in wanted if wanted else level < strategy.level):
+            continue
+        proposed = strategy.jobs(devices, level >= FULL, every)
+        if isinstance(proposed, list):
+            jobs += [Job(name, *job) for job in proposed]
+        elif wanted or strategy.absence_is_news:
+            jobs.append(Job(name, (), skip=proposed))
+    reason = "not a strategy of tf.distribute; it belongs to Keras on JAX (--backend jax)"
+    foreign = [name for name in wanted if name not in strategies or "tensorflow" not in strategies[name].backends]
+    return jobs + [Job(name, (), skip=reason) for name in foreign]
+
+
+def usable(devices: list[str], free: dict[str, int]) -> tuple[list[str], dict[str, str]]:
+    """Devices with room for the smoke job, and why the others have none. ``free`` is by GPU number; unknown is usable."""
+    fit, unfit = [], {}
+    for device in devices:
+        room = free.get(device.split(":")[1]) if device.startswith("GPU") else None
+        if room is not None and room < NEEDED_BYTES:
+            unfit[device] = (
+                f"only {room / 2**30:.1f} GiB of its memory are free; the smoke job needs {NEEDED_BYTES / 2**30:.1f} GiB"
+            )
+        else:
+            fit.append(device)
+    return fit, unfit
+
+
+def groups(jobs: list[Job]) -> list[list[Job]]:
+    """Jobs that may be trained at the same time: independent devices of one kind, everything else alike.
+
+    The first device of a kind trains alone, with ``Model.fit``: it is the reference for the others.
+    """
+    together: dict[tuple[str, str, bool], list[Job]] = {}
+    jobs_together: list[list[Job]] = []
+    for job in jobs:
+        kind = (job.devices[0].split(":")[0], job.precision, job.compiled)
+        if job.strategy != "one_device" or kind not in together:
+            jobs_together.append([job])
+            if job.strategy == "one_device":
+                together[kind] = []
+            continue
+        if not together[kind]:
+            jobs_together.append(together[kind])
+        together[kind].append(job)
+    return jobs_together

@@ -1,0 +1,45 @@
+"""The child that samples NVML while another one measures: what each GPU does, a few times a second."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from gpucheck.core.child.loader import load
+from gpucheck.core.child.messages.nvml import GpuSample, Sampled, SamplerStarted, SamplerTask, StopSampling
+from gpucheck.core.child.nvml_gpu import sample
+from gpucheck.core.child.nvml_queries import LIBRARIES, GpuLost, Queries, failure_of
+from gpucheck.core.child.runtime import Reporter
+
+TASK = SamplerTask
+
+
+def run(reporter: Reporter, task: SamplerTask) -> None:
+    """Sample until the parent says so, or ends."""
+    reporter.begin(SamplerStarted)
+    library, loaded = load(LIBRARIES, "nvmlInit_v2")
+    if library is None:
+        reporter.end(SamplerStarted(loaded.problem))
+        return
+    sys.path.append(task.library_folder)
+    import pynvml
+
+    try:
+        pynvml.nvmlInit()
+        handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
+    except pynvml.NVMLError as error:
+        reporter.end(SamplerStarted(failure_of(pynvml, error).problem))
+        return
+    reporter.end(SamplerStarted())
+    gpus = [Queries(pynvml, handle) for handle in handles]
+    number = 0
+    while reporter.receive(StopSampling, task.interval_seconds) is None:
+        reporter.end(Sampled(time.monotonic(), tuple(_sample(gpu) for gpu in gpus)), str(number))
+        number += 1
+
+
+def _sample(gpu: Queries) -> GpuSample:
+    try:
+        return sample(gpu)
+    except GpuLost:  # the GPU is lost: the measurement will show it
+        return GpuSample(lost=True)

@@ -1,0 +1,100 @@
+"""One job with ``Model.fit``: the way a user trains, step by step on the clock, whatever Keras runs on."""
+
+from __future__ import annotations
+
+import gc
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import network, proof
+from gpucheck.core.child.smoke.recorder import recorder
+
+
+class FrameworkJob(Protocol):
+    """What a framework does for one job: ``smoke/tensorflow.py``, and ``backend/keras_job.py`` for JAX and PyTorch."""
+
+    def fresh(self) -> None:
+        """Forget earlier models; the next one is built in the job's precision, from the same seed."""
+
+    def cpu_first_loss(self) -> float | None:
+        """The loss of the very first step, computed on the CPU: same seed, data, weights, dropout and precision.
+
+        None: it was not finite, or the CPU can't be asked for the same numbers.
+        """
+
+    def open(self) -> tuple[int, int]:
+        """Take the devices; the number of replicas, and the steps of ``fit`` between which Python has no part."""
+
+    def scope(self) -> AbstractContextManager[Any]:
+        """In which the model is built."""
+
+    def around_fit(self) -> AbstractContextManager[Any]:
+        """In which ``fit`` runs."""
+
+    def data(self, global_batch: int) -> dict[str, Any]:
+        """The arguments of ``fit`` that say what to train on."""
+
+    def before_first_step(self) -> None:
+        """Called when ``fit`` begins to train."""
+
+    def after_first_step(self) -> None:
+        """Called when the first step's results are known."""
+
+    def note(self, result: JobResult, model: Any) -> None:
+        """Put where the work ran and how it computed into the result."""
+
+
+def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> JobResult:
+    """Train one planned job; its result is reported, and returned."""
+    result = begun(job)
+    reporter.begin(JobResult, job.id)
+    reporter.begin(JobResult, job.id, "build")
+    steps = None
+    try:
+        framework.fresh()
+        if job.strategy == "one_device" and not job.devices[0].startswith("CPU"):
+            result.cpu_first_loss = framework.cpu_first_loss()
+            framework.fresh()
+        result.replicas, result.steps_per_execution = framework.open()
+        note_sizes(result, network.batch_size(job.devices[0]), network.STEPS)
+        with framework.scope():
+            model = network.model(keras, job.compiled, steps_per_execution=result.steps_per_execution)
+        before = [weight.numpy() for weight in model.trainable_weights]
+        steps = recorder(
+            keras, reporter, job.id, framework.before_first_step, framework.after_first_step, result.steps_per_execution
+        )
+        result.reached = "first step"
+        data = framework.data(result.global_batch_size or 0)
+        with framework.around_fit():
+            # Keras warns where a dataset is to be shuffled, which it would not do: PYTHONWARNINGS=error makes that an error.
+            model.fit(**data, verbose=0, shuffle=False, callbacks=[steps])
+        result.reached = "verify"
+        reporter.begin(JobResult, job.id, "verify")
+        proof.note_steps(result, steps.seconds, steps.means)
+        proof.note_weights(result, model.trainable_weights, before)
+        framework.note(result, model)
+        proof.judge(result)
+    except Exception as error:
+        if steps is not None and steps.seconds:
+            result.reached = "steps"
+        result.reason = proof.first_sentence(error)
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+        gc.collect()
+    reporter.end(result, job.id)
+    return result
+
+
+def begun(job: Job, loop: str = "fit") -> JobResult:
+    """The result of a job that has come no further than its plan."""
+    return JobResult(job.strategy, job.devices, job.precision, job.compiled, job.backend, replicas=len(job.devices), loop=loop)
+
+
+def note_sizes(result: JobResult, per_replica: int, steps: int) -> None:
+    """Put batch sizes and steps into a result."""
+    result.per_replica_batch_size = per_replica
+    result.global_batch_size = per_replica * result.replicas
+    result.drop_remainder = True
+    result.steps = steps

@@ -1,0 +1,110 @@
+"""The written-out training loop: ``strategy.run`` around a gradient step, for strategies that ``Model.fit`` does not train."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import zlib
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.smoke import network, proof
+from gpucheck.core.child.smoke.fit import note_sizes
+
+
+class Shard(NamedTuple):
+    """What a worker has in the end, to be compared with the others'."""
+
+    digest: str  # of its weights
+    samples: list[int]  # checksums of the images that it got in one pass over the data
+
+
+def train(tf: Any, keras: Any, strategy: Any, result: JobResult, begin: Callable[[str], None]) -> tuple[Any, Shard]:
+    """Train the network for as many steps as everywhere, every worker on its own share of each batch.
+
+    Args:
+        tf: TensorFlow.
+        keras: the module to train with.
+        strategy: built, with the cluster connected.
+        result: of the job, which is filled in.
+        begin: called with the name of each step as it begins: "build", "data of step 1", "step 1", ... , "verify".
+
+    Returns:
+        The trained model, and what this worker has to compare.
+    """
+    begin("build")
+    devices = strategy.extended.worker_devices
+    result.replicas = strategy.num_replicas_in_sync
+    note_sizes(result, network.batch_size(str(devices[0]).rpartition("device:")[2]), network.STEPS)
+    global_batch = result.global_batch_size or 0
+    keras.backend.clear_session()
+    keras.utils.set_random_seed(network.SEED)
+    with strategy.scope():
+        model = network.model(keras, compiled=False)
+        model.optimizer.build(model.trainable_variables)
+    before = [weight.numpy() for weight in model.trainable_weights]
+    batches = iter(strategy.experimental_distribute_dataset(_sharded(tf, network.dataset(tf, global_batch))))
+    step = _step(tf, keras, strategy, model, global_batch)
+    seconds: list[float] = []
+    means = proof.Means()
+    samples: list[int] = []
+    for number in range(1, network.STEPS + 1):
+        begin(f"data of step {number}")
+        began = time.perf_counter()
+        images, labels = next(batches)
+        begin(f"step {number}")
+        loss, right = step(images, labels)
+        means.losses.append(float(loss))
+        means.accuracies.append(float(right) / global_batch)
+        seconds.append(time.perf_counter() - began)
+        if number <= network.BATCHES:
+            for part in strategy.experimental_local_results(images):
+                samples += [zlib.crc32(image.tobytes()) for image in part.numpy()]
+    begin("verify")
+    proof.note_steps(result, seconds, means)
+    proof.note_weights(result, model.trainable_weights, before)
+    proof.note_numerics(result, model, proof.tf32(tf), devices)
+    weights = b"".join(weight.numpy().tobytes() for weight in model.trainable_weights)
+    return model, Shard(hashlib.sha256(weights).hexdigest()[:16], samples)
+
+
+def _sharded(tf: Any, data: Any) -> Any:
+    """The data with the policy that gives every worker its own part of each global batch (there are no files to divide)."""
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.DATA
+    return data.with_options(options)
+
+
+def _step(tf: Any, keras: Any, strategy: Any, model: Any, global_batch: int) -> Any:
+    """One training step, traced: of a global batch, its mean loss and how many of its samples were named rightly."""
+
+    def on_replica(images: Any, labels: Any) -> tuple[Any, Any]:
+        loss, right, gradients = learn(tf, keras, model, images, labels, global_batch)
+        apply(model.optimizer, gradients, model.trainable_variables)
+        return loss, right
+
+    def step(images: Any, labels: Any) -> list[Any]:
+        per_replica = strategy.run(on_replica, args=(images, labels))
+        return [strategy.reduce(tf.distribute.ReduceOp.SUM, value, axis=None) for value in per_replica]
+
+    return tf.function(step)
+
+
+def learn(tf: Any, keras: Any, model: Any, images: Any, labels: Any, whole: int) -> tuple[Any, Any, list[Any]]:
+    """Of some samples: their part of the mean loss over ``whole`` samples, how many were classified rightly, the gradients."""
+    with tf.GradientTape() as tape:
+        predictions = model(images, training=True)
+        losses = keras.losses.sparse_categorical_crossentropy(labels, predictions)
+        loss = tf.reduce_sum(losses) / whole
+    named = tf.argmax(predictions, axis=-1, output_type=labels.dtype)
+    right = tf.reduce_sum(tf.cast(tf.equal(named, labels), tf.float32))
+    return loss, right, tape.gradient(loss, model.trainable_variables)
+
+
+def apply(optimizer: Any, gradients: list[Any], variables: list[Any]) -> None:
+    """Let Keras sum the replicas' gradients, as both its generations do, and change the weights by them."""
+    if hasattr(optimizer, "apply"):
+        optimizer.apply(gradients, variables)
+    else:
+        optimizer.apply_gradients(zip(gradients, variables))

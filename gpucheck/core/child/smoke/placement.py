@@ -1,0 +1,58 @@
+"""Where the work really ran: TensorFlow says it of every graph that it executed, as ``tf.summary.trace_on`` records it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Tuple  # noqa: UP035 - Python 3.8
+
+from gpucheck.core.child.messages.training import JobResult
+
+Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
+HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must not land elsewhere, fused and vendor variants included
+
+
+def record() -> None:
+    """Begin to collect the graphs that are executed, in this whole process."""
+    try:
+        from tensorflow.python.eager import context
+
+        context.enable_graph_collection()
+    except Exception:  # not a public interface: without it, placement is unknown, not wrong
+        return
+
+
+def recorded() -> set[Placed] | None:
+    """Stop collecting; (op, device) of every heavy node that ran. None: TensorFlow does not tell."""
+    try:
+        from tensorflow.python.eager import context
+
+        metadata = context.export_run_metadata()
+        context.disable_graph_collection()
+    except Exception:
+        return None
+    nodes = (node for graph in metadata.partition_graphs for node in graph.node)
+    return {(node.op, ":".join(node.device.split(":")[-2:])) for node in nodes if HEAVY.search(node.op)}
+
+
+def note(result: JobResult, placed: set[Placed] | None, devices: Iterable[str]) -> None:
+    """Put into a result whether its work ran on its devices, and on each of them; ``devices`` are names such as "GPU:0"."""
+    if not placed:
+        return
+    wanted = set(devices)
+    misplaced = sorted(f"{op.lstrip('_')} on {device}" for op, device in placed if device not in wanted)
+    result.placement_verified = not misplaced and {device for _, device in placed} == wanted
+    result.misplaced_ops = tuple(misplaced[:20])
+
+
+def ops_of_device(placed: set[Placed] | None, device: str, others: Iterable[str]) -> set[Placed] | None:
+    """What one of several jobs at the same time did: its own device's ops, and misplaced ones that its device lacks.
+
+    All jobs run the same ops, so an op that ran on no job's device belongs to those whose own device lacks it.
+    """
+    if not placed:
+        return None
+    own = {(op, where) for op, where in placed if where == device}
+    lacking = {op for op, _ in placed} - {op for op, _ in own}
+    devices = {device, *others}
+    return own | {(op, where) for op, where in placed if where not in devices and op in lacking}

@@ -1,0 +1,123 @@
+"""One compiled training step, fed in turn from the input pipeline and from one batch that stays on the devices.
+
+The difference between the two is the pipeline's. The step is Keras' ``train_step`` under ``strategy.run``, as ``Model.fit``
+compiles it. Steps are not waited for one by one: the clock is read when the last one of a run is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+from gpucheck.core.child.messages.benchmark import Repeat
+from gpucheck.core.child.smoke import network
+
+
+class Trainer:
+    """A network's training step, compiled once for each source of data."""
+
+    def __init__(self, tf: Any, strategy: Any, model: Any, xla: bool) -> None:
+        """Prepare; nothing is traced yet.
+
+        Args:
+            tf: TensorFlow.
+            strategy: the one in whose scope the model was made.
+            model: compiled, with the variables of its optimizer and metrics (see ``trainer``).
+            xla: whether XLA compiles the step.
+        """
+        self.model = model
+        self.finite = True  # whether the loss was, at the end of all the timed steps so far
+        self._tf, self._strategy = tf, strategy
+        self.variables = [*model.variables, *model.optimizer.variables]
+
+        def on_replica(data: Any) -> Any:
+            return model.train_step(data)["loss"]
+
+        inner = tf.function(on_replica, jit_compile=True) if xla else on_replica
+
+        def from_iterator(iterator: Any) -> Any:
+            return strategy.run(inner, args=(next(iterator),))
+
+        def from_batch(batch: Any) -> Any:
+            return strategy.run(inner, args=(batch,))
+
+        self._from_iterator, self._from_batch = tf.function(from_iterator), tf.function(from_batch)
+
+    def keep(self, batch: Any) -> Any:
+        """The batch in the devices' own memory, wherever the iterator left it."""
+
+        def copied(data: Any) -> Any:
+            return self._tf.nest.map_structure(self._tf.identity, data)
+
+        return self._strategy.run(copied, args=(batch,))
+
+    def source(self, data: Any) -> Any:
+        """An iterator over the batches of a ``tf.data.Dataset``, each split among the replicas."""
+        return iter(self._strategy.experimental_distribute_dataset(data))
+
+    def reset(self, values: list[Any]) -> None:
+        """Give every weight and the optimizer's state these values again: each run does the same work."""
+        with self._strategy.scope():
+            for variable, value in zip(self.variables, values):
+                variable.assign(value)
+
+    def piped(self, source: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
+        """Seconds of some steps on the input pipeline.
+
+        Args:
+            source: see ``source``.
+            steps: how many.
+            around: gives a context manager to make each step in, by its number; None: none.
+        """
+        return self._timed(self._from_iterator, source, steps, around)
+
+    def resident(self, batch: Any, steps: int) -> float:
+        """Seconds of some steps on one batch that is there already (see ``keep``)."""
+        return self._timed(self._from_batch, batch, steps)
+
+    def epochs(self, source: Any, steps: int, epochs: int, target: float | None) -> Repeat:
+        """Epochs until the target accuracy is reached, if there is one, or all of them."""
+        seconds: list[float] = []
+        accuracies: list[float] = []
+        for _ in range(epochs):
+            self.model.reset_metrics()
+            seconds.append(self.piped(source, steps))
+            with contextlib.suppress(KeyError):
+                accuracies.append(float(self.model.get_metrics_result()["accuracy"]))
+            if target is not None and accuracies and accuracies[-1] >= target:
+                break
+        reached = bool(target is not None and accuracies and accuracies[-1] >= target)
+        return Repeat(seconds, accuracies, sum(seconds) if reached else None)
+
+    def _timed(self, step: Any, data: Any, steps: int, around: Callable[[int], Any] | None = None) -> float:
+        within = around or (lambda _: contextlib.nullcontext())
+        began = time.perf_counter()
+        for number in range(steps):
+            with within(number):
+                loss = step(data)
+        ended = [float(value) for value in self._strategy.experimental_local_results(loss)]  # waits for the devices
+        seconds = time.perf_counter() - began
+        self.finite = self.finite and all(map(math.isfinite, ended))
+        return seconds
+
+
+def trainer(tf: Any, keras: Any, strategy: Any, xla: bool = False, **options: Any) -> Trainer:
+    """The smoke job's network in a strategy, ready to be timed: in the precision and from the seed that are set.
+
+    Args:
+        tf: TensorFlow.
+        keras: the module to build with.
+        strategy: where the network is made.
+        xla: whether XLA compiles the step.
+        options: of the network, see ``network.model``.
+    """
+    with strategy.scope():
+        model = network.model(keras, xla, **options)
+        model.optimizer.build(model.trainable_variables)
+        # Lets Keras make the metrics' variables: under several replicas a step that makes them itself can't be compiled.
+        strategy.run(model.test_step, args=(tuple(map(tf.constant, network.arrays(1))),))
+    model.reset_metrics()
+    return Trainer(tf, strategy, model, xla)

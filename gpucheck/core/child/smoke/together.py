@@ -1,0 +1,196 @@
+"""Independent devices trained at the same time: the training step is traced once, and each device runs it on weights of its own.
+
+Tracing a Keras step takes about a second of Python on any machine, and Python runs one thread at a time: eight devices that trace
+for themselves take eight times as long as one. The traced step is Keras' own ``train_step``; what it has captured are a model's
+variables, and each device gives copies of its own instead, in the same order. Nor is the model built anew for each of them.
+
+All of them train on one batch, over and over: within a few steps its loss falls far, whatever the seed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import memory, network, placement, proof
+from gpucheck.core.child.smoke.fit import begun, note_sizes
+from gpucheck.core.child.smoke.tensorflow import cpu_first_loss
+
+STEPS = 4  # enough to prove it; how fast a device is shows where it trains alone
+PLACEMENT_SECONDS = 60.0  # after which a device that hangs no longer keeps the others from their answer
+
+
+class CannotShareStep(Exception):
+    """The traced step can't be given other variables; the devices have to be trained one after the other."""
+
+
+def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[str, str]) -> list[JobResult]:
+    """Jobs of strategy one_device that differ in nothing but the device, each of them reported.
+
+    Raises:
+        CannotShareStep: this TensorFlow or Keras does not allow it; nothing has been reported yet.
+    """
+    first = jobs[0]
+    batch = network.batch_size(first.devices[0])
+    logical = [names.get(job.devices[0], job.devices[0]) for job in jobs]
+    on_gpu = not logical[0].startswith("CPU")
+    loss = cpu_first_loss(tf, keras, first.precision, batch) if on_gpu else None
+    try:
+        keras.mixed_precision.set_global_policy(first.precision)
+        model = _model(tf, keras, first)
+        step = _trace(tf, model, batch, first.compiled)
+        variables = [DeviceVariables(tf, model, step.captured, device) for device in logical]
+    except Exception as error:
+        raise CannotShareStep(proof.first_sentence(error)) from error
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+    samples = next(iter(network.dataset(tf, batch)))
+    trainings = []
+    for job, own in zip(jobs, variables):
+        result = begun(job, "train_step")
+        result.cpu_first_loss, result.trained_with = loss, len(jobs) - 1
+        proof.note_numerics(result, model, proof.tf32(tf), logical)
+        trainings.append(_Training(tf, reporter, job, result, own, step, samples))
+    memory.reset(tf, logical)
+    placement.record()
+    threads = [threading.Thread(target=training.run, args=(batch,), daemon=True) for training in trainings]
+    for job in jobs:
+        reporter.begin(JobResult, job.id)
+    with contextlib.nullcontext() if on_gpu else _unoptimized(tf):
+        for thread in threads:
+            thread.start()
+        deadline = time.monotonic() + PLACEMENT_SECONDS
+        for training in trainings:
+            training.stepped.wait(max(0.0, deadline - time.monotonic()))
+        placed = placement.recorded()
+        for training, device in zip(trainings, logical):
+            training.placed = placement.ops_of_device(placed, device, logical)
+            training.placement_known.set()
+        for thread in threads:
+            thread.join()
+    return [training.result for training in trainings]
+
+
+class DeviceVariables:
+    """A copy of every variable that the step uses, on one device."""
+
+    def __init__(self, tf: Any, model: Any, captured: list[Any], device: str) -> None:
+        """Copy the model's variables to a device; ``captured`` are those of the traced step, in its order."""
+        self.device = device
+        with tf.device("/" + device):
+            own = {id(variable): tf.Variable(variable.value(), trainable=False, dtype=variable.dtype) for variable in captured}
+        self.handles = [own[id(variable)].handle for variable in captured]
+        self.weights = [own[id(_below(weight))] for weight in model.trainable_weights]
+        scale = proof.loss_scale(model.optimizer)
+        self.loss_scale = None if scale is None else own.get(id(_below(scale)))
+
+
+class TracedStep(NamedTuple):
+    """A training step, traced without a device."""
+
+    concrete: Any  # the concrete function
+    captured: list[Any]  # the variables that it has captured, in its order
+
+
+class _Training:
+    """One device's training."""
+
+    def __init__(
+        self,
+        tf: Any,
+        reporter: Reporter,
+        job: Job,
+        result: JobResult,
+        variables: DeviceVariables,
+        step: TracedStep,
+        samples: Any,
+    ) -> None:
+        self.tf, self.reporter, self.job, self.result = tf, reporter, job, result
+        self.variables, self.step, self.samples = variables, step, samples
+        self.placed: set[placement.Placed] | None = None
+        self.stepped, self.placement_known = threading.Event(), threading.Event()
+
+    def run(self, batch: int) -> None:
+        """Train, and report."""
+        try:
+            self._train(batch)
+        except Exception as error:
+            self.result.reason = proof.first_sentence(error)
+        finally:
+            self.stepped.set()
+        self.reporter.end(self.result, self.job.id)
+
+    def _train(self, batch: int) -> None:
+        result, device = self.result, self.variables.device
+        seconds: list[float] = []
+        means = proof.Means()
+        before = [weight.numpy() for weight in self.variables.weights]
+        note_sizes(result, batch, STEPS)
+        result.reached = "first step"
+        for _ in range(STEPS):
+            began = time.perf_counter()
+            with self.tf.device("/" + device):
+                logs = self.step.concrete._call_flat(list(self.samples), self.variables.handles)
+            means.add({name: float(value) for name, value in logs.items()})
+            seconds.append(time.perf_counter() - began)
+            result.reached = "steps"
+            self.stepped.set()
+        result.reached = "verify"
+        self.placement_known.wait(PLACEMENT_SECONDS)
+        proof.note_steps(result, seconds, means)
+        proof.note_weights(result, self.variables.weights, before)
+        scale = self.variables.loss_scale
+        result.loss_scale = None if scale is None else float(scale.numpy())
+        placement.note(result, self.placed, [device])
+        result.peak_memory_bytes = memory.peak(self.tf, [device])
+        proof.judge(result)
+
+
+@contextlib.contextmanager
+def _unoptimized(tf: Any) -> Iterator[None]:
+    """Without rewriting graphs for speed, which TensorFlow does anew for each device, in half of the time that it prepares one.
+
+    For logical devices of a CPU, whose first one has trained with it; a GPU's kernels may depend on it.
+    """
+    options = tf.config.optimizer.get_experimental_options()
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    try:
+        yield
+    finally:
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": options.get("disable_meta_optimizer", False)})
+
+
+def _model(tf: Any, keras: Any, job: Job) -> Any:
+    """The network with all its variables, the optimizer's and the metrics' included; it is only copied from."""
+    keras.utils.set_random_seed(network.SEED)
+    with tf.device("/CPU:0"):
+        model = network.model(keras, job.compiled)
+        model.optimizer.build(model.trainable_variables)
+        model.test_step(next(iter(network.dataset(tf, 1))))  # lets Keras make the metrics' variables
+        model.reset_metrics()
+    return model
+
+
+def _trace(tf: Any, model: Any, batch: int, compiled: bool) -> TracedStep:
+    """Trace the model's training step."""
+
+    def step(images: Any, labels: Any) -> Any:
+        return model.train_step((images, labels))
+
+    function = tf.function(step, jit_compile=True if compiled else None, autograph=False)
+    concrete = function.get_concrete_function(tf.TensorSpec((batch, 32, 32, 3), tf.float32), tf.TensorSpec((batch,), tf.int32))
+    variables = {id(variable.handle): variable for variable in concrete.variables}
+    captured = [variables.get(id(handle)) for handle in concrete.captured_inputs]
+    if any(variable is None for variable in captured):
+        raise CannotShareStep("the step has captured something that is no variable")
+    return TracedStep(concrete, captured)
+
+
+def _below(variable: Any) -> Any:
+    """TensorFlow's variable below Keras' one; Keras 2 has one between them that casts."""
+    return getattr(variable, "_value", getattr(variable, "_variable", variable))

@@ -1,0 +1,229 @@
+"""A process of a cluster: one worker of the multi-worker job, or the coordinator of workers and a parameter server."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gpucheck.core.child import inspection, links
+from gpucheck.core.child.messages import Message
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.workers import (
+    ClusterConnected,
+    FitTried,
+    LinksMeasured,
+    VersionsRead,
+    WorkerFailed,
+    WorkerRecord,
+    WorkersMet,
+    WorkerTask,
+)
+from gpucheck.core.child.runtime import Reporter
+from gpucheck.core.child.smoke import coordinator, loop, network, proof
+from gpucheck.core.training import strategies
+
+TASK = WorkerTask
+RECORD_BYTES = 1 << 16  # of what a worker tells the others at a time
+FIT_STEPS = 2
+# Lines of TensorFlow's errors that say where in the graph something happened, and not what.
+PLACES = re.compile(r"(?:Graph execution error|Detected at node|File |The error could be from|\[\[\{\{)")
+
+
+def run(reporter: Reporter, task: WorkerTask) -> None:
+    """Train as one worker, or as the coordinator."""
+    import faulthandler
+
+    faulthandler.enable()
+    os.environ["TF_CONFIG"] = task.tf_config
+    tf = inspection.import_tensorflow(reporter)
+    keras = inspection.import_keras(reporter, tf)[0] if tf is not None else None
+    if tf is None or keras is None:
+        return
+    if task.log_device_placement:
+        tf.debugging.set_log_device_placement(True)
+    reporter.begin(VersionsRead)
+    own = WorkerRecord(task.name, versions(tf, keras))
+    reporter.end(VersionsRead(own.versions))
+    progress = _Progress(reporter)
+    try:
+        own.devices = tuple(_choose(tf, task.gpus))
+        if task.strategy == "parameter_server":
+            _coordinate(tf, keras, len(json.loads(task.tf_config)["cluster"]["worker"]), progress)
+        else:
+            _work(tf, keras, own, progress)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        reporter.end(WorkerFailed(progress.step or progress.kind.stage, exception_text(error)))
+
+
+class _Progress:
+    """The stages of the work, of which the training has steps."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self.reporter, self.step = reporter, ""
+        self.kind: type[Message] = ClusterConnected
+
+    def begin(self, kind: type[Message]) -> None:
+        self.kind, self.step = kind, ""
+        self.reporter.begin(kind)
+
+    def begin_step(self, step: str) -> None:
+        """A step inside the stage: the one before it is over."""
+        self.step = step
+        self.reporter.begin(self.kind, "", step)
+
+    def end(self, message: Message) -> None:
+        self.reporter.end(message)
+        self.step = ""
+
+
+def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
+    progress.begin(ClusterConnected)
+    strategy = strategies.build("multi_worker_mirrored", tf, ())
+    progress.end(ClusterConnected(strategy.num_replicas_in_sync))
+    progress.begin(WorkersMet)
+    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, fields_of(own)))
+    progress.end(WorkersMet(met))
+    progress.begin(JobResult)
+    result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
+    model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
+    _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
+    proof.judge(result)
+    if result.reason is None and not result.shards_verified:
+        result.status, result.reached = "failed", "verify"
+        result.reason = "the workers were not each fed a part of their own of the data"
+    progress.end(result)
+    progress.begin(LinksMeasured)
+    progress.end(_links(tf, [worker.name for worker in met], own.name, progress.begin_step))
+    progress.begin(FitTried)
+    progress.end(_fit(tf, model, result.global_batch_size or 0))
+
+
+def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
+    progress.begin(ClusterConnected)
+    strategy = strategies.build("parameter_server", tf, ())
+    progress.end(ClusterConnected())
+    progress.begin(JobResult)
+    result = JobResult("parameter_server", ("CPU:0",), "float32", replicas=workers, loop="ClusterCoordinator.schedule")
+    model = coordinator.train(tf, keras, strategy, result, progress.begin_step)
+    proof.judge(result)
+    progress.end(result)
+    progress.begin(FitTried)
+    progress.end(_fit(tf, model, result.global_batch_size or 0))
+
+
+def _choose(tf: Any, positions: tuple[int, ...] | None) -> list[str]:
+    """Make those GPUs the only visible ones; returns the names of the devices to be trained on."""
+    gpus = tf.config.list_physical_devices("GPU")
+    chosen = gpus if positions is None else [gpus[place] for place in positions if place < len(gpus)]
+    tf.config.set_visible_devices(chosen, "GPU")
+    for gpu in chosen:
+        tf.config.experimental.set_memory_growth(gpu, True)
+    return [inspection.name_of(gpu) for gpu in chosen] or ["CPU:0"]
+
+
+def exchange(tf: Any, strategy: Any, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every worker's record, in the cluster's order, over the very paths on which gradients are summed.
+
+    It travels as one float32 per character: the one type that every implementation of the collective operations moves.
+
+    Raises:
+        ValueError: the record is too long.
+    """
+    text = json.dumps(record, separators=(",", ":")).encode("ascii")
+    if len(text) > RECORD_BYTES:
+        raise ValueError(f"a worker's record has {len(text)} bytes, more than {RECORD_BYTES}")
+    own = tf.constant([[float(character) for character in text.ljust(RECORD_BYTES)]], tf.float32)
+
+    def gather(value: Any) -> Any:
+        return tf.distribute.get_replica_context().all_gather(value, axis=0)
+
+    gathered = tf.function(lambda: strategy.run(gather, args=(own,)))()
+    rows = strategy.experimental_local_results(gathered)[0].numpy()
+    replicas = len(strategy.extended.worker_devices)  # each of a worker's replicas sent the same
+    return [json.loads(bytes(int(character) for character in row)) for row in rows[::replicas]]
+
+
+def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) -> LinksMeasured:
+    """What is measured after the training says nothing against it."""
+    try:
+        return LinksMeasured(links.measure(tf, names, names.index(own), begin))
+    except Exception as error:
+        return LinksMeasured(problem=exception_text(error))
+
+
+def _compare(result: JobResult, shards: list[loop.Shard]) -> None:
+    """Whether all workers ended with the same weights, and whether each of them was fed samples that no other got."""
+    samples = [sample for shard in shards for sample in shard.samples]
+    whole = network.BATCHES * (result.global_batch_size or 0)
+    result.replicas_equal = len({shard.digest for shard in shards}) == 1 and result.replicas_equal is not False
+    result.sharding, result.shards_verified = "DATA", len(samples) == len(set(samples)) == whole
+
+
+def _fit(tf: Any, model: Any, global_batch: int) -> FitTried:
+    """Whether ``Model.fit`` trains under this strategy: Keras 2 does, Keras 3 does not."""
+    try:
+        model.fit(network.dataset(tf, global_batch), steps_per_epoch=FIT_STEPS, epochs=1, verbose=0, shuffle=False)
+    except Exception as error:
+        return FitTried(False, exception_text(error))
+    return FitTried(True)
+
+
+def exception_text(error: BaseException) -> str:
+    """What an exception says, with its type, in one line: without the places in the graph, and without the values of tensors."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    words = " ".join(line for line in lines if line and not PLACES.match(line))
+    words = re.sub(r"PerReplica:\{.*\}", "PerReplica:{...}", re.sub(r"\{\{[^{}]*\}\} ?", "", words))
+    return f"{type(error).__name__}: {words[:600]}"
+
+
+def versions(tf: Any, keras: Any) -> dict[str, str]:
+    """What should be the same on every worker; what is not there or can't be read is left out."""
+    build = inspection.build(tf)
+    versions_by_name = {
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "tensorflow": str(tf.__version__),
+        "keras": _keras_version(keras),
+        "cuda": build.cuda_version,
+        "cudnn": _installed("nvidia-cudnn-cu") or build.cudnn_version,
+        "nccl": _installed("nvidia-nccl-cu"),
+        "driver": _driver(),
+    }
+    return {name: str(version) for name, version in versions_by_name.items() if version}
+
+
+def _keras_version(keras: Any) -> str:
+    """Version of the module that trains; TensorFlow's alias of Keras 2 does not tell it."""
+    if not hasattr(keras, "__version__"):
+        keras = importlib.import_module("keras")
+    return str(keras.__version__)
+
+
+def _installed(name: str) -> str | None:
+    """Version of an installed wheel of NVIDIA's, for whichever CUDA: a wheel's library goes before the system's."""
+    from importlib import metadata
+
+    for cuda in ("13", "12", "11"):
+        try:
+            return metadata.version(name + cuda)
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def _driver(path: str = "/proc/driver/nvidia/version") -> str | None:
+    """Version of the kernel's NVIDIA driver."""
+    try:
+        with open(path) as file:
+            match = re.search(r"Kernel Module.*?\s(\d+\.[\d.]+)", file.read())
+    except OSError:
+        return None
+    return match.group(1) if match else None

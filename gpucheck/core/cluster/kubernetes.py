@@ -1,0 +1,165 @@
+"""The cluster of a Kubernetes pod: the pods that the same Job, JobSet, LeaderWorkerSet or StatefulSet made, by the API server.
+
+TensorFlow's KubernetesClusterResolver lists the pods of a label that the user names, sorts them by name, takes port 8470 of each,
+and can't tell which of them it runs in. Here the pod's own labels say which pods train together, and the index that their maker
+gave them says the places; without an index their names do. The resolver takes the node's address (status.hostIP), which leads to
+a pod only if that shares its node's network. status.podIP is the same address there, and the pod's own everywhere else.
+
+Sources: cluster_resolver/kubernetes_cluster_resolver.py of the TensorFlow 2.21.0 wheel; Kubernetes' pages "Well-Known Labels,
+Annotations and Taints" and "Pod Lifecycle"; the label pages of JobSet and LeaderWorkerSet.
+"""
+
+import itertools
+import time
+from typing import NamedTuple
+
+from gpucheck.core.cluster.kubernetes_api import PORT, Api, Pod, Unknown
+from gpucheck.core.host import Host
+
+POLL_SECONDS = 2.0  # between two looks at pods that don't run yet
+MENTIONED = 4  # pods that don't run
+
+INDEX = "batch.kubernetes.io/job-completion-index"  # a label since Kubernetes 1.28, an annotation since 1.21
+ORDINAL = "apps.kubernetes.io/pod-index"
+OWN = (ORDINAL, "statefulset.kubernetes.io/pod-name", "controller-revision-hash")  # labels in which a StatefulSet's pods differ
+
+
+class Pods(NamedTuple):
+    """The pods that train together."""
+
+    addresses: tuple[str, ...]  # "10.1.2.3:8470", one per worker
+    number: int  # of this one among them, from 0 on
+
+
+class Alone(Exception):
+    """Why no other pod trains with this one."""
+
+
+class Unusable(Exception):
+    """Why the pods that belong together can't train together."""
+
+
+class _Group(NamedTuple):
+    maker: str  # "Job"
+    labels: dict[str, str]  # that its pods share
+    numbers: tuple[str, ...] = ()  # labels that number them
+    one_owner: bool = True  # one object owns them all; a JobSet's pods belong to Jobs of their own
+
+
+# Who makes pods that belong together. By labels, because a JobSet's Job is one of several, and the first that fits.
+MAKERS = (
+    _Group(
+        "JobSet",
+        dict.fromkeys(("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name"), ""),
+        ("jobset.sigs.k8s.io/job-index", INDEX),
+        one_owner=False,
+    ),
+    _Group(
+        "LeaderWorkerSet",
+        dict.fromkeys(("leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"), ""),
+        ("leaderworkerset.sigs.k8s.io/worker-index",),
+        one_owner=False,
+    ),
+    _Group("Job", {"batch.kubernetes.io/job-name": ""}, (INDEX,)),
+    _Group("Job", {"job-name": ""}, (INDEX,)),  # before Kubernetes 1.27, and what the resolver asks for by default
+)
+
+
+def pods(host: Host) -> Pods:
+    """Ask for the pods that train with this one, and wait until all of them run, for half of the time that the run has left.
+
+    Raises:
+        Alone: there are none.
+        Unknown: it can't be said which they are.
+        Unusable: they can't train together.
+    """
+    deadline = time.monotonic() + host.remaining() / 2
+    api = Api(host)
+    try:
+        own = api.own(host.env.get("HOSTNAME", ""))
+        group = _group(own)
+        wanted = api.wanted(own)
+        while True:
+            ours = [pod for pod in _listed(api, group) if not group.one_owner or pod.owner.uid == own.owner.uid]
+            order = _order(ours, group)
+            lacking = _lacking(group, order, ours, wanted)
+            if not lacking:
+                return _together(group, order, own.name)
+            if time.monotonic() + POLL_SECONDS > deadline:
+                raise Unusable(lacking)
+            time.sleep(POLL_SECONDS)
+    finally:
+        api.close()
+
+
+def _group(own: Pod) -> _Group:
+    labels = own.metadata.labels
+    for group in MAKERS:
+        if all(labels.get(name) for name in group.labels):
+            return group._replace(labels={name: labels[name] for name in group.labels})
+    if own.owner.kind == "StatefulSet":
+        return _Group("StatefulSet", {name: value for name, value in labels.items() if name not in OWN}, (ORDINAL,))
+    raise Alone("this pod belongs to no Job, JobSet, LeaderWorkerSet or StatefulSet, which would say who trains with it")
+
+
+def _listed(api: Api, group: _Group) -> list[Pod]:
+    try:
+        return api.pods(group.labels)
+    except Unknown as error:  # that there are others is known by now
+        raise Unusable(str(error)) from error
+
+
+def _order(ours: list[Pod], group: _Group) -> list[Pod]:
+    """Those that have not ended, in their order. A pod that replaces another one has its index: the newest counts."""
+    live = [pod for pod in ours if pod.live]
+    newest = {pod.index(group.numbers): pod for pod in sorted(live, key=lambda pod: pod.metadata.creation_timestamp)}
+    indexed = {index: pod for index, pod in newest.items() if index is not None}
+    if len(indexed) < len(newest):  # not all have one
+        return sorted(live, key=lambda pod: pod.name)
+    return [indexed[index] for index in sorted(indexed)]
+
+
+def _lacking(group: _Group, order: list[Pod], ours: list[Pod], wanted: int | None) -> str | None:
+    """Who is missing or does not run yet, in words."""
+    indexes = [pod.index(group.numbers) for pod in order]
+    places = [index[0] for index in indexes if index is not None and len(index) == 1]
+    total = len(order)
+    if places and len(places) == total and group.maker != "StatefulSet":  # which may begin at any number
+        ended = {index[0]: pod.status.phase for pod in ours if not pod.live and (index := pod.index(group.numbers)) is not None}
+        total = max(places[-1] + 1, wanted or 0)
+        gone = itertools.islice((place for place in range(total) if place not in places), MENTIONED)
+        missing = [f"worker {place}: {ended.get(place, 'has no pod')}" for place in gone]
+    else:
+        places = list(range(total))
+        missing = [] if (wanted or 0) <= total else [f"only {total} of {wanted} pods are there{_one_by_one(group)}"]
+    still = [f"worker {place}: {pod.state}" for place, pod in zip(places, order, strict=True) if not pod.ready]
+    said = (still + missing)[:MENTIONED]
+    if not said:
+        return None
+    more = len(still) + max(len(missing), total - len(order)) - len(said)
+    return (
+        f"not all pods of the {group.maker} run: {'; '.join(said)}{f'; and {more} more' if more else ''}"
+        " (kubectl describe pod tells why)"
+    )
+
+
+def _together(group: _Group, order: list[Pod], own: str) -> Pods:
+    names = [pod.name for pod in order]
+    if own not in names:
+        raise Unusable(f"this pod is being ended or replaced: the {group.maker} has {len(names)} others")
+    if len(names) < 2:
+        raise Alone(f"this pod is the only one of its {group.maker}{_one_by_one(group)}")
+    ranks: dict[str, int] = {}
+    for place, pod in enumerate(order):
+        if pod.listens in ranks:
+            raise Unusable(
+                f"worker {ranks[pod.listens]} and worker {place} share a node's network (hostNetwork) and its one port {PORT}:"
+                " leave out hostNetwork, or place them on different nodes (podAntiAffinity)"
+            )
+        ranks[pod.listens] = place
+    return Pods(tuple(ranks), names.index(own))
+
+
+def _one_by_one(group: _Group) -> str:
+    slow = group.maker == "StatefulSet"
+    return "; it makes them one after the other unless its podManagementPolicy is Parallel" if slow else ""

@@ -1,0 +1,247 @@
+"""Pods as the Kubernetes API server describes them, asked for through the child of that name.
+
+Sources: the API reference of Pod, Job and StatefulSet; Kubernetes' page "Accessing the Kubernetes API from a Pod".
+"""
+
+import re
+from typing import NoReturn, TypeVar
+
+import msgspec
+
+from gpucheck.core.child.messages.cluster import Account, Answer, KubernetesTask, Question
+from gpucheck.core.host import Host
+
+FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
+PORT = 8470  # of TensorFlow's KubernetesClusterResolver
+ANSWER_SECONDS = 15.0  # for one question, all its pages
+MESSAGE_LENGTH = 160
+ENDED = ("Succeeded", "Failed")
+NAMESPACE = r"[a-z0-9-]{1,63}"
+SUBJECT = rf"system:serviceaccount:({NAMESPACE}):([a-z0-9.-]+)"
+ROLE = "gpucheck-pods"
+RIGHTS = "--verb=get,list --resource=pods,jobs.batch,statefulsets.apps"
+REPLICAS = "jobset.sigs.k8s.io/replicatedjob-replicas"
+SIZE = "leaderworkerset.sigs.k8s.io/size"  # of a group, its leader included
+Object = TypeVar("Object")
+
+
+class Unknown(Exception):
+    """Why it can't be said which pods train together."""
+
+
+class _Struct(msgspec.Struct, frozen=True, rename="camel"):
+    """Part of an object as the API reference declares it; what is empty is left out there."""
+
+
+class _Owner(_Struct, frozen=True):
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class _About(_Struct, frozen=True):
+    name: str
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    creation_timestamp: str = ""  # RFC 3339 in UTC: sorts as text
+    deletion_timestamp: str | None = None
+    owner_references: tuple[_Owner, ...] = ()
+
+
+class _Waiting(_Struct, frozen=True):
+    reason: str = ""
+
+
+class _State(_Struct, frozen=True):
+    waiting: _Waiting | None = None
+
+
+class _Container(_Struct, frozen=True):
+    state: _State = _State()
+
+
+class _Condition(_Struct, frozen=True):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class _Status(_Struct, frozen=True):
+    phase: str = ""
+    address: str = msgspec.field(default="", name="podIP")
+    conditions: tuple[_Condition, ...] = ()
+    init_container_statuses: tuple[_Container, ...] = ()
+    container_statuses: tuple[_Container, ...] = ()
+
+
+class Pod(_Struct, frozen=True):
+    """A pod, as much of it as tells who trains together."""
+
+    metadata: _About
+    status: _Status = _Status()
+
+    @property
+    def name(self) -> str:
+        """The pod's name."""
+        return self.metadata.name
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """Labels and annotations."""
+        return {**self.metadata.annotations, **self.metadata.labels}
+
+    @property
+    def owner(self) -> _Owner:
+        """Who made it; nobody: empty."""
+        return next((owner for owner in self.metadata.owner_references if owner.controller), _Owner())
+
+    @property
+    def live(self) -> bool:
+        """Whether it runs or is still to run."""
+        return self.status.phase not in ENDED and self.metadata.deletion_timestamp is None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it runs and has an address."""
+        return self.status.phase == "Running" and bool(self.status.address)
+
+    @property
+    def listens(self) -> str:
+        """Where it will listen: host and port."""
+        address = self.status.address
+        return f"[{address}]:{PORT}" if ":" in address else f"{address}:{PORT}"
+
+    @property
+    def state(self) -> str:
+        """Its phase, and why: "Pending (Unschedulable: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu)"."""
+        for condition in self.status.conditions:
+            if condition.type == "PodScheduled" and condition.status == "False":
+                message = re.split(r"\.?\s+preemption:", condition.message)[0].rstrip(".")
+                return f"{self.status.phase} ({condition.reason}: {message[:MESSAGE_LENGTH]})"
+        for container in (*self.status.init_container_statuses, *self.status.container_statuses):
+            if container.state.waiting is not None and container.state.waiting.reason:
+                return f"{self.status.phase} ({container.state.waiting.reason})"
+        return self.status.phase
+
+    def index(self, numbers: tuple[str, ...]) -> tuple[int, ...] | None:
+        """Its place by these labels; None: it has not all of them."""
+        marks = self.marks
+        values = [marks[name] for name in numbers if marks.get(name, "").isdecimal()]
+        return tuple(map(int, values)) if values and len(values) == len(numbers) else None
+
+
+class _Size(_Struct, frozen=True):
+    """How many pods an object makes: a Job's or a StatefulSet's."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    replicas: int | None = None
+
+
+class _Maker(_Struct, frozen=True):
+    spec: _Size = _Size()
+
+
+class Api:
+    """The API server, through the child that asks it."""
+
+    def __init__(self, host: Host) -> None:
+        if host.stat(f"{FOLDER}/token") is None:
+            raise Unknown(
+                "no service account token is mounted to ask the API server with (automountServiceAccountToken: false);"
+                " mount it, or set TF_CONFIG"
+            )
+        port = host.env.get("KUBERNETES_SERVICE_PORT_HTTPS") or host.env.get("KUBERNETES_SERVICE_PORT") or "443"
+        if not port.isdecimal():
+            raise Unknown(f"KUBERNETES_SERVICE_PORT is no number: {port[:20]}")
+        self._asked = 0
+        task = KubernetesTask(host.env["KUBERNETES_SERVICE_HOST"], port, host.real(FOLDER))
+        self._child = host.child(task, limit=host.remaining())
+        self._account = self._child.wait_for(Account, within=ANSWER_SECONDS) or self._no_answer()
+        self._namespace = str(self._account.namespace)
+        if not re.fullmatch(NAMESPACE, self._namespace):
+            raise Unknown("the service account's folder names no namespace; set TF_CONFIG")
+
+    def close(self) -> None:
+        """Let the child end."""
+        self._child.send(Question())
+
+    def own(self, hostname: str) -> Pod:
+        """The pod that this is. Its token claims its name; an older token does not, and then it mostly is the host name."""
+        name = self._account.pod or hostname
+        answer = self._ask(self._path("api/v1", "pods"), {"fieldSelector": f"metadata.name={name}"}, Pod)
+        if not answer:
+            raise Unknown(f"the API server knows no pod of the name {str(name)[:80]!r} in its namespace; set TF_CONFIG")
+        return answer[0]
+
+    def pods(self, labels: dict[str, str]) -> list[Pod]:
+        """All that carry these labels."""
+        selector = ",".join(f"{name}={value}" for name, value in labels.items())
+        return self._ask(self._path("api/v1", "pods"), {"labelSelector": selector}, Pod)
+
+    def wanted(self, own: Pod) -> int | None:
+        """How many pods there shall be at a time, by who made them; None where that is not said, or not to this account."""
+        if own.marks.get(SIZE, "").isdecimal():
+            return int(own.marks[SIZE])
+        kinds = {"Job": ("apis/batch/v1", "jobs"), "StatefulSet": ("apis/apps/v1", "statefulsets")}
+        if own.owner.kind not in kinds:
+            return None
+        try:
+            (made,) = self._ask(f"{self._path(*kinds[own.owner.kind])}/{own.owner.name}", {}, _Maker)
+        except (Unknown, ValueError):
+            return None
+        each = [count for count in (made.spec.parallelism, made.spec.completions, made.spec.replicas) if count is not None]
+        sets = own.marks.get(REPLICAS, "1")
+        return min(each) * int(sets) if each and sets.isdecimal() else None
+
+    def _path(self, group: str, kind: str) -> str:
+        return f"/{group}/namespaces/{self._namespace}/{kind}"
+
+    def _ask(self, path: str, query: dict[str, str], kind: type[Object]) -> list[Object]:
+        self._asked += 1
+        question = Question(str(self._asked), path, query)
+        self._child.send(question)
+        answer = self._child.wait_for(Answer, question.id, within=ANSWER_SECONDS) or self._no_answer()
+        if answer.problem:
+            raise Unknown(self._words(answer.problem, answer.detail, answer.status))
+        try:
+            return msgspec.convert(answer.objects, list[kind])  # type: ignore[valid-type]
+        except msgspec.ValidationError as error:
+            raise Unknown(self._words("not understood", str(error), None)) from error
+
+    def _no_answer(self) -> NoReturn:
+        how = self._child.end().how
+        if how in ("timed out", "could not be killed"):
+            raise Unknown(self._words("timed out", None, None))
+        raise Unknown(f"the API server could not be asked: {how}; set TF_CONFIG")
+
+    def _words(self, problem: str, detail: str | None, status: int | None) -> str:
+        if status == 401:
+            return "the API server does not accept this pod's token (status 401): restart the pod, or set TF_CONFIG"
+        if status == 403:
+            return f"this pod's service account may not list pods (status 403); allow it: {self._allowance()}"
+        said = {
+            "status": f"it answered with status {status}",
+            "refused": "it refuses the connection",
+            "timed out": "it does not answer in time; a NetworkPolicy may forbid to ask it",
+            "certificate": f"its certificate is not the one of {FOLDER}/ca.crt ({detail})",
+            "tls": f"TLS fails ({detail})",
+            "no such name": "its name is not known",
+            "not connected": f"no connection ({detail})",
+            "too large": "its answer is too large",
+            "not understood": f"its answer is not understood ({detail})",
+            "no token": "the token can't be read",
+            "no file": f"{detail} can't be read",
+        }
+        return f"the API server could not be asked: {said.get(problem, problem)}; set TF_CONFIG"
+
+    def _allowance(self) -> str:
+        match = re.fullmatch(SUBJECT, str(self._account.subject))
+        account = f"{match[1]}:{match[2]}" if match else f"{self._namespace}:ACCOUNT"
+        space = f"--namespace={self._namespace}"
+        return (
+            f"kubectl create role {ROLE} {RIGHTS} {space}"
+            f" && kubectl create rolebinding {ROLE} --role={ROLE} --serviceaccount={account} {space}"
+        )

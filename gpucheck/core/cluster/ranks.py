@@ -1,0 +1,53 @@
+"""Processes that mpirun or torchrun started together: which one this is, and how many there are.
+
+Both name no hosts, so ranks of several machines can't make a cluster of TensorFlow by themselves. Those of one machine can.
+Sources: Open MPI's "Environment variables"; MPICH's Hydra; torch/distributed/run.py, "Environment Variables".
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gpucheck.core.cluster.slurm import FIRST_PORT
+
+# launcher: rank, size, rank on its machine, size on its machine. torchrun's own four are there together only under torchrun.
+_LAUNCHERS = {
+    "mpirun": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    "torchrun": ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"),
+}
+
+
+class Ranks(NamedTuple):
+    """This process among those that were started with it."""
+
+    launcher: str
+    rank: int
+    size: int
+    local_rank: int
+    local_size: int
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """An address for each, where all of them run on this machine; else none."""
+        return tuple(f"127.0.0.1:{FIRST_PORT + rank}" for rank in range(self.size)) if self.size == self.local_size else ()
+
+
+def ranks(env: Mapping[str, str]) -> Ranks | None:
+    """What the launcher's variables say; None where there is none, or only one process."""
+    for launcher, names in _LAUNCHERS.items():
+        values = [env.get(name, "") for name in names]
+        if all(value.isascii() and value.isdigit() for value in values):
+            rank, size, local_rank, local_size = map(int, values)
+            if size > 1 and rank < size <= 1 << 16 and local_rank < local_size:
+                return Ranks(launcher, rank, size, local_rank, local_size)
+    return None
+
+
+def own_rank(env: Mapping[str, str]) -> int:
+    """Which of the processes that were started together this one is; 0 is the one that speaks for all, or the only one."""
+    found = ranks(env)
+    if found is not None:
+        return found.rank
+    several = env.get("SLURM_STEP_NUM_TASKS", "1") != "1"
+    rank = env.get("SLURM_PROCID", "")
+    return int(rank) if several and rank.isascii() and rank.isdigit() else 0

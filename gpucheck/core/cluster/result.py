@@ -1,0 +1,62 @@
+"""One training run out of what its workers reported, and out of what went wrong with them."""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.workers import FitTried, LinksMeasured
+from gpucheck.core.cluster.watch import Worker, lost
+from gpucheck.core.model import TrainingRun, WorkerFault, WorkerLink
+
+MEASURED = ("status", "reason", "stage", "strategy", "devices", "cluster", "note", "workers", "worker_names", "worker_versions")
+
+
+def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[WorkerFault, ...]) -> TrainingRun:
+    """The run as a whole. Figures are one worker's: they are the same on all, but for some microseconds.
+
+    Args:
+        run: what was planned: strategy, devices, who the workers are.
+        workers: those that this run started.
+        faults: by whom it failed.
+    """
+    results = [result for worker in workers if (result := worker.child.message(JobResult)) is not None]
+    if results:
+        measured = msgspec.convert(results[0], TrainingRun, from_attributes=True)
+        run = replace(measured, **{name: getattr(run, name) for name in MEASURED})
+    tried = (fit for worker in workers if (fit := worker.child.message(FitTried)) is not None and not lost(fit.problem))
+    fit = next(tried, None)
+    return replace(
+        run,
+        status=status(faults),
+        reason=sentence(faults),
+        stage=faults[0].stage if faults else None,
+        fit_verified=fit.verified if fit else None,
+        fit_problem=fit.problem if fit else None,
+        worker_faults=faults,
+        worker_links=_links(workers),
+    )
+
+
+def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
+    """Each pair once, though both of it may be workers of this run."""
+    measured = [link for worker in workers if (said := worker.child.message(LinksMeasured)) for link in said.links]
+    links = {link.workers: WorkerLink(workers=link.workers, sum_bytes=link.sum_bytes, seconds=link.seconds) for link in measured}
+    return tuple(links.values())
+
+
+def status(faults: tuple[WorkerFault, ...]) -> str:
+    """The status of a run with these faults."""
+    if faults and all(fault.how == "late" for fault in faults):
+        return "timed_out"
+    return "failed" if faults else "passed"
+
+
+def sentence(faults: tuple[WorkerFault, ...]) -> str | None:
+    """'worker 1: killed by SIGKILL'; the stage is the run's own, unless they failed at different ones."""
+    same: dict[str, list[str]] = {}
+    for fault in faults:
+        where = f" in stage {fault.stage}" if fault.stage != faults[0].stage else ""
+        same.setdefault(f"{fault.reason}{where}", []).append(fault.worker)
+    return "; ".join(f"{', '.join(names)}: {what}" for what, names in same.items()) or None

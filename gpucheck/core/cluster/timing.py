@@ -1,0 +1,40 @@
+"""What the child that trained on one device alone says about workers: whether they can train, and how long to wait for them."""
+
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.cluster.watch import Limits
+from gpucheck.core.host import Child, Host
+
+QUIET_SECONDS = 30.0  # in which nobody goes on, and what the first step takes where one device trains alone, times a factor
+QUIET_FACTOR = 10.0
+IMPORT_SECONDS = 60.0  # for TensorFlow's import, or what it took before, times a factor
+IMPORT_FACTOR = 6.0
+LIMIT_SECONDS = 150.0
+RESERVE_SECONDS = 3.0  # of the run's time, to end what is left
+
+
+def why_not(framework: Child) -> str | None:
+    """Why workers cannot train with the Keras backend that the child found; None: they can."""
+    keras = framework.message(KerasImported)
+    backend = None if keras is None else keras.backend
+    if backend == "tensorflow":
+        return None
+    return f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
+
+
+def limits(host: Host, framework: Child, joined: bool) -> Limits:
+    """How long workers are waited for, from what the import and one device alone took in that child."""
+    imported = framework.message(FrameworkImported)
+    first = [
+        job.first_step_seconds or 0.0
+        for job in framework.messages(JobResult).values()
+        if job.strategy == "one_device" and not job.compiled and not job.trained_with
+    ]
+    left = max(0.0, host.remaining() - RESERVE_SECONDS)
+    seconds = imported.import_seconds if imported else None
+    return Limits(
+        whole=left if joined else min(left, LIMIT_SECONDS),
+        quiet=QUIET_SECONDS + QUIET_FACTOR * max(first, default=0.0),
+        imported=max(IMPORT_SECONDS, IMPORT_FACTOR * (seconds or 0.0)),
+        joined=joined,
+    )

@@ -1,0 +1,260 @@
+"""Workers that depend on each other: wait until all are done, one is gone or nobody goes on, and say which of them failed."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages import Crashed, Stage
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
+from gpucheck.core.cluster.reach import NO_ANSWER, OTHER_PROGRAM
+from gpucheck.core.host import Child, Ending
+from gpucheck.core.model import WorkerFault
+from gpucheck.core.processes.last_words import last_words
+
+FIT_SECONDS = 20.0
+ASK_SECONDS = 5.0  # between two looks at who listens, while a cluster forms
+POLL_SECONDS = 0.1
+# TensorFlow's words for a peer that went away. Who says them is not the one who failed.
+LOST = re.compile(
+    r"(?i)UnavailableError|AbortedError|CancelledError|DeadlineExceeded|unhealthy|heartbeat"
+    r"|connection reset|socket closed|failed to connect|barrier"
+)
+TASK = re.compile(r"/job:(\w+)/(?:replica:\d+/)?task:(\d+)")
+ASKED_LEADER = "RPC: /tensorflow.CoordinationService/"
+
+
+class Clock(NamedTuple):
+    """What tells the time and lets it pass."""
+
+    now: Callable[[], float] = time.monotonic  # in seconds
+    sleep: Callable[[float], object] = time.sleep
+
+
+SYSTEM_CLOCK = Clock()
+
+
+class Limits(NamedTuple):
+    """How long is waited, in seconds."""
+
+    whole: float  # for everything
+    quiet: float  # in which somebody must go on
+    imported: float  # the same, while somebody has not yet imported TensorFlow
+    joined: bool  # the others may come as late as the whole limit allows
+    grace: float = 5.0  # for the others, when one has ended badly: they find out and say so
+
+
+class Watched(NamedTuple):
+    """What was seen."""
+
+    late: bool  # the whole limit came
+    listening: dict[str, str | None]  # what came of asking each task, None: TensorFlow answers, or did; empty: none was asked
+
+
+class Worker:
+    """One worker that this run started, and what is known of it."""
+
+    def __init__(self, name: str, child: Child, clock: Clock = SYSTEM_CLOCK) -> None:
+        self.name, self.child, self._clock = name, child, clock
+        self.moves = 0  # stages and steps that it has begun or ended
+        self.moved = self._clock.now()  # when it last went on
+        self.over: float | None = None  # when it ended or came to its last stage
+        self.still_seconds = 0.0  # when it was stopped
+        self.ending = Ending(False, "running", None)
+        self._thread = threading.Thread(target=self._wait, daemon=True)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        self.child.wait_for(FitTried)  # the last stage; nothing depends on it
+        self.over = self._clock.now()
+
+    def look(self) -> None:
+        """See how far it is."""
+        moves = self.child.moves()
+        if moves != self.moves:
+            self.moved = self._clock.now()
+        self.moves = moves
+
+    @property
+    def trained(self) -> bool:
+        """Whether it trained, and its result is good."""
+        result = self.child.message(JobResult)
+        return result is not None and result.reason is None
+
+    @property
+    def stage(self) -> str | None:
+        """The stage or step in which it ended, for display."""
+        return None if self.ending.stage is None else str(self.ending.stage)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it did not end of its own accord."""
+        return self.ending.how in ("timed out", "could not be killed")
+
+    def stop(self) -> None:
+        """End it if it is at work."""
+        self.still_seconds = self._clock.now() - self.moved
+        self.child.wait_for(FitTried, within=0.0)
+        self._thread.join()
+        self.ending = self.child.end()
+
+
+def watch(
+    workers: list[Worker], limits: Limits, listening: Callable[[], dict[str, str | None]], clock: Clock = SYSTEM_CLOCK
+) -> Watched:
+    """Wait, and end what is then still at work.
+
+    Args:
+        workers: started.
+        limits: how long.
+        listening: who of the tasks answers (see ``reach.speak_grpc``); asked where the cluster does not form.
+        clock: by which is waited.
+    """
+    began = asked = clock.now()
+    answers: dict[str, str | None] = {}
+    ended: float | None = None
+    while True:
+        now = clock.now()
+        for worker in workers:
+            worker.look()
+        moved = max(worker.moved for worker in workers)
+        late = now - began > limits.whole
+        forming = not any(worker.child.message(ClusterConnected) for worker in workers)
+        if ended is None and any(worker.over is not None and not worker.trained for worker in workers):
+            ended = now
+        over = (
+            late
+            or (ended is not None and now - ended > limits.grace)
+            or all(worker.over is not None for worker in workers)
+            or (now - moved > _quiet_limit(workers, limits) and not (forming and limits.joined))
+        )
+        if forming and (over or (limits.joined and now - asked > ASK_SECONDS)):
+            asked = now
+            answers = {task: _most_telling(answers.get(task, ""), answer) for task, answer in listening().items()}
+        if over:
+            break
+        clock.sleep(POLL_SECONDS)
+    for worker in workers:
+        worker.look()
+    for worker in workers:
+        worker.stop()
+    return Watched(late, answers)
+
+
+def _most_telling(before: str | None, answer: str | None) -> str | None:
+    """Of two answers of a task: that it once came, and above all that it was once silent, stays true when it is gone."""
+    if before == NO_ANSWER and answer is not None:
+        return NO_ANSWER
+    return None if before is None and answer != NO_ANSWER else answer
+
+
+def _quiet_limit(workers: list[Worker], limits: Limits) -> float:
+    if all(worker.trained for worker in workers):
+        return FIT_SECONDS
+    imported = all(worker.child.message(VersionsRead) for worker in workers)
+    return limits.quiet if imported else max(limits.quiet, limits.imported)
+
+
+def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -> list[WorkerFault]:
+    """By whom the job failed; empty: it did not. Who only lost the others is named where nobody else can be.
+
+    Args:
+        workers: those that this run started.
+        watched: what was seen of them.
+        leader: the task that all others report to.
+    """
+    bad = [worker for worker in workers if not worker.trained]
+    ended = sorted((worker for worker in bad if not worker.stopped), key=lambda worker: worker.over or 0.0)
+    reported = [_fault(worker) for worker in ended]
+    own = [fault for fault in reported if not lost(fault.reason)]
+    if own or not bad:
+        return own
+    still = [worker for worker in bad if worker.stopped]
+    if still:
+        return _still(still, workers, watched)
+    names = [worker.name for worker in workers]
+    gone = {task: fault for fault in reported for task in _tasks(fault.reason, leader) if task not in names or len(names) > 1}
+    return [replace(fault, worker=task, how="lost") for task, fault in gone.items()] or reported[:1]
+
+
+def _fault(worker: Worker) -> WorkerFault:
+    """How a worker that ended of its own accord failed, in what words, and at which stage."""
+    child = worker.child
+    failed, result = child.message(WorkerFailed), child.message(JobResult)
+    if failed is not None:
+        taken = "could not start grpc server" in failed.problem.lower()
+        how = "port taken" if taken else "raised"
+        return WorkerFault(worker=worker.name, how=how, reason=failed.problem, stage=failed.at)
+    if result is not None and result.reason is not None:
+        return WorkerFault(worker=worker.name, how="raised", reason=result.reason, stage="verify")
+    for outcome, what in ((child.message(FrameworkImported), "TensorFlow"), (child.message(KerasImported), "Keras")):
+        if outcome is not None and not outcome.imported:
+            reason = f"{what} could not be imported: {outcome.error}"
+            return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=outcome.stage)
+    return WorkerFault(
+        worker=worker.name,
+        how="raised" if child.message(Crashed) else "ended",
+        reason=worker.ending.how,
+        stage=worker.stage,
+        last_words=last_words(child),
+    )
+
+
+def _still(still: list[Worker], workers: list[Worker], watched: Watched) -> list[WorkerFault]:
+    """Of those that had to be stopped, the ones that kept the others waiting: who never listened, or had come least far.
+
+    Where the cluster does not form, nobody is to blame who waits for it in a process of this run, and can be connected to.
+    """
+    absent = {task: said for task, said in watched.listening.items() if said is not None}
+    forming = all(worker.ending.stage == Stage(ClusterConnected.stage) for worker in still)
+    # TensorFlow's server answers from threads of its own.
+    unanswered = [worker for worker in still if absent.get(worker.name) == NO_ANSWER]
+    if unanswered and forming:
+        reason = "its process on this machine hangs: its port takes connections and does not answer"
+        return [WorkerFault(worker=worker.name, how="stood still", reason=reason, stage="connect") for worker in unanswered]
+    if absent and forming:
+        return [_absent(task, said) for task, said in absent.items()]
+    others = [task for task in watched.listening if task not in {worker.name for worker in workers}]
+    if others and forming:
+        reason = "came, and yet the cluster did not form"
+        return [WorkerFault(worker=task, how="apart", reason=reason, stage="connect") for task in others]
+    least = min(worker.moves for worker in still)
+    behind = [worker for worker in still if worker.moves == least or len(still) < len(workers)]
+    how = "late" if watched.late and not (watched.listening and forming) else "stood still"
+    silent = []
+    for worker in behind:
+        reason = f"stood still for {worker.still_seconds:.0f} s"
+        if watched.late:
+            reason = "not done in time" if how == "late" else "all others listen, and yet the cluster did not form"
+        silent.append(
+            WorkerFault(
+                worker=worker.name,
+                how=how,
+                reason=reason,
+                stage=worker.stage,
+            )
+        )
+    return silent
+
+
+def _absent(task: str, said: str) -> WorkerFault:
+    """The fault of a task that does not answer as TensorFlow does."""
+    how = {OTHER_PROGRAM: "other program", NO_ANSWER: "no answer"}.get(said, "missing")
+    reason = f"did not come ({'nobody listens on its address' if said == 'refused' else said})" if how == "missing" else said
+    return WorkerFault(worker=task, how=how, reason=reason, stage="connect")
+
+
+def lost(words: str | None) -> bool:
+    """Whether a worker only tells that another one went away."""
+    return words is not None and LOST.search(words) is not None
+
+
+def _tasks(words: str, leader: str | None) -> list[str]:
+    """The tasks that TensorFlow names: "worker 1" for /job:worker/replica:0/task:1; whom it asked, where it only says what."""
+    named = dict.fromkeys(f"{job} {index}" for job, index in TASK.findall(words))
+    return list(named) or ([leader] if leader is not None and ASKED_LEADER in words else [])

@@ -1,0 +1,54 @@
+"""What the user expects of this machine, and what comes of each expectation."""
+
+from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.expectations.items import Item, Machine
+from gpucheck.core.model import Fact, Request
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
+
+
+class Expected(Fact, frozen=True, kw_only=True):
+    """The expectations of each kind, met, not met, or not looked at."""
+
+    given: bool  # whether there are any expectations
+    gpu_count: tuple[Item, ...] = ()
+    gpu_models: tuple[Item, ...] = ()
+    version: tuple[Item, ...] = ()
+    training: tuple[Item, ...] = ()
+
+
+@combiner
+def combine(
+    request: Request,
+    cuda: Cuda | None,
+    driver: Driver | None,
+    gpus: Gpus | None,
+    interpreter: Interpreter | None,
+    keras: Keras | None,
+    libraries: Libraries | None,
+    packages: Packages | None,
+    tensorflow: TensorFlow | None,
+    training: Training | None,
+) -> Expected:
+    """What was not observed makes its expectations unknown, not unmet."""
+    if request.expectations is None and request.promised is None:
+        return Expected(given=False)
+    from gpucheck.core.expectations import gpus as expected_gpus
+    from gpucheck.core.expectations import training as expected_training
+    from gpucheck.core.expectations import versions
+
+    machine = Machine(request, cuda, driver, gpus, interpreter, keras, libraries, packages, tensorflow, training)
+    return Expected(
+        given=True,
+        gpu_count=tuple(expected_gpus.gpu_count(machine)),
+        gpu_models=tuple(expected_gpus.gpu_models(machine)),
+        version=tuple(versions.version(machine)),
+        training=tuple(expected_training.training(machine)),
+    )

@@ -1,0 +1,107 @@
+"""The libraries of TensorFlow's list that it cannot use, and what each lacks."""
+
+import re
+
+import msgspec
+
+from gpucheck.core.combiners.gpu_presence import GpuPresence
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Skip, saw
+from gpucheck.core.probes.libraries import Libraries, Library
+from gpucheck.core.probes.tensorflow import TensorFlow
+
+_NOT_FOUND = r"(lib[\w.+-]+\.so[\d.]*): cannot open shared object file: No such file"
+_DAMAGED = r"(?i)file too short|invalid ELF header|wrong ELF class|ELF file|SIGBUS|cannot read file data"
+_UNFIT = r"undefined symbol|version [`'].*' not found|symbol lookup error"
+_FIELDS = {
+    "missing": ("path",),
+    "unreachable": ("path", "elsewhere"),
+    "corrupt": ("path", "problem"),
+    "unfit": ("path", "open_error"),
+}
+
+
+class Fault(msgspec.Struct, frozen=True):
+    """One library that TensorFlow needs and cannot use, and what it lacks: itself, or one that it needs in turn."""
+
+    kind: str  # "missing", "unreachable", "corrupt", "unfit" (a symbol or version that it does not find in another library)
+    soname: str
+    place: int  # in ``Libraries.libraries``
+    library: Library
+    copies: tuple[str, ...]  # where the missing one lies
+    evidence: tuple[Evidence, ...]
+
+
+class LibraryFaults(Fact, frozen=True, kw_only=True):
+    """What is wrong with the libraries that TensorFlow opens, and whether that keeps it from a GPU."""
+
+    presence: GpuPresence
+    installation: Installation
+    libraries: Libraries
+    faults: tuple[Fault, ...]  # of every library, the optional ones too
+    lists_gpu: bool  # TensorFlow lists a GPU: it has opened all that it requires
+    unknown: Skip | None  # why nothing is known of the libraries
+
+    @property
+    def required(self) -> list[Fault]:
+        """The faults of libraries without which TensorFlow registers no GPU."""
+        return [fault for fault in self.faults if fault.library.required]
+
+    def blocking(self, *kinds: str) -> list[Fault] | Skip:
+        """The faults of these kinds that keep TensorFlow from a GPU that is here; none where it lists one, or none is here."""
+        if not self.presence.here:
+            return self.presence.skip or []
+        if self.lists_gpu:
+            return []
+        return self.unknown or [fault for fault in self.required if fault.kind in kinds]
+
+
+def find_faults(libraries: Libraries) -> tuple[Fault, ...]:
+    """What is wrong with each library, the optional ones too."""
+    return tuple(filter(None, (_fault(libraries, place) for place in range(len(libraries.libraries)))))
+
+
+@combiner
+def combine(
+    presence: GpuPresence, installation: Installation, libraries: Libraries, tensorflow: TensorFlow | None
+) -> LibraryFaults:
+    """Each library by itself; whether that matters, by the GPU that is here."""
+    looked_up = libraries.tensorflow is not None and bool(libraries.libraries)
+    return LibraryFaults(
+        presence=presence,
+        installation=installation,
+        libraries=libraries,
+        faults=find_faults(libraries),
+        lists_gpu=tensorflow is not None and tensorflow.lists_gpu,
+        unknown=None if looked_up else Skip("no TensorFlow whose libraries could be looked for on this system"),
+    )
+
+
+def _fault(libraries: Libraries, place: int) -> Fault | None:
+    library = libraries.libraries[place]
+    error = (library.open_error or "") if library.opened is False else ""
+    if library.path is None:
+        kind = "unreachable" if library.elsewhere else "missing"
+        # None: something has loaded it already
+        return None if library.opened else _describe(kind, libraries, place, copies=library.elsewhere)
+    if library.problem or re.search(_DAMAGED, error):
+        return _describe("corrupt", libraries, place)
+    match = re.search(_NOT_FOUND, error)
+    lacks = match[1] if match else next(iter(library.lacks), None) if library.opened is None else None
+    if lacks is not None and lacks != library.soname:
+        needed = next((other for other in libraries.libraries if other.soname == lacks), None)
+        copies = (*((needed.path,) if needed.path else ()), *needed.elsewhere) if needed else ()
+        return _describe("unreachable" if copies else "missing", libraries, place, lacks, copies)
+    return _describe("unfit", libraries, place) if re.search(_UNFIT, error) else None
+
+
+def _describe(kind: str, libraries: Libraries, place: int, soname: str | None = None, copies: tuple[str, ...] = ()) -> Fault:
+    library, path = libraries.libraries[place], f"libraries[{place}]"
+    fields = _FIELDS[kind]
+    if library.lacks and library.opened is None:
+        fields = (*fields, "lacks")
+    if library.open_error and library.path and "open_error" not in fields:
+        fields = (*fields, "open_error")
+    evidence = saw(libraries, f"{path}.soname", *(f"{path}.{name}" for name in fields))
+    return Fault(kind, soname or library.soname, place, library, copies, evidence)

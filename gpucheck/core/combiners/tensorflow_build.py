@@ -1,0 +1,130 @@
+"""What the installed TensorFlow can do with a GPU: whether it was built for CUDA, and which kernels it carries."""
+
+import re
+
+import msgspec
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.model import Evidence, Fact, Skip, saw
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.tensorflow import TensorFlow
+
+CUDA_SUPPORT_UNKNOWN = Skip("whether this TensorFlow was built with CUDA is only known once it is imported")
+
+
+class Kernels(msgspec.Struct, frozen=True):
+    """What a TensorFlow build carries for GPUs, as compute capabilities."""
+
+    version: str
+    native: tuple[tuple[int, int], ...]
+    ptx: tuple[int, int] | None
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def lowest(self) -> tuple[int, int]:
+        """The lowest capability that TensorFlow does not ignore."""
+        return min([*self.native, *([self.ptx] if self.ptx else [])])
+
+    @property
+    def highest(self) -> tuple[int, int]:
+        """The highest capability that there is any code for."""
+        return max([*self.native, *([self.ptx] if self.ptx else [])])
+
+    def runs_natively(self, capability: tuple[int, int]) -> bool:
+        """Native code runs on its own major and an equal or higher minor."""
+        return any(major == capability[0] and minor <= capability[1] for major, minor in self.native)
+
+
+class TensorFlowBuild(Fact, frozen=True, kw_only=True):
+    """The examined interpreter's TensorFlow, by its own words, else by what is known of the wheels on PyPI."""
+
+    installation: Installation
+    system: System | None
+    tensorflow: TensorFlow | None
+    built_with_cuda: bool | None
+    kernels: Kernels | None  # None: neither can say
+
+    @property
+    def packages(self) -> Packages:
+        """The packages of the examined interpreter."""
+        return self.installation.packages
+
+    @property
+    def cuda_wheels(self) -> bool:
+        """Whether PyPI has wheels with CUDA for this platform."""
+        return self.system is not None and self.system.platform == "linux" and self.system.architecture == "x86_64"
+
+    @property
+    def platform_evidence(self) -> tuple[Evidence, ...]:
+        """What tells whether it was built with CUDA."""
+        if self.tensorflow is not None:
+            return saw(self.tensorflow, "built_with_cuda")
+        return saw(self.system, "platform", "architecture") if self.system is not None else ()
+
+    @property
+    def absent(self) -> bool:
+        """Whether there is no TensorFlow at all: no package that provides it, and no import of it."""
+        imported = self.tensorflow is not None and self.tensorflow.imported
+        return self.packages.tensorflow is None and not self.packages.flavours and not imported
+
+    @property
+    def lists_gpu(self) -> bool:
+        """Whether it listed a GPU."""
+        return self.tensorflow is not None and self.tensorflow.lists_gpu
+
+
+@combiner
+def combine(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> TensorFlowBuild:
+    """The import, where there was one; else the package's name, version and platform."""
+    packages = installation.packages
+    return TensorFlowBuild(
+        installation=installation,
+        system=system,
+        tensorflow=tensorflow,
+        built_with_cuda=_built_with_cuda(installation, system, tensorflow),
+        kernels=_kernels_by_build_info(packages, tensorflow) or _kernels_by_release(packages, tensorflow),
+    )
+
+
+def _built_with_cuda(installation: Installation, system: System | None, tensorflow: TensorFlow | None) -> bool | None:
+    if tensorflow is not None and tensorflow.built_with_cuda is not None:
+        return tensorflow.built_with_cuda
+    installed = installation.packages.tensorflow
+    if installed is None or installation.interpreter.environment == "conda" or "+" in installed.version:
+        return None  # conda-forge and NVIDIA build their own under the same name
+    if "cpu" in installed.name or "intel" in installed.name:
+        return False
+    if installed.name != "tensorflow" or system is None:
+        return None
+    return system.platform == "linux" and system.architecture == "x86_64"
+
+
+def _kernels_by_build_info(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:
+    if tensorflow is None:
+        return None
+    native, ptx = [], None
+    for entry in tensorflow.compute_capabilities:
+        if match := re.fullmatch(r"(sm|compute)_(\d+)(\d)[a-z]?", entry):
+            capability = int(match[2]), int(match[3])
+            if match[1] == "sm":
+                native.append(capability)
+            else:
+                ptx = max(capability, ptx or capability)
+    if not native and not ptx:
+        return None
+    version = tensorflow.version or (packages.tensorflow.version if packages.tensorflow else "")
+    return Kernels(version, tuple(native), ptx, saw(tensorflow, "version", "compute_capabilities"))
+
+
+def _kernels_by_release(packages: Packages, tensorflow: TensorFlow | None) -> Kernels | None:
+    installed = packages.tensorflow
+    if installed is None or "+" in installed.version or installed.name not in ("tensorflow", "tensorflow-gpu"):
+        return None
+    release = releases.release(installed.version)
+    if release is None or (tensorflow is not None and tensorflow.built_with_cuda is False):
+        return None
+    native = tuple(divmod(cubin, 10) for cubin in release.cubins)
+    return Kernels(installed.version, native, divmod(release.ptx, 10), saw(packages, "tensorflow.version"))

@@ -1,0 +1,63 @@
+"""What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
+
+import re
+
+from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Fact
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.log import Log
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.probes.tpu_resolver import TpuResolver
+
+_OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
+# TPUs reached over the network: nothing of them is on this machine's bus.
+_REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
+
+
+class TpuState(Fact, frozen=True, kw_only=True):
+    """The chip, the connection and the environment; what nobody looked at is None."""
+
+    tpu: Tpu
+    resolver: TpuResolver | None
+    environment: Environment | None
+    in_log: bool  # the log is of a program on a TPU, for all that it names: its workers are the TPU's then
+
+    @property
+    def connected(self) -> bool:
+        """Whether TensorFlow has connected to the TPU, which proves all that it needs for that."""
+        return self.resolver is not None and bool(self.resolver.connected)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the environment names a TPU elsewhere on the network."""
+        variables = self.environment.variables if self.environment is not None else {}
+        return any(variables.get(name) for name in _REMOTE) or variables.get("TPU_NAME", "local") not in ("", "local")
+
+    @property
+    def title(self) -> str:
+        """'4 × v5e', or what else shows that one is here."""
+        kinds = sorted(set(self.tpu.generations))
+        if kinds:
+            return ", ".join(f"{self.tpu.generations.count(kind)} × {kind}" for kind in kinds)
+        return ", ".join(self.tpu.nodes[:1] or self.tpu.variables[:1])
+
+    @property
+    def at_work(self) -> bool:
+        """Whether the workers of a job are a TPU's."""
+        return self.in_log or (self.resolver is not None and self.resolver.tried)
+
+
+@combiner
+def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | None, log: Log | None) -> TpuState:
+    """Whatever there is beside the machine's own."""
+    return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=_of_a_tpu(log))
+
+
+def _of_a_tpu(log: Log | None) -> bool:
+    events = log.events if log is not None else ()
+    other = any(
+        event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
+        for event in events
+    )
+    return not other and any(event.kind == Kind.USES_TPU for event in events)

@@ -1,0 +1,146 @@
+"""How training went: the jobs that were run, and a log as far as training did not go on after its lines."""
+
+import re
+from collections.abc import Callable, Collection
+
+import msgspec
+
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.logs.events import Event
+from gpucheck.core.logs.unresolved import unresolved
+from gpucheck.core.model import Evidence, Fact, Skip, TrainingRun, saw
+from gpucheck.core.model.naming import devices
+from gpucheck.core.probes.log import Log
+from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.wording import short
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """Where a failure of a known kind was seen first."""
+
+    text: str  # the reason or the log line, shortened
+    evidence: tuple[Evidence, ...]
+    affects: tuple[str, ...]
+    run: TrainingRun | None = None  # None: seen in the log only
+    event: Event | None = None
+
+
+class TrainingOutcomes(Fact, frozen=True, kw_only=True):
+    """Training jobs and log lines, as rules ask for them."""
+
+    training: Training | None
+    log: Log | None
+
+    @property
+    def runs(self) -> tuple[TrainingRun, ...]:
+        """The training jobs; none if nothing was trained."""
+        return self.training.runs if self.training is not None else ()
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The log's events; none without a log."""
+        return self.log.events if self.log is not None else ()
+
+    @property
+    def passed(self) -> list[TrainingRun]:
+        """The runs that passed."""
+        return [run for run in self.runs if run.status == "passed"]
+
+    @property
+    def failed(self) -> list[TrainingRun]:
+        """The runs that failed."""
+        return [run for run in self.runs if run.status == "failed"]
+
+    @property
+    def all_passed(self) -> bool:
+        """Whether training, tried here, passed and nothing failed: an alarming line is no failure then."""
+        return self.training is not None and self.training.ending is None and bool(self.passed) and not self.failed
+
+    @property
+    def skip(self) -> Skip | None:
+        """Why nothing is known of training; None where something is."""
+        return Skip("no training job and no log to see it in") if self.training is None and self.log is None else None
+
+    def trained_on_gpu(self, *, compiled: bool = False) -> bool:
+        """Whether a job passed on a GPU (``compiled``: with a step compiled by TensorFlow's XLA): proof of all below it."""
+        return any(on_gpu(run) and (not compiled or _compiled_by_xla(run)) for run in self.passed)
+
+    def failure(
+        self,
+        pattern: str,
+        *kinds: str,
+        on: Callable[[TrainingRun], bool] = lambda run: True,
+        where: Callable[[Event], bool] = lambda event: True,
+    ) -> Failure | Skip | None:
+        """A failed run whose reason matches, else a log event of these kinds that nothing later took back.
+
+        Where the jobs passed, an alarming line is no failure: None.
+        """
+        if (failed := self.failed_run(pattern, on)) is not None:
+            return failed
+        for place, event in self.alarms(*kinds):
+            if where(event):
+                return Failure(short(event.text), self.saw_event(place), (), None, event)
+        return self.skip
+
+    def failed_run(self, pattern: str, on: Callable[[TrainingRun], bool] = lambda run: True) -> Failure | None:
+        """The first failed run whose reason matches."""
+        for place, run in enumerate(self.runs):
+            if run.status == "failed" and on(run) and re.search(pattern, run.reason or ""):
+                return Failure(short(run.reason or ""), self.saw_run(place, "devices", "reason"), run.devices, run)
+        return None
+
+    def unresolved(self, *kinds: str) -> list[tuple[int, Event]]:
+        """The log's events of these kinds after which training did not go on, with their places."""
+        return unresolved(self.log, *kinds)
+
+    def alarms(self, *kinds: str) -> list[tuple[int, Event]]:
+        """The unresolved events of these kinds; none where training, tried here, went well all the same."""
+        return [] if self.all_passed else self.unresolved(*kinds)
+
+    def saw_run(self, place: int, *fields: str) -> tuple[Evidence, ...]:
+        """Evidence from a job."""
+        return saw(self.training, *(f"runs[{place}].{field}" for field in fields)) if self.training is not None else ()
+
+    def saw_event(self, place: int) -> tuple[Evidence, ...]:
+        """A line of the log as evidence."""
+        return saw(self.log, f"events[{place}].text") if self.log is not None else ()
+
+    def saw_events(self, *kinds: str) -> tuple[Evidence, ...]:
+        """Every line of these kinds, resolved or not, as further evidence."""
+        return tuple(item for place, event in enumerate(self.events) if event.kind in kinds for item in self.saw_event(place))
+
+    def figures(self, name: str, devices: Collection[str]) -> tuple[int, dict[str, float | None]]:
+        """An experiment's place in ``Training.experiments`` and its figures, if it passed on these devices; else none."""
+        for place, experiment in enumerate(self.training.experiments if self.training is not None else ()):
+            if experiment.name == name and experiment.status == "passed" and set(experiment.devices) == set(devices):
+                return place, experiment.figures
+        return -1, {}
+
+    def saw_figures(self, place: int, *names: str) -> tuple[Evidence, ...]:
+        """Figures of an experiment as evidence."""
+        paths = (f"experiments[{place}].figures.{name}" for name in names)
+        return saw(self.training, *paths) if self.training is not None else ()
+
+
+def on_gpu(run: TrainingRun) -> bool:
+    """Whether the run was meant for GPUs."""
+    return any("GPU" in device for device in run.devices)
+
+
+def label(run: TrainingRun) -> str:
+    """'mirrored on GPU:0-7 in mixed_float16', 'one_device on GPU:0 with JAX'."""
+    precision = "" if run.precision == "float32" else f" in {run.precision}"
+    framework = "" if run.backend == "tensorflow" else f" with {TITLES[run.backend]}"
+    return f"{run.strategy}{' on ' + devices(run.devices) if run.devices else ''}{precision}{framework}"
+
+
+@combiner
+def combine(training: Training | None, log: Log | None) -> TrainingOutcomes:
+    """Either may be missing: nothing trained here, or no log."""
+    return TrainingOutcomes(training=training, log=log)
+
+
+def _compiled_by_xla(run: TrainingRun) -> bool:
+    return run.backend == "tensorflow" and bool(run.compiled or run.xla_verified)

@@ -1,0 +1,74 @@
+"""The CUDA that each driver brings, and the GPUs that cuDNN has dropped.
+
+Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
+edition); conda-forge/tensorflow-feedstock #457 (cuDNN 9.11); NVIDIA's Unix graphics feature deprecation schedule (the last
+branch for an architecture); docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html (the lowest driver of a
+CUDA major).
+"""
+
+from gpucheck.core.compat import versions
+
+# Driver branch -> the CUDA it brings, newest first. There was a driver for 12.7, but no toolkit.
+_BRANCHES = (
+    *((615, "13.4"), (610, "13.3"), (595, "13.2"), (590, "13.1"), (580, "13.0"), (575, "12.9"), (570, "12.8")),
+    *((565, "12.7"), (560, "12.6"), (555, "12.5"), (550, "12.4"), (545, "12.3"), (535, "12.2"), (530, "12.1")),
+    *((525, "12.0"), (520, "11.8"), (515, "11.7"), (510, "11.6"), (495, "11.5"), (470, "11.4"), (465, "11.3")),
+    *((460, "11.2"), (455, "11.1"), (450, "11.0"), (440, "10.2"), (418, "10.1"), (410, "10.0"), (396, "9.2")),
+    *((390, "9.1"), (384, "9.0")),
+)
+
+_CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
+CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
+
+# CUDA major -> the lowest driver on which every minor of it runs, on Linux and on Windows (where WSL2's driver is).
+LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}
+
+# The last driver branch for GPUs of an architecture.
+LAST_BRANCH = {"Kepler": 470, "Maxwell": 580, "Pascal": 580, "Volta": 580}
+
+# The first CUDA whose driver knows GPUs of a compute capability, where that is not long ago.
+_FIRST_CUDA = {
+    (8, 9): "11.8",
+    (9, 0): "11.8",
+    (10, 0): "12.8",
+    (10, 3): "12.9",
+    (11, 0): "13.0",
+    (12, 0): "12.8",
+    (12, 1): "12.9",
+}
+
+# Values of CUDA_VISIBLE_DEVICES; NoDevFiles is Slurm's, for a job without a GPU.
+HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
+
+CUDA_ERROR_STUB_LIBRARY = 34
+CUDA_ERROR_NO_DEVICE = 100
+
+
+def branches() -> tuple[int, int]:
+    """The oldest and the newest driver branch in the table."""
+    return _BRANCHES[-1][0], _BRANCHES[0][0]
+
+
+def cuda_of_driver(driver: str) -> str | None:
+    """The newest CUDA that a driver supports: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
+
+    By branch, for when the driver itself can't be asked. A branch newer than the table gets the newest CUDA in it.
+    """
+    branch = versions.parse(driver)[:1]
+    return next((cuda for first, cuda in _BRANCHES if branch >= (first,)), None)
+
+
+def branch_of_cuda(cuda: str) -> str | None:
+    """The first driver branch that supports a CUDA: '12.5' -> '555'; None for one that no branch in the table supports."""
+    return next((str(branch) for branch, newest in reversed(_BRANCHES) if versions.at_least(newest, cuda)), None)
+
+
+def first_branch(capability: tuple[int, int]) -> str | None:
+    """The first driver branch that knows GPUs of a capability: (12, 0) -> '570'; None for one that every branch here knows."""
+    cuda = _FIRST_CUDA.get(capability)
+    return branch_of_cuda(cuda) if cuda else None
+
+
+def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:
+    """Whether this cuDNN still has kernels for the GPU: from 9.11 on none before Turing (7.5)."""
+    return capability >= _CUDNN_LOWEST_SINCE or not versions.at_least(cudnn, _CUDNN_WITHOUT_OLD_GPUS)

@@ -1,0 +1,126 @@
+"""The shared libraries and tools that TensorFlow looks for on Linux x86_64, and where.
+
+Sources: readelf -d, symbols and traced dlopen calls of the TensorFlow 2.21.0 wheel; the same measured with stub
+libraries for 2.16 to 2.20; file lists of the nvidia-*-cu11 and -cu12 wheels; openxla/xla cuda_root_path.cc and
+subprocess_compilation.cc (tools). The CUDA 11 names follow from the toolkit and from logs; they were not checked wheel
+by wheel.
+"""
+
+from typing import NamedTuple
+
+from gpucheck.core.compat import tensorflow
+
+
+class Library(NamedTuple):
+    """One shared library and the pip package that brings it."""
+
+    soname: str
+    package: str
+    folder: str  # below site-packages
+    required: bool  # TensorFlow registers no GPU unless it opens
+    note: str
+
+
+_COMPONENTS = {
+    "libcudart": "cuda_runtime",
+    "libcublas": "cublas",
+    "libcublasLt": "cublas",
+    "libcufft": "cufft",
+    "libcusolver": "cusolver",
+    "libcusparse": "cusparse",
+    "libcudnn": "cudnn",
+}
+_NOTES = {
+    "libcudart": "its absence reads as 'Could not find cuda drivers on your machine'",
+    "libcusolver": "opens cuBLAS, cuSPARSE and nvJitLink in turn",
+    "libcudnn": "opens its parts at first use, so a partial copy fails late",
+}
+_OPTIONAL: dict[int, tuple[tuple[str, str, str], ...]] = {
+    11: (
+        ("libnccl.so.2", "nccl", "collectives between GPUs"),
+        ("libcupti.so.11.8", "cuda_cupti", "profiler"),
+    ),
+    12: (
+        ("libnccl.so.2", "nccl", "collectives between GPUs"),
+        ("libcupti.so.12", "cuda_cupti", "profiler"),
+        ("libnvJitLink.so.12", "nvjitlink", "opened by cuSOLVER and cuSPARSE through their own search path"),
+        ("libnvrtc.so.12", "cuda_nvrtc", "opened by cuDNN for the kernels it compiles at run time"),
+    ),
+}
+
+# DT_RUNPATH of libtensorflow_framework.so.2, the file that opens them all, below site-packages. What the process has
+# loaded already and LD_LIBRARY_PATH at its start come first, the loader's cache later. cuSOLVER's folder is not in it:
+# the defect of 2.21.0.
+RUNPATH_2_21 = (
+    "nvidia/nccl/lib",
+    "nvidia/cuda_cupti/lib",
+    "nvidia/cublas/lib",
+    "nvidia/cudnn/lib",
+    "nvidia/cufft/lib",
+    "nvidia/cusparse/lib",
+    "tensorrt",
+    "nvidia/cuda_runtime/lib",
+    "nvidia/nvshmem/lib",
+)
+
+# --xla_gpu_cuda_data_dir and then PATH are searched before these: a system toolkit shadows pip's copy.
+PTXAS_SEARCH = (
+    "/usr/local/cuda/bin/ptxas",
+    "/opt/cuda/bin/ptxas",
+    "{site}/nvidia/cuda_nvcc/bin/ptxas",
+    "{site}/../nvidia/cuda_nvcc/bin/ptxas",
+    "{tensorflow}/cuda/bin/ptxas",
+    "{tensorflow}/../../../../bin/ptxas",  # a conda environment's prefix
+    "{tensorflow}/../../../../../bin/ptxas",
+)
+LIBDEVICE_SEARCH = (
+    "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc",
+    "/opt/cuda/nvvm/libdevice/libdevice.10.bc",
+    "{site}/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc",
+    "{site}/../nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc",
+    "{tensorflow}/cuda/nvvm/libdevice/libdevice.10.bc",
+    "{tensorflow}/../../../../nvvm/libdevice/libdevice.10.bc",
+    "{tensorflow}/../../../../../nvvm/libdevice/libdevice.10.bc",
+    "./libdevice.10.bc",
+)
+TOOLS_FOLDER = "nvidia/cuda_nvcc"  # of nvidia-cuda-nvcc-cu11 and -cu12: bin/ptxas, nvvm/libdevice
+
+# XLA passes over any ptxas below the minimum, and over these.
+PTXAS_BAD = ("12.3.103",)
+PTXAS_MIN = "11.8.0"
+
+
+def tools_package(release_minor: str) -> str | None:
+    """The pip package with ptxas and libdevice: 'nvidia-cuda-nvcc-cu12'; None for an unknown release."""
+    release = tensorflow.release(release_minor)
+    return f"nvidia-cuda-nvcc-cu{release.cuda_major}" if release else None
+
+
+def libraries(release_minor: str) -> tuple[Library, ...]:
+    """What this release opens: first the required seven in its own order, then the optional ones; () if unknown."""
+    release = tensorflow.release(release_minor)
+    if release is None:
+        return ()
+    table = []
+    for soname in release.sonames:
+        stem = soname.partition(".")[0]
+        table.append(_library(soname, _COMPONENTS[stem], release.cuda_major, True, _NOTES.get(stem, "")))
+    for soname, component, note in _OPTIONAL[release.cuda_major]:
+        table.append(_library(soname, component, release.cuda_major, False, note))
+    return tuple(table)
+
+
+def runpath(minor: str) -> tuple[str, ...] | None:
+    """Where TensorFlow's own search path leads below site-packages; None if unmeasured.
+
+    For when the ELF file can't be read. For 2.16 to 2.20 we know that pip's libraries are found, not in which order.
+    """
+    release = tensorflow.release(minor)
+    if release is None or release.minor < "2.16":
+        return None
+    return (*RUNPATH_2_21, "nvidia/cusolver/lib") if release.cusolver_reachable else RUNPATH_2_21
+
+
+def _library(soname: str, component: str, cuda_major: int, required: bool, note: str) -> Library:
+    package = f"nvidia-{component.replace('_', '-')}-cu{cuda_major}"
+    return Library(soname, package, f"nvidia/{component}/lib", required, note)

@@ -1,0 +1,280 @@
+"""TensorFlow 2.10 to 2.21 from the GPU's point of view: the latest patch of every minor, Linux x86_64 wheels.
+
+Sources: METADATA and file names of the wheels on PyPI (Python, glibc, Keras, NumPy, protobuf, the and-cuda extra);
+tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 2.21.0 wheels (CUDA, cuDNN,
+capabilities); tensorflow.org/install/source, "Tested build configurations" (2.10 to 2.15); NVIDIA CUDA Toolkit Release
+Notes (drivers); the fat binaries in the wheels (capabilities of 2.10 to 2.17 and 2.20); tensorflow issues #90291, #97387, #103531
+and #111958 (Blackwell). cusolver_reachable was measured with each wheel from 2.14 on and pip's directory layout.
+``tools/check_releases.py`` compares all that the package index has.
+"""
+
+from typing import NamedTuple
+
+from gpucheck.core.compat import versions
+
+
+class Release(NamedTuple):
+    """One minor release; versions are strings, specifiers are PEP 440."""
+
+    minor: str
+    latest_patch: str
+    python_min: str
+    python_max: str
+    requires_python: str
+    glibc_floor: str
+    cuda: str
+    cuda_major: int
+    cudnn: str  # a newer minor of the same major works too
+    driver_min_linux: str  # with native kernels; PTX needs one that knows the toolkit that wrote it (else CUDA error 222)
+    driver_min_windows: str  # of the Windows host where TensorFlow runs in WSL2
+    keras: str
+    numpy: str
+    protobuf: str
+    cubins: tuple[int, ...]  # native code: 86 is compute capability 8.6
+    ptx: int  # intermediate code for what is newer
+    and_cuda: tuple[str, ...]  # requirements of tensorflow[and-cuda]; () before the extra existed
+    sonames: tuple[str, ...]  # must all open before a GPU is registered; in the order they are tried
+    cusolver_reachable: bool  # False: pip's cuSOLVER is not on the search path of the library that opens it
+
+
+LATEST = "2.21"
+LAST_ON_WINDOWS = "2.10"  # later native Windows wheels are CPU only
+
+# The last entry is cuDNN; cuFFT and cuSOLVER keep the number 11 under CUDA 12.
+_SONAMES_CUDA_11 = (
+    "libcudart.so.11.0",
+    "libcublas.so.11",
+    "libcublasLt.so.11",
+    "libcufft.so.10",
+    "libcusolver.so.11",
+    "libcusparse.so.11",
+    "libcudnn.so.8",
+)
+_SONAMES_CUDA_12 = (
+    "libcudart.so.12",
+    "libcublas.so.12",
+    "libcublasLt.so.12",
+    "libcufft.so.11",
+    "libcusolver.so.11",
+    "libcusparse.so.12",
+    "libcudnn.so.8",
+)
+_SONAMES_CUDNN_9 = (*_SONAMES_CUDA_12[:-1], "libcudnn.so.9")
+
+_NOT_PROTOBUF_4_21 = "!=4.21.0,!=4.21.1,!=4.21.2,!=4.21.3,!=4.21.4,!=4.21.5"
+
+_AND_CUDA_11_8 = (
+    "nvidia-cuda-runtime-cu11==11.8.89",
+    "nvidia-cublas-cu11==11.11.3.6",
+    "nvidia-cufft-cu11==10.9.0.58",
+    "nvidia-cudnn-cu11==8.7.0.84",
+    "nvidia-curand-cu11==10.3.0.86",
+    "nvidia-cusolver-cu11==11.4.1.48",
+    "nvidia-cusparse-cu11==11.7.5.86",
+    "nvidia-nccl-cu11==2.16.5",
+    "nvidia-cuda-cupti-cu11==11.8.87",
+    "nvidia-cuda-nvcc-cu11==11.8.89",
+    "tensorrt==8.5.3.1",
+)
+_AND_CUDA_12_2 = (
+    "nvidia-cublas-cu12==12.2.5.6",
+    "nvidia-cuda-cupti-cu12==12.2.142",
+    "nvidia-cuda-nvcc-cu12==12.2.140",
+    "nvidia-cuda-nvrtc-cu12==12.2.140",
+    "nvidia-cuda-runtime-cu12==12.2.140",
+    "nvidia-cudnn-cu12==8.9.4.25",
+    "nvidia-cufft-cu12==11.0.8.103",
+    "nvidia-curand-cu12==10.3.3.141",
+    "nvidia-cusolver-cu12==11.5.2.141",
+    "nvidia-cusparse-cu12==12.1.2.141",
+    "nvidia-nccl-cu12==2.16.5",
+    "nvidia-nvjitlink-cu12==12.2.140",
+)
+_AND_CUDA_12_3 = (
+    "nvidia-cublas-cu12==12.3.4.1",
+    "nvidia-cuda-cupti-cu12==12.3.101",
+    "nvidia-cuda-nvcc-cu12==12.3.107",
+    "nvidia-cuda-nvrtc-cu12==12.3.107",
+    "nvidia-cuda-runtime-cu12==12.3.101",
+    "nvidia-cudnn-cu12==8.9.7.29",
+    "nvidia-cufft-cu12==11.0.12.1",
+    "nvidia-curand-cu12==10.3.4.107",
+    "nvidia-cusolver-cu12==11.5.4.101",
+    "nvidia-cusparse-cu12==12.2.0.103",
+    "nvidia-nccl-cu12==2.19.3",
+    "nvidia-nvjitlink-cu12==12.3.101",
+)
+_AND_CUDA_12_5 = (
+    "nvidia-cublas-cu12==12.5.3.2",
+    "nvidia-cuda-cupti-cu12==12.5.82",
+    "nvidia-cuda-nvcc-cu12==12.5.82",
+    "nvidia-cuda-nvrtc-cu12==12.5.82",
+    "nvidia-cuda-runtime-cu12==12.5.82",
+    "nvidia-cudnn-cu12==9.3.0.75",
+    "nvidia-cufft-cu12==11.2.3.61",
+    "nvidia-curand-cu12==10.3.6.82",
+    "nvidia-cusolver-cu12==11.6.3.83",
+    "nvidia-cusparse-cu12==12.5.1.3",
+    "nvidia-nvjitlink-cu12==12.5.82",
+)
+# Ranges from 2.20 on: pip takes the newest CUDA 12 parts, among them a cuDNN without code for GPUs before Turing.
+_AND_CUDA_12_RANGES = (
+    "nvidia-cublas-cu12<13.0,>=12.5.3.2",
+    "nvidia-cuda-cupti-cu12<13.0,>=12.5.82",
+    "nvidia-cuda-nvcc-cu12<13.0,>=12.5.82",
+    "nvidia-cuda-nvrtc-cu12<13.0,>=12.5.82",
+    "nvidia-cuda-runtime-cu12<13.0,>=12.5.82",
+    "nvidia-cudnn-cu12<10.0,>=9.3.0.75",
+    "nvidia-cufft-cu12<12.0,>=11.2.3.61",
+    "nvidia-curand-cu12<11.0,>=10.3.6.82",
+    "nvidia-cusolver-cu12<12.0,>=11.6.3.83",
+    "nvidia-cusparse-cu12<13.0,>=12.5.1.3",
+    "nvidia-nvjitlink-cu12<13.0,>=12.5.82",
+)
+
+
+# Each release states what changed since the one before.
+_2_10 = Release(
+    minor="2.10",
+    latest_patch="2.10.1",
+    python_min="3.7",
+    python_max="3.10",
+    requires_python=">=3.7",
+    glibc_floor="2.17",
+    cuda="11.2",
+    cuda_major=11,
+    cudnn="8.1",
+    driver_min_linux="450.80.02",
+    driver_min_windows="452.39",
+    keras=">=2.10.0,<2.11",
+    numpy=">=1.20",
+    protobuf=">=3.9.2,<3.20",
+    cubins=(35, 50, 60, 70, 75),
+    ptx=80,
+    and_cuda=(),
+    sonames=_SONAMES_CUDA_11,
+    cusolver_reachable=True,
+)
+_2_11 = _2_10._replace(minor="2.11", latest_patch="2.11.1", python_min="3.8", keras=">=2.11.0,<2.12")
+_2_12 = _2_11._replace(
+    minor="2.12",
+    latest_patch="2.12.1",
+    python_max="3.11",
+    requires_python=">=3.8",
+    cuda="11.8",
+    cudnn="8.6",
+    keras=">=2.12.0,<2.13",
+    numpy=">=1.22,<=1.24.3",
+    protobuf=f">=3.20.3,<5.0.0dev,{_NOT_PROTOBUF_4_21}",
+)
+_2_13 = _2_12._replace(minor="2.13", latest_patch="2.13.1", keras=">=2.13.1,<2.14")
+_2_14 = _2_13._replace(
+    minor="2.14",
+    latest_patch="2.14.1",
+    python_min="3.9",
+    requires_python=">=3.9",
+    cudnn="8.7",
+    keras=">=2.14.0,<2.15",
+    numpy=">=1.23.5,<2.0.0",
+    and_cuda=_AND_CUDA_11_8,
+)
+_2_15 = _2_14._replace(
+    minor="2.15",
+    latest_patch="2.15.1",
+    cuda="12.2",
+    cuda_major=12,
+    cudnn="8.9",
+    driver_min_linux="525.60.13",
+    driver_min_windows="528.33",
+    keras=">=2.15.0,<2.16",
+    cubins=(50, 60, 70, 75),
+    and_cuda=_AND_CUDA_12_2,
+    sonames=_SONAMES_CUDA_12,
+)
+_2_16 = _2_15._replace(
+    minor="2.16",
+    latest_patch="2.16.2",
+    python_max="3.12",
+    cuda="12.3",
+    keras=">=3.0.0",
+    cubins=(50, 60, 70, 80),
+    ptx=90,
+    and_cuda=_AND_CUDA_12_3,
+)
+_2_17 = _2_16._replace(minor="2.17", latest_patch="2.17.1", keras=">=3.2.0", cubins=(60, 70, 80, 89))
+_2_18 = _2_17._replace(
+    minor="2.18",
+    latest_patch="2.18.1",
+    cuda="12.5",
+    cudnn="9.3",
+    keras=">=3.5.0",
+    numpy=">=1.26.0,<2.1.0",
+    protobuf=f">=3.20.3,<6.0.0dev,{_NOT_PROTOBUF_4_21}",
+    and_cuda=(*_AND_CUDA_12_5, "nvidia-nccl-cu12==2.21.5"),
+    sonames=_SONAMES_CUDNN_9,
+)
+_2_19 = _2_18._replace(
+    minor="2.19",
+    latest_patch="2.19.1",
+    numpy=">=1.26.0,<2.2.0",
+    and_cuda=(*_AND_CUDA_12_5, "nvidia-nccl-cu12==2.23.4"),
+)
+_2_20 = _2_19._replace(
+    minor="2.20",
+    latest_patch="2.20.0",
+    python_max="3.13",
+    keras=">=3.10.0",
+    numpy=">=1.26.0",
+    protobuf=">=5.28.0",
+    and_cuda=(*_AND_CUDA_12_RANGES, "nvidia-nccl-cu12<3.0,>=2.25.1"),
+)
+_2_21 = _2_20._replace(
+    minor="2.21",
+    latest_patch="2.21.0",
+    python_min="3.10",
+    requires_python=">=3.10",
+    glibc_floor="2.27",
+    keras=">=3.12.0",
+    protobuf=">=6.31.1,<8.0.0",
+    and_cuda=(*_AND_CUDA_12_RANGES, "nvidia-nccl-cu12<3.0,>=2.27.7"),
+    cusolver_reachable=False,
+)
+
+RELEASES: dict[str, Release] = {
+    known.minor: known for known in (_2_10, _2_11, _2_12, _2_13, _2_14, _2_15, _2_16, _2_17, _2_18, _2_19, _2_20, _2_21)
+}
+
+
+def release(version: str) -> Release | None:
+    """The table entry for '2.21.0', '2.21' or '2.21.0rc1'; None for a release that we have no table of."""
+    return RELEASES.get(versions.minor(version))
+
+
+def recommended() -> str:
+    """What to install where nothing is known of the machine: the newest release that finds its CUDA libraries by itself."""
+    newest = next(release for release in reversed(RELEASES.values()) if release.cusolver_reachable)
+    return f"tensorflow[and-cuda]=={newest.minor}.*"
+
+
+def for_python(python: str) -> Release | None:
+    """The newest release with wheels for this Python ('3.12' or '3.12.3'); None if none of ours has any."""
+    wanted = versions.parse(python)[:2]
+    for candidate in reversed(RELEASES.values()):
+        if versions.parse(candidate.python_min) <= wanted <= versions.parse(candidate.python_max):
+            return candidate
+    return None
+
+
+def lowest_capability(release: Release) -> tuple[int, int]:
+    """The lowest compute capability that TensorFlow does not ignore."""
+    return divmod(min(*release.cubins, release.ptx), 10)
+
+
+def blackwell_problem(version: str) -> str | None:
+    """What breaks on compute capability 10.0 and newer (Blackwell) under this release; None if unknown."""
+    entry = release(version)
+    if entry is None:
+        return None
+    if entry.minor == "2.21":
+        return "kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts"
+    return "no native kernels, and the driver rejects the PTX of the generated ones (CUDA_ERROR_INVALID_PTX)"

@@ -1,0 +1,62 @@
+"""What plugins are handed: facts by type, those that combiners derive included."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from gpucheck.core.engine.facts import Facts
+from gpucheck.core.engine.plugin import Combiner, Need
+from gpucheck.core.model import Fact, ProbeStatus, Reading
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """Why a plugin can't be called."""
+
+    reason: str
+    crashed: bool  # a combiner crashed, which is a bug of gpucheck; else nobody could look
+
+
+def derive(facts: Facts, combiners: Iterable[Combiner]) -> Facts:
+    """The facts, and those that the combiners make of them; the order is ``plugin.load_combiners``'s.
+
+    A combiner whose facts are missing is skipped, one that raises has failed; its reading says why.
+    """
+    for combiner in combiners:
+        facts = Facts([*facts, _combine(combiner, facts)])
+    return facts
+
+
+def arguments(needs: Iterable[Need], facts: Facts) -> dict[str, Fact | None] | Missing:
+    """What a rule or combiner is called with. A fact that a crashed combiner owes is missing even where it is optional."""
+    given: dict[str, Fact | None] = {}
+    for need in needs:
+        fact, reading = facts.get(need.fact), facts.reading(need.probe)
+        if fact is None and (not need.optional or _crashed(need, reading)):
+            return Missing(_reason(need, reading), _crashed(need, reading))
+        given[need.name] = fact
+    return given
+
+
+def _combine(combiner: Combiner, facts: Facts) -> Reading:
+    given = arguments(combiner.needs, facts)
+    if isinstance(given, Missing):
+        status = ProbeStatus.FAILED if given.crashed else ProbeStatus.SKIPPED
+        return Reading(probe=combiner.name, status=status, problem=given.reason)
+    try:
+        return Reading(probe=combiner.name, status=ProbeStatus.OK, fact=combiner.combine(**given))
+    except Exception as error:  # our bug: every rule that needs the fact says so
+        problem = f"combiner {combiner.name}: {type(error).__name__}: {error}"
+        return Reading(probe=combiner.name, status=ProbeStatus.FAILED, problem=problem)
+
+
+def _derived(need: Need) -> bool:
+    return need.fact.__module__.startswith("gpucheck.core.combiners.")
+
+
+def _crashed(need: Need, reading: Reading | None) -> bool:
+    return _derived(need) and reading is not None and reading.status is ProbeStatus.FAILED
+
+
+def _reason(need: Need, reading: Reading | None) -> str:
+    problem = (reading.problem if reading is not None else None) or "not observed"
+    return problem if _derived(need) else f"{need.probe}: {problem}"

@@ -1,0 +1,155 @@
+"""A rule's docstring is its manual page: ``gpucheck explain CODE``, the docs, and an executed example come from it.
+
+    One sentence: the state of the world this code names.
+
+    Symptom:
+        Real error texts, as a user would paste them into a search engine.
+    Cause:
+        Why this happens.
+    Fix:
+        1. What to do, best first, with its command on a line of its own
+           $ sudo systemctl enable --now nvidia-fabricmanager
+        2. Or what needs no command
+        3. What to look at, with a command that changes nothing
+           ? sudo journalctl -u nvidia-fabricmanager -n 50
+    Verify:
+        What to run afterwards, and what it must say.
+    Unless:
+        When to leave it as it is.
+    Example:
+        machine: h200
+        driver.status = "failed"
+        -> The sentence that must come out.
+    References:
+        Where this is documented.
+
+``{tensorflow}`` stands for the requirement that pip is given in the general case. ``Example`` starts from a recorded machine
+(``tests/machines``), applies the changes (a path into its facts and a JSON value), and ends with the finding's summary. The test
+suite runs it against *all* rules.
+"""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from gpucheck.core.compat.tensorflow import recommended
+from gpucheck.core.model import Fix
+
+RECOMMENDED = "{tensorflow}"  # in a page: what to install in general
+SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
+
+
+class Example(NamedTuple):
+    """The executed example of a page."""
+
+    machine: str
+    changes: tuple[tuple[str, Any], ...]  # path into the facts, JSON value
+    summary: str
+
+
+class Page(NamedTuple):
+    """A parsed manual page; sections are in the order of ``SECTIONS``, texts unindented."""
+
+    code: str
+    title: str
+    sections: dict[str, str]
+
+    @property
+    def fixes(self) -> tuple[Fix, ...]:
+        """What to do, best first. Raises ValueError if the section is malformed."""
+        return _fixes(self.sections["Fix"])
+
+    @property
+    def example(self) -> Example:
+        """The executed example. Raises ValueError if it is malformed."""
+        return _example(self.sections["Example"])
+
+
+def page(code: str, docstring: str) -> Page:
+    """Parse a rule's module docstring.
+
+    Raises:
+        ValueError: a section is missing, unknown or empty.
+    """
+    title, _, body = docstring.strip().replace(RECOMMENDED, recommended()).partition("\n")
+    sections: dict[str, str] = {}
+    for name, text in re.findall(r"^(\w+):\n((?:[ ]{4}.*\n|[ ]*\n)*)", body.rstrip() + "\n", flags=re.MULTILINE):
+        sections[name] = "\n".join(line[4:] for line in text.rstrip().splitlines())
+    missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
+    unknown = sorted(sections.keys() - set(SECTIONS))
+    if missing or unknown:
+        raise ValueError(f"manual page of {code}: missing {missing}, unknown {unknown}")
+    return Page(code=code, title=title.strip(), sections={name: sections[name] for name in SECTIONS})
+
+
+def docstring(module: str) -> str:
+    """A module's docstring from its source, where the interpreter has left it out (-OO, PYTHONOPTIMIZE=2); "" without source."""
+    import ast
+    import importlib.util
+
+    spec = importlib.util.find_spec(module)
+    source = getattr(spec.loader, "get_source", None) if spec is not None else None
+    try:
+        text = source(module) if source is not None else None
+    except (ImportError, OSError):
+        text = None
+    return ast.get_docstring(ast.parse(text), clean=False) or "" if text else ""
+
+
+def _fixes(text: str) -> tuple[Fix, ...]:
+    fixes: list[Fix] = []
+    for line in text.splitlines():
+        if item := re.fullmatch(r"\d+\. (.+)", line):
+            fixes.append(Fix(text=item[1]))
+        elif not line.startswith("   ") or not fixes or fixes[-1].command:
+            raise ValueError(f"not understood in a list of fixes: {line!r}")
+        elif line.startswith(("   $ ", "   ? ")):
+            fixes[-1] = Fix(text=fixes[-1].text, command=line[5:], kind="look" if line[3] == "?" else None)
+        else:
+            fixes[-1] = Fix(text=f"{fixes[-1].text} {line.strip()}")
+    return tuple(fixes)
+
+
+def _example(text: str) -> Example:
+    machine, changes = "h200", []
+    summary: list[str] = []
+    for line in text.splitlines():
+        if summary:
+            summary.append(line.strip())
+        elif line.startswith("-> "):
+            summary.append(line[3:].strip())
+        elif match := re.fullmatch(r"machine: (\S+)", line):
+            machine = match[1]
+        elif match := re.fullmatch(r"([\w.\[\]-]+) = (.+)", line):
+            changes.append((match[1], json.loads(match[2])))
+        elif line.strip():
+            raise ValueError(f"not understood in an example: {line!r}")
+    if not summary:
+        raise ValueError("an example without its '-> ' sentence")
+    return Example(machine=machine, changes=tuple(changes), summary=" ".join(summary))
+
+
+def apply(facts: dict[str, Any], changes: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    """Apply an example's changes to a machine's plain facts (a deep copy is changed and returned).
+
+    ``gpus.gpus[0].ecc_enabled`` follows fields and list positions; a missing dictionary on the way is created; the whole fact
+    set to null means that its probe could not look.
+
+    Raises:
+        ValueError: a path leads nowhere.
+    """
+    changed: dict[str, Any] = json.loads(json.dumps(facts))
+    for path, shared in changes:
+        value = json.loads(json.dumps(shared))
+        *way, last = path.replace("[", ".").replace("]", "").split(".")
+        place: Any = changed
+        try:
+            for part in way:
+                place = place[int(part)] if isinstance(place, list) else place.setdefault(part, {})
+            if isinstance(place, list):
+                place[int(last)] = value
+            else:
+                place[last] = value
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ValueError(f"an example's path leads nowhere: {path} ({error})") from error
+    return changed

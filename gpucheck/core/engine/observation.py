@@ -1,0 +1,109 @@
+"""Probes while they run: each in a thread of its own as far as the system gives threads, each failing alone."""
+
+import collections
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from gpucheck.core.engine.plugin import Probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Level, ProbeStatus, Reading, Request
+
+TICK_SECONDS = 0.1
+GRACE_SECONDS = 0.5  # children end with the host's time; what they had said by then is still to be put together
+
+NOT_ASKED = {Level.NODE: "where only the node is asked about", Level.QUICK: "with --quick"}
+
+Tick = Callable[[list[str]], None]
+
+
+class Observation:
+    """Probes while they run: started on construction, so that the caller can do something else (load rules) meanwhile."""
+
+    def __init__(self, host: Host, probes: Iterable[Probe]) -> None:
+        """Start a thread for every wanted probe; where a limit allows fewer, each takes one probe after the other."""
+        self._host = host
+        self._probes = list(probes)
+        self._started = time.monotonic()
+        self._readings: dict[str, Reading] = {}
+        self._begun: dict[str, float] = {}
+        self._changed = threading.Condition()
+        wanted = collections.deque[Probe]()
+        for probe in self._probes:
+            reason = unwanted(probe, host.request)
+            if reason is None:
+                wanted.append(probe)
+            else:
+                self._readings[probe.name] = Reading(probe=probe.name, status=ProbeStatus.SKIPPED, problem=reason)
+        self._wanted = wanted
+        threads = [threading.Thread(target=self._work, name=f"probe {probe.name}", daemon=True) for probe in wanted]
+        with contextlib.suppress(RuntimeError):  # can't start new thread
+            for thread in threads:
+                thread.start()
+        self._alone = not any(thread.ident for thread in threads)
+
+    def wait(self, tick: Tick | None = None) -> list[Reading]:
+        """Wait for every reading, at most until shortly after the host's time is up."""
+        if self._alone:
+            self._work()
+        end = time.monotonic() + self._host.remaining() + GRACE_SECONDS
+        while True:
+            with self._changed:
+                left = {probe.name: self._left(probe, end) for probe in self._probes if probe.name not in self._readings}
+                pending = [name for name, seconds in left.items() if seconds > 0]
+                if not pending:
+                    break
+                pause = min(left[name] for name in pending)
+                self._changed.wait(min(pause, TICK_SECONDS) if tick else pause)
+            if tick:
+                tick(pending)
+        return self.readings()
+
+    def readings(self) -> list[Reading]:
+        """What there is by now: a probe that has not answered says so."""
+        with self._changed:
+            now = time.monotonic()
+            late = {probe.name: now - self._begun.get(probe.name, self._started) for probe in self._probes}
+            return [self._readings.get(probe.name) or _late(probe, late[probe.name]) for probe in self._probes]
+
+    def _left(self, probe: Probe, end: float) -> float:
+        """Seconds for which a probe is still waited for."""
+        begun = self._begun.get(probe.name)
+        own = end if probe.limit_seconds is None or begun is None else begun + probe.limit_seconds
+        return min(own, end) - time.monotonic()
+
+    def _work(self) -> None:
+        with contextlib.suppress(IndexError):
+            while True:
+                self._read(self._wanted.popleft())
+
+    def _read(self, probe: Probe) -> None:
+        self._begun[probe.name] = started = time.monotonic()
+        try:
+            reading = Reading(probe=probe.name, status=ProbeStatus.OK, fact=probe.read(self._host))
+        except Exception as error:  # a probe fails alone, and says how
+            problem = f"{type(error).__name__}: {error}"
+            reading = Reading(probe=probe.name, status=ProbeStatus.FAILED, problem=problem)
+        seconds = time.monotonic() - started
+        with self._changed:
+            self._readings[probe.name] = msgspec.structs.replace(reading, seconds=round(seconds, 4))
+            self._changed.notify_all()
+
+
+def unwanted(probe: Probe, request: Request) -> str | None:
+    """Why a probe is not asked for; None if it is."""
+    if probe.level > request.level:
+        return f"not looked at {NOT_ASKED[request.level]}" if request.level in NOT_ASKED else "only with --full"
+    if probe.smoke and not request.smoke:
+        return "not looked at with --no-smoke"
+    if probe.tensorflow and request.other_backend:
+        return f"not looked at with --backend {request.other_backend}"
+    return None
+
+
+def _late(probe: Probe, seconds: float) -> Reading:
+    problem = f"did not answer within {seconds:.0f} s"
+    return Reading(probe=probe.name, status=ProbeStatus.TIMED_OUT, problem=problem, seconds=round(seconds, 3))

@@ -1,0 +1,216 @@
+"""The decorators that make a function a plugin, and ``load``, which finds them by walking a folder: no central list.
+
+A plugin's identity is its place: ``probes/pci.py`` is the probe ``pci``, ``rules/gpu_not_detected/driver_missing.py`` the rule
+``driver-missing`` of the row ``gpu-not-detected``. What a function is handed is declared by its annotations, so plugin
+modules must not use ``from __future__ import annotations``.
+"""
+
+import importlib
+import os
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, Union, get_args, get_origin
+
+import msgspec
+
+from gpucheck.core.model import Fact, Finding, Level, Scope, Severity, Skip
+
+NOT_OF_NODE = "about what runs on a node, which was not asked"  # why rules are left out of a check of the node
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Probe(msgspec.Struct, frozen=True):
+    """A function ``read(host)`` that observes one part of the machine."""
+
+    name: str
+    level: Level  # the lowest level at which it runs
+    smoke: bool  # True: only when training was not switched off
+    fact: type[Fact]
+    read: Callable[[Any], Fact]
+    tensorflow: bool = False  # True: only where TensorFlow is what is proven (see ``Request.other_backend``)
+    limit_seconds: float | None = None  # after which it is not waited for; None: as long as the run has
+
+
+class Need(msgspec.Struct, frozen=True):
+    """One argument of a rule or combiner: the fact it is handed, and whether it can do without it."""
+
+    name: str
+    fact: type[Fact]
+    optional: bool
+
+    @property
+    def probe(self) -> str:
+        """The probe or combiner that makes it: the module that declares the fact (the model declares the user's request)."""
+        return self.fact.__module__.rpartition(".")[2]
+
+
+class Combiner(msgspec.Struct, frozen=True):
+    """A function ``combine(fact, ...)`` that derives one fact from others, once per run."""
+
+    name: str
+    fact: type[Fact]
+    needs: tuple[Need, ...]
+    combine: Callable[..., Fact]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """A function ``check(fact, ...)`` that judges one root cause."""
+
+    code: str
+    row: str
+    severity: Severity
+    scope: Scope
+    explains: tuple[str, ...]
+    needs: tuple[Need, ...]
+    check: Callable[..., Finding | Skip | None]
+    doc: str
+    tensorflow: bool = False  # True: judges TensorFlow, and nobody else's training
+    jobs: bool = False  # True: a job on the machine may bring it about, which is no fault of the node
+
+    @property
+    def of_node(self) -> bool:
+        """Whether it judges the machine itself, whatever runs on it and is installed for it."""
+        return self.scope in (Scope.HARDWARE, Scope.HOST) and not self.jobs
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of the troubleshooting table, declared in ``rules/<row>/__init__.py``."""
+
+    problem: str
+    first_check: str
+    action: str
+    position: int = 99  # in the table
+
+
+def probe(
+    *, level: Level, smoke: bool = False, tensorflow: bool = False, limit_seconds: float | None = None
+) -> Callable[[Function], Function]:
+    """Declare ``read(host) -> Fact`` as the probe named by its file; the arguments are the fields of ``Probe``."""
+
+    def declare(read: Function) -> Function:
+        read.plugin = Probe(  # type: ignore[attr-defined]
+            name=read.__module__.rpartition(".")[2],
+            level=level,
+            smoke=smoke,
+            fact=read.__annotations__["return"],
+            read=read,
+            tensorflow=tensorflow,
+            limit_seconds=limit_seconds,
+        )
+        return read
+
+    return declare
+
+
+def rule(
+    *, severity: Severity, scope: Scope, explains: tuple[str, ...] = (), tensorflow: bool = False, jobs: bool = False
+) -> Callable[[Function], Function]:
+    """Declare ``check(fact, ...)`` as the rule named by its file.
+
+    Args:
+        severity: unless the finding has its own.
+        scope: who has to act.
+        explains: the findings that follow from it.
+        tensorflow: whether it judges TensorFlow's own installation or behaviour, which says nothing of Keras on JAX or PyTorch.
+        jobs: whether a job that runs on the machine may bring it about.
+    """
+
+    def declare(check: Function) -> Function:
+        _, _, row, name = check.__module__.rsplit(".", 3)
+        check.plugin = Rule(  # type: ignore[attr-defined]
+            code=name.replace("_", "-"),
+            row=row.replace("_", "-"),
+            severity=severity,
+            scope=scope,
+            explains=explains,
+            needs=_needs(check),
+            check=check,
+            doc="",
+            tensorflow=tensorflow,
+            jobs=jobs,
+        )
+        return check
+
+    return declare
+
+
+def combiner(combine: Function) -> Function:
+    """Declare ``combine(fact, ...) -> Fact`` as the combiner named by its file."""
+    combine.plugin = Combiner(  # type: ignore[attr-defined]
+        name=combine.__module__.rpartition(".")[2],
+        fact=combine.__annotations__["return"],
+        needs=_needs(combine),
+        combine=combine,
+    )
+    return combine
+
+
+def _needs(function: Callable[..., Any]) -> tuple[Need, ...]:
+    return tuple(_need(name, kind) for name, kind in function.__annotations__.items() if name != "return")
+
+
+def _need(name: str, annotation: Any) -> Need:
+    if get_origin(annotation) in (Union, types.UnionType):
+        (kind,) = (member for member in get_args(annotation) if member is not type(None))
+        return Need(name=name, fact=kind, optional=True)
+    return Need(name=name, fact=annotation, optional=False)
+
+
+def load_probes() -> tuple[Probe, ...]:
+    """Every probe, sorted by name."""
+    return tuple(
+        _module(name).read.plugin for name in modules("gpucheck.core.probes") if not name.rpartition(".")[2].startswith("_")
+    )
+
+
+def load_combiners() -> tuple[Combiner, ...]:
+    """Every combiner; one that needs another's fact comes after it."""
+    return in_order([_module(name).combine.plugin for name in modules("gpucheck.core.combiners")])
+
+
+def in_order(combiners: Sequence[Combiner]) -> tuple[Combiner, ...]:
+    """Those first whose facts others need.
+
+    Raises:
+        ValueError: some need each other's facts.
+    """
+    waiting, ordered = list(combiners), list[Combiner]()
+    while waiting:
+        underived = {combiner.fact for combiner in waiting}
+        ready = [combiner for combiner in waiting if not underived & {need.fact for need in combiner.needs}]
+        if not ready:
+            raise ValueError(f"combiners that need each other: {', '.join(combiner.name for combiner in waiting)}")
+        ordered += ready
+        waiting = [combiner for combiner in waiting if combiner not in ready]
+    return tuple(ordered)
+
+
+def load_rules() -> tuple[Rule, ...]:
+    """Every rule of every row, sorted by row and code."""
+    rules = []
+    for row in modules("gpucheck.core.rules"):
+        for name in modules(row):
+            module = _module(name)
+            rules.append(msgspec.structs.replace(module.check.plugin, doc=module.__doc__ or ""))
+    return tuple(rules)
+
+
+def load_rows() -> dict[str, Row]:
+    """The rows of the troubleshooting table by their kebab name, in the table's order."""
+    rows = {name.rpartition(".")[2].replace("_", "-"): _module(name).ROW for name in modules("gpucheck.core.rules")}
+    return dict(sorted(rows.items(), key=lambda item: item[1].position))
+
+
+def modules(package: str) -> tuple[str, ...]:
+    """Full names of the modules and packages in a package, sorted, without importing them. Private ones are left out."""
+    (folder, *_) = importlib.import_module(package).__path__
+    names = (
+        entry.name.removesuffix(".py")
+        for entry in os.scandir(folder)
+        if entry.name.endswith(".py") or (entry.is_dir() and not entry.name.startswith("_"))
+    )
+    return tuple(f"{package}.{name}" for name in sorted(names) if not name.startswith("_"))
+
+
+def _module(name: str) -> Any:
+    return importlib.import_module(name)

@@ -1,0 +1,148 @@
+"""A written report read back: its facts in their types, for replay, comparison and recorded machines."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.model import SCHEMA_VERSION, Fact, ProbeStatus, Reading, Request
+from gpucheck.core.probes.training import Training
+from gpucheck.core.system.read import utf8
+
+_NOTHING = msgspec.Raw(b"null")
+LONGEST_SECONDS = 1e9
+NO_FACT = "the report says that it answered, and has no fact of it"
+
+
+class Unreadable(ValueError):
+    """The file is no report that today's rules can judge; the message says why, in one line."""
+
+
+class Recording(NamedTuple):
+    """What a report says that a run observed."""
+
+    request: Request
+    readings: list[Reading]  # one per probe of today that the report knows
+    started_at: str
+    seconds: float
+
+
+class _Run(msgspec.Struct, kw_only=True):
+    """What is read of a ``ProbeRun``."""
+
+    name: str
+    status: Any = ProbeStatus.OK  # of a probe of tomorrow it may be another
+    seconds: Any = None
+    problem: Any = None
+
+
+def load(text: bytes) -> Recording:
+    """Read a JSON report of this schema's major version; what a newer minor one added is passed over.
+
+    Args:
+        text: in UTF-8, or in UTF-16, in which PowerShell's ``>`` writes it.
+
+    Raises:
+        Unreadable: not JSON, not a report, another version, facts that don't have their types, or a time that no run takes.
+    """
+    parts = _decoded(utf8(text), dict[str, msgspec.Raw])
+    written = _decoded(parts.get("facts", _NOTHING), dict[str, msgspec.Raw]) if parts else None
+    if not parts or written is None or "schema_version" not in parts:
+        raise Unreadable("not a gpucheck report: it has no facts or no schema_version")
+    plain = {name: _decoded(parts[name], Any) for name in ("schema_version", "started_at", "seconds") if name in parts}
+    _check_version(str(plain["schema_version"]))
+    try:
+        facts = {
+            name: msgspec.json.decode(written[name], type=kind)
+            for name, kind in fact_types().items()
+            if written.get(name, _NOTHING) != _NOTHING
+        }
+        runs = msgspec.json.decode(parts["probes"], type=list[_Run]) if "probes" in parts else []
+        readings = _readings(facts, runs)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
+    except (msgspec.ValidationError, TypeError, KeyError) as error:
+        raise Unreadable(f"a report with facts of other types than schema {SCHEMA_VERSION} has: {error}") from None
+    request = facts.get("request")
+    recording = Recording(
+        request=request if isinstance(request, Request) else Request(),
+        readings=readings,
+        started_at=str(plain.get("started_at", "")),
+        seconds=_seconds(plain.get("seconds")),
+    )
+    _check_backends(recording.request, facts.get("training"))
+    return recording
+
+
+def typed(facts: Mapping[str, Any]) -> dict[str, Fact]:
+    """The facts of today's probes, and the request, by name; what no probe of today observes is left out.
+
+    Raises:
+        msgspec.ValidationError: a fact does not have its type.
+    """
+    return {name: msgspec.convert(facts[name], kind) for name, kind in fact_types().items() if facts.get(name) is not None}
+
+
+def fact_types() -> dict[str, type[Fact]]:
+    """The type of every probe's fact, and of the request, by name."""
+    return {**{probe.name: probe.fact for probe in load_probes()}, "request": Request}
+
+
+def _decoded(text: bytes | msgspec.Raw, kind: Any) -> Any:
+    """JSON in a type, or None where it has another. What is not asked for is passed over, and takes no memory."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError:
+        return None
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not JSON: {error.reason} of UTF-8") from None
+    except msgspec.DecodeError as error:
+        raise Unreadable(f"not JSON: {error}") from None
+    except RecursionError:
+        raise Unreadable("not JSON: nested too deeply") from None
+
+
+def _check_version(version: str) -> None:
+    try:
+        theirs = tuple(int(part) for part in version.split("."))
+        ours = tuple(int(part) for part in SCHEMA_VERSION.split("."))
+    except ValueError:
+        raise Unreadable(f"schema_version {version!r} is no version") from None
+    if theirs[0] > ours[0]:  # a newer minor version only added fields
+        raise Unreadable(f"written with schema {version}, newer than {SCHEMA_VERSION}: replay it with a newer gpucheck")
+    if theirs[0] < ours[0]:
+        raise Unreadable(f"written with schema {version}, which this gpucheck (schema {SCHEMA_VERSION}) no longer reads")
+
+
+def _check_backends(request: Request, training: Fact | None) -> None:
+    """Everything that names a backend prints its title."""
+    trained = [run.backend for run in training.runs] if isinstance(training, Training) else []
+    for backend in (request.backend or "tensorflow", *trained):
+        if backend not in TITLES:
+            raise Unreadable(f"trained with the backend {backend!r}; this gpucheck knows {', '.join(TITLES)}")
+
+
+def _readings(facts: Mapping[str, Fact], written: list[_Run]) -> list[Reading]:
+    """One reading per probe of today that the report knows."""
+    runs = {run.name: run for run in written}
+    readings = []
+    for probe in load_probes():
+        name, fact = probe.name, facts.get(probe.name)
+        if name not in runs and fact is None:
+            continue
+        run = runs.get(name) or _Run(name=name)
+        status, problem = msgspec.convert(run.status, ProbeStatus), msgspec.convert(run.problem, str | None)
+        if fact is None and status is ProbeStatus.OK:  # what was not looked at is never counted as healthy
+            status, problem = ProbeStatus.FAILED, NO_FACT
+        readings.append(Reading(probe=name, status=status, fact=fact, problem=problem, seconds=_seconds(run.seconds)))
+    return readings
+
+
+def _seconds(seconds: Any) -> float:
+    if seconds is None:
+        return 0.0
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds < LONGEST_SECONDS:
+        raise Unreadable(f"seconds: {seconds!r} is no time that a run takes")
+    return float(seconds)

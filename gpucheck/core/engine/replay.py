@@ -1,0 +1,37 @@
+"""Somebody else's report, judged again with today's rules: a bug report answered without the machine."""
+
+from msgspec.structs import replace
+
+from gpucheck.core.engine.pipeline import assemble, gather, judge
+from gpucheck.core.engine.plugin import load_rows, load_rules
+from gpucheck.core.engine.recorded import Unreadable, load
+from gpucheck.core.model import Expectations, Report
+
+__all__ = ("Unreadable", "replay")
+
+
+def replay(text: bytes, allow_cpu: bool = False, strict: bool = False, expectations: Expectations | None = None) -> Report:
+    """Judge the facts of a report again.
+
+    Args:
+        text: a JSON report, as ``gpucheck.core.engine.recorded.load`` takes it.
+        allow_cpu: as the command's option, in addition to what the run was asked.
+        strict: likewise.
+        expectations: instead of those of the report.
+
+    Returns:
+        The report with today's findings; start and seconds are those of the run that looked.
+
+    Raises:
+        Unreadable: no report that today's rules can judge.
+    """
+    recording = load(text)
+    request = replace(
+        recording.request,
+        allow_cpu=recording.request.allow_cpu or allow_cpu,
+        strict=recording.request.strict or strict,
+        expectations=expectations or recording.request.expectations,
+    )
+    judgements = judge(gather(request, recording.readings), load_rules())
+    report = assemble(request, recording.readings, judgements, load_rows(), started=0.0)
+    return replace(report, started_at=recording.started_at, seconds=recording.seconds)

@@ -1,0 +1,104 @@
+"""Expected GPUs: how many, which, and with how much memory."""
+
+import fnmatch
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.expectations.items import Item, Machine
+from gpucheck.core.model import Evidence, Expectations, PromisedGpus, saw
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.driver import Driver
+from gpucheck.core.probes.gpus import Gpus
+
+GIB = 1 << 30
+
+
+def gpu_count(machine: Machine) -> Iterator[Item]:
+    """How many GPUs this process can use."""
+    wanted, promised = machine.expected.gpu.count, machine.request.promised
+    if promised is not None:
+        yield _kept(machine, promised)
+    if wanted is None:
+        return
+    count, evidence = usable_gpus(machine)
+    words = machine.why_not(Cuda) if count is None else str(count)
+    yield Item("number of GPUs", str(wanted), words, None if count is None else count == wanted, evidence)
+
+
+def _kept(machine: Machine, promised: PromisedGpus) -> Item:
+    """Whether the node has as many GPUs as its scheduler hands out. More is no fault: a site may keep one back."""
+    if promised.count is None:
+        return Item("number of GPUs", "what the scheduler hands out", promised.source, None)
+    gpus, driver = machine.get(Gpus), machine.get(Driver)
+    wanted = f"at least {promised.count} ({promised.source})"
+    if gpus is None or driver is None or driver.status in ("hung", "crashed"):
+        return Item("number of GPUs", wanted, machine.why_not(Gpus), None if promised.count else True)
+    # NVML's count: CUDA shows one process at most one part of a GPU that MIG divides.
+    count = sum(gpu.mig_devices or 0 if gpu.mig_enabled else 1 for gpu in gpus.gpus if gpu.problem is None)
+    return Item("number of GPUs", wanted, str(count), count >= promised.count, saw(driver, "gpu_count"))
+
+
+def usable_gpus(machine: Machine) -> tuple[int | None, tuple[Evidence, ...]]:
+    """How many GPUs this process can use (None: could not be observed), and what says so."""
+    cuda, gpus = machine.get(Cuda), machine.get(Gpus)
+    if cuda is not None and cuda.device_count is not None:
+        return cuda.device_count, saw(cuda, "device_count")
+    if cuda is not None and (cuda.status == "library-not-found" or cuda.result == CUDA_ERROR_NO_DEVICE):
+        return 0, saw(cuda, "status")
+    if gpus is not None and gpus.gpus:
+        return sum(gpu.problem is None for gpu in gpus.gpus), saw(gpus, "gpus")
+    return None, ()
+
+
+def gpu_models(machine: Machine) -> Iterator[Item]:
+    """Name, memory and compute capability of every GPU; nothing where there is none, which is the count's matter."""
+    wanted, gpus, cuda = machine.expected.gpu, machine.get(Gpus), machine.get(Cuda)
+    if not wanted.names and wanted.memory_gib is None and wanted.compute_capability is None:
+        return
+    source, items = (gpus, gpus.gpus) if gpus is not None and gpus.gpus else (cuda, cuda.devices if cuda is not None else ())
+    field = "gpus" if source is gpus else "devices"
+    if source is None or not items:
+        if usable_gpus(machine)[0] != 0:
+            yield Item("GPUs", "of a certain kind", machine.why_not(Gpus), None)
+        return
+    for place, gpu in enumerate(items):
+        label = f"GPU {getattr(gpu, 'index', getattr(gpu, 'ordinal', place))}"
+        for name, expected, is_met, words in _gpu_wishes(machine.expected):
+            value = getattr(gpu, name)
+            words_seen = (
+                f"unknown: {getattr(gpu, 'problem', None) or 'the driver does not tell'}" if value is None else words(value)
+            )
+            evidence = saw(source, f"{field}[{place}].{name}")
+            yield Item(label, expected, words_seen, None if value is None else is_met(value), evidence, (label,))
+
+
+Wish = tuple[str, str, Callable[[Any], bool], Callable[[Any], str]]  # field, expected, met, in words
+
+
+def _gpu_wishes(expectations: Expectations) -> Iterator[Wish]:
+    wanted = expectations.gpu
+    if wanted.names:
+        names = wanted.names
+        yield "name", " or ".join(names), lambda name: any(_named(name, pattern) for pattern in names), str
+    if wanted.memory_gib is not None:
+        least = wanted.memory_gib
+        yield (
+            "memory_total_bytes",
+            f"at least {least:g} GiB of memory",
+            lambda size: bool(size >= least * GIB),
+            lambda size: f"{size / GIB:.1f} GiB of memory",
+        )
+    if wanted.compute_capability is not None:
+        lowest = versions.parse(wanted.compute_capability)
+        yield (
+            "compute_capability",
+            f"compute capability {wanted.compute_capability} or higher",
+            lambda pair: tuple(pair) >= lowest,
+            lambda pair: "compute capability " + ".".join(map(str, pair)),
+        )
+
+
+def _named(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatch.fnmatchcase(name, pattern)

@@ -1,0 +1,52 @@
+"""What expectations are held against, and what comes of each: met, not met, or could not be looked at."""
+
+import msgspec
+
+from gpucheck.core.engine.facts import FactType
+from gpucheck.core.model import Evidence, Expectations, Fact, Level, Report, Request, probe_of
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One expectation. ``met`` is None where it could not be looked at; ``seen`` then says why."""
+
+    what: str  # "Keras", "GPU 3"
+    expected: str  # "==3.15.*", "at least 139 GiB"
+    seen: str
+    met: bool | None
+    evidence: tuple[Evidence, ...] = ()
+    affects: tuple[str, ...] = ()
+
+
+class Machine:
+    """The facts that expectations are held against, and why one of them is not there."""
+
+    def __init__(self, request: Request, *facts: Fact | None) -> None:
+        """``request`` has the expectations; a fact that is None was not observed."""
+        self.request = request
+        self._facts = {type(fact): fact for fact in facts}
+
+    @classmethod
+    def of(cls, report: Report) -> "Machine":
+        """The machine that a report is about."""
+        return cls(report.fact(Request) or Request(), *report.facts.values())
+
+    def get(self, kind: type[FactType]) -> FactType | None:
+        """The fact of that type, if there is one."""
+        fact = self._facts.get(kind)
+        return fact if isinstance(fact, kind) else None
+
+    def why_not(self, kind: type[Fact]) -> str:
+        """Why there is none of that type."""
+        if kind in (TensorFlow, Keras, Training) and self.request.level < Level.DEFAULT:
+            return "not looked at with --quick"
+        if kind is Training and not self.request.smoke:
+            return "not looked at with --no-smoke"
+        return f"the probe {probe_of(kind)} gave no answer"
+
+    @property
+    def expected(self) -> Expectations:
+        """What the user expects; nothing where nothing was said."""
+        return self.request.expectations or Expectations()

@@ -1,0 +1,205 @@
+"""An expectations file, or the same table in pyproject.toml, into ``Expectations``; what is wrong with it named by its line."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from gpucheck.core.engine.plugin import modules
+from gpucheck.core.engine.suggestion import did_you_mean
+from gpucheck.core.expectations import FORMAT_VERSION, toml
+from gpucheck.core.expectations.toml import Path, Problem
+from gpucheck.core.model import Expectations
+
+__all__ = ("Problem", "baseline", "convert", "parse")
+_LISTED = "; `gpucheck rules` lists them"
+LARGEST_BYTES = 1 << 22  # of a file of expectations
+PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
+
+
+def parse(text: str, name: str) -> Expectations:
+    """Read an expectations file.
+
+    Args:
+        text: the file's.
+        name: what the file is called in messages.
+
+    Raises:
+        Problem: not TOML, a later format, an unknown key, a wrong type, a senseless value, or nothing at all: what is empty was
+            cut off, and would be met by every machine. Mutes and allowed warnings alone are enough.
+    """
+    expected = convert(toml.load(text, name), text, name)
+    if not (_of_machine(expected) or expected.allowed_warnings or expected.mute):
+        raise Problem(f"{name}: a file that expects nothing is no baseline; `gpucheck snapshot` writes one")
+    return expected
+
+
+def baseline(text: str, name: str) -> Expectations:
+    """Read an expectations file to hold a machine against; arguments and errors as of ``parse``.
+
+    Raises:
+        Problem: also where only mutes and allowed warnings stand in it, which no machine can differ from.
+    """
+    expected = parse(text, name)
+    if not _of_machine(expected):
+        raise Problem(f"{name}: only mutes or allowed warnings: a file that expects nothing of a machine is no baseline")
+    return expected
+
+
+def _of_machine(expected: Expectations) -> bool:
+    """Whether a machine could fail it."""
+    gpu, versions, training = (msgspec.structs.asdict(part) for part in (expected.gpu, expected.versions, expected.training))
+    speeds = training.pop("min_samples_per_second").values()
+    return any(value not in (None, ()) for part in (gpu, versions, training) for value in part.values()) or any(speeds)
+
+
+def convert(table: Any, text: str, name: str, at: Path = ()) -> Expectations:
+    """Turn a table that stands at a path of a document into expectations; arguments and errors as of ``parse``."""
+    where = _Where(text, name, at)
+    if not isinstance(table, dict):
+        raise where.problem((), f"expected a table, not {_kind(table)}")
+    table = dict(table)
+    _check_version(table.pop("schema_version", FORMAT_VERSION), where)
+    _check_keys(table, Expectations, where)
+    table = {key: _spelled(key, entry, where) for key, entry in table.items()}
+    try:
+        expected = msgspec.convert(table, Expectations)
+    except msgspec.ValidationError as error:
+        words, _, place = str(error).partition(" - at `$")
+        raise where.problem(_path(place.rstrip("`")), _plain(words)) from None
+    for path, problem in _senseless(expected):
+        raise where.problem(path, problem)
+    return expected
+
+
+class _Where:
+    def __init__(self, text: str, name: str, at: Path) -> None:
+        self._text, self._name, self._at = text, name, at
+
+    def problem(self, path: Path, words: str) -> Problem:
+        """The error, with its line and its key."""
+        line = toml.line(self._text, (*self._at, *path))
+        dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+        return Problem(f"{self._name}{f':{line}' if line else ''}: {f'{dotted}: ' if dotted else ''}{words}")
+
+
+def _check_version(version: Any, where: _Where) -> None:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        raise where.problem(("schema_version",), f"expected a whole number from 1 on, not {version!r}")
+    if version > FORMAT_VERSION:
+        words = f"{version} is newer than {FORMAT_VERSION}, the latest that this gpucheck reads: use a newer gpucheck"
+        raise where.problem(("schema_version",), words)
+
+
+def _check_keys(table: dict[str, Any], kind: type[msgspec.Struct], where: _Where, at: Path = ()) -> None:
+    """Every key of every table is known; the nested tables of a struct are structs of the same names."""
+    fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    for name, entry in table.items():
+        if name not in fields:
+            keys = list(fields) if at else [*fields, "schema_version"]
+            raise where.problem((*at, name), f"unknown key{did_you_mean(name, keys)}")
+        inner = fields[name]
+        if isinstance(entry, dict) and isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            _check_keys(entry, inner, where, (*at, name))
+        elif name == "mute" and isinstance(entry, list):
+            (mute, *_) = inner.__args__
+            for place, table in enumerate(entry):
+                if isinstance(table, dict):
+                    _check_keys(table, mute, where, (*at, name, place))
+
+
+def _spelled(name: str, entry: Any, where: _Where) -> Any:
+    """Short spellings in full: one speed for a strategy means float32, one name stands for a list of one."""
+    if name == "training" and isinstance(entry, dict) and isinstance(speeds := entry.get("min_samples_per_second"), dict):
+        full = {strategy: speed if isinstance(speed, dict) else {"float32": speed} for strategy, speed in speeds.items()}
+        for strategy, by_precision in full.items():
+            for precision, speed in by_precision.items():
+                if isinstance(speed, bool) or not isinstance(speed, (int, float)):
+                    path = (name, "min_samples_per_second", strategy, precision)
+                    raise where.problem(path, f"expected samples per second, not {_kind(speed)}")
+        return {**entry, "min_samples_per_second": full}
+    if name == "gpu" and isinstance(entry, dict) and isinstance(entry.get("names"), str):
+        return {**entry, "names": [entry["names"]]}
+    return entry
+
+
+def _senseless(expected: Expectations) -> Iterable[tuple[Path, str]]:
+    gpu, training = expected.gpu, expected.training
+    if gpu.count is not None and gpu.count < 0:
+        yield ("gpu", "count"), "expected 0 or more"
+    if gpu.memory_gib is not None and not 0 < gpu.memory_gib < 1e6:
+        yield ("gpu", "memory_gib"), "expected a number above 0"
+    if gpu.compute_capability is not None and not re.fullmatch(r"\d+\.\d", gpu.compute_capability):
+        yield ("gpu", "compute_capability"), f'expected a string such as "9.0", not {gpu.compute_capability!r}'
+    for field in msgspec.structs.fields(expected.versions):
+        specifier = getattr(expected.versions, field.name)
+        if specifier is not None and not _is_specifier(specifier):
+            words = f'{specifier!r} is no version specifier (PEP 440) such as ">=2.21,<2.22" or "==3.15.*"'
+            yield ("versions", field.name), words
+    if training.max_first_step_seconds is not None and not 0 < training.max_first_step_seconds < 1e6:
+        yield ("training", "max_first_step_seconds"), "expected a number of seconds above 0"
+    yield from _senseless_names(expected)
+    for place, mute in enumerate(expected.mute):
+        if not mute.reason.strip():
+            yield ("mute", place, "reason"), "a muted diagnosis needs a reason"
+
+
+def _senseless_names(expected: Expectations) -> Iterable[tuple[Path, str]]:
+    strategies = [module.rpartition(".")[2] for module in modules("gpucheck.core.training.strategies")]
+    for name in expected.training.strategies:
+        if name not in strategies:
+            yield ("training", "strategies"), f"no strategy {name!r}{did_you_mean(name, strategies)}"
+    for strategy, speeds in expected.training.min_samples_per_second.items():
+        path: Path = ("training", "min_samples_per_second", strategy)
+        if strategy not in strategies:
+            yield path, f"no strategy of that name{did_you_mean(strategy, strategies)}"
+        yield from _senseless_speeds(path, speeds)
+    known_codes = [name.rpartition(".")[2].replace("_", "-") for row in modules("gpucheck.core.rules") for name in modules(row)]
+    codes: list[tuple[Path, str]] = [(("allowed_warnings",), code) for code in expected.allowed_warnings]
+    codes += [(("mute", place, "code"), mute.code) for place, mute in enumerate(expected.mute)]
+    for path, code in codes:
+        if code not in known_codes:
+            yield path, f"no diagnosis has the code {code!r}{did_you_mean(code, known_codes, otherwise=_LISTED)}"
+
+
+def _senseless_speeds(path: Path, speeds: dict[str, float]) -> Iterable[tuple[Path, str]]:
+    for precision, speed in speeds.items():
+        if precision not in PRECISIONS:
+            yield (*path, precision), f"no precision of that name; known are {', '.join(PRECISIONS)}"
+        if not 0 < speed < 1e15:
+            yield (*path, precision), "expected samples per second above 0"
+
+
+def _is_specifier(text: str) -> bool:
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return bool(text.strip()) and bool(list(SpecifierSet(text)))
+    except InvalidSpecifier:
+        return False
+
+
+def _path(dotted: str) -> Path:
+    """msgspec's ".gpu.count", ".mute[0].until" or ".names[...]" as a path."""
+    parts = re.findall(r"\[(\d+)\]|\.([^.\[]+)", dotted)
+    return tuple(int(number) if number else name for number, name in parts)
+
+
+_KINDS = {"str": "a string", "int": "a whole number", "float": "a number", "array": "a list", "object": "a table"}
+_KINDS |= {"bool": "true or false", "date": "a date such as 2026-12-31", "null": "nothing"}
+
+
+def _plain(words: str) -> str:
+    """msgspec's "Expected `int | null`, got `str`" in the words of TOML."""
+    match = re.fullmatch(r"Expected `([^`]+)`, got `([^`]+)`", words)
+    if not match:
+        missing = re.fullmatch(r"Object missing required field `(\w+)`", words)
+        return f"{missing[1]} is missing" if missing else words[:1].lower() + words[1:]
+    wanted = [_KINDS.get(kind, kind) for kind in match[1].split(" | ") if kind != "null"]
+    return f"expected {' or '.join(wanted)}, not {_KINDS.get(match[2], match[2])}"
+
+
+def _kind(value: Any) -> str:
+    name = type(value).__name__
+    return _KINDS.get({"list": "array", "dict": "object"}.get(name, name), name)

@@ -1,0 +1,198 @@
+"""A child process that reports in stages, as its parent sees it."""
+
+import json
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Ending
+from gpucheck.core.host.inbox import Inbox
+from gpucheck.core.host.process import Process
+from gpucheck.core.model import Request
+from gpucheck.core.model.activity import Activity
+from gpucheck.core.system import ulimits
+from gpucheck.core.system.ownership import is_ours
+from gpucheck.core.system.shadowing import ADVICE
+
+PACKAGE = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))  # the folder gpucheck
+
+# A package object without running gpucheck/__init__.py or touching sys.path: the child may run under an interpreter that
+# has none of our dependencies, and must not see ours.
+BOOTSTRAP = (
+    "import sys; p = type(sys)('gpucheck'); p.__path__ = [sys.argv[1]]; sys.modules['gpucheck'] = p; "
+    "from gpucheck.core.child.boot import main; main({})"
+)
+
+GRACE_SECONDS = 1.0  # behind the run's own limit, after which a child whose parent was killed ends in any case
+
+# Where others can put files into the current folder, which `python -c` takes modules from first.
+_LEAVE_OUT_FOLDER = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; "
+
+_PRINT_VERSION = "import sys; sys.stdout.write('%d.%d' % sys.version_info[:2])"  # any Python's
+OLDEST = (3, 8)  # Python; what runs in children is written for it
+
+
+def child_argv(request: Request, kind: type[Task], text: str) -> list[str]:
+    """The command line of a child that does a task: the user's interpreter for what examines it, ours, bare, for the rest."""
+    python = [request.python or sys.executable] if kind.examined else [sys.executable, "-I", "-S"]
+    files = ulimits.given() if kind.examined else None
+    code = BOOTSTRAP.format(f"{request.timeout_seconds + GRACE_SECONDS}, {files}")
+    if kind.examined and not is_ours(os.curdir):
+        code = _LEAVE_OUT_FOLDER + code
+    return [*python, "-c", code, PACKAGE, kind.child, text]
+
+
+def child_env(request: Request, env: Mapping[str, str], kind: type[Task]) -> dict[str, str]:
+    """The user's environment, except that TensorFlow's log is neither silenced nor flooded (TF_CPP_MAX_VLOG_LEVEL=3 makes it a
+    gigabyte), that no cloud is asked for a TPU's metadata, and that Keras runs on the backend that was asked for.
+    """
+    child = dict(env)
+    if kind.examined:
+        if request.backend is not None:
+            child["KERAS_BACKEND"] = request.backend
+        child["TF_CPP_MIN_LOG_LEVEL"] = "0"
+        child.pop("TF_CPP_MAX_VLOG_LEVEL", None)
+        vmodule = child.get("TF_CPP_VMODULE")
+        child["TF_CPP_VMODULE"] = f"{vmodule},dso_loader=1" if vmodule else "dso_loader=1"  # names a missing library
+        child.setdefault("TPU_SKIP_MDS_QUERY", "1")
+        child["PYTHONUNBUFFERED"] = "1"
+    return child
+
+
+class LocalChild:
+    """A started child, or the reason why it could not be started. Any number of threads may wait for its messages."""
+
+    def __init__(self, limit: float) -> None:
+        """Watch a process, which is to be started, for at most ``limit`` seconds from now."""
+        self._process: Process | None = None
+        self._deadline = time.monotonic() + limit
+        self._problem: str | None = None
+        self._startup = threading.Event()  # it is over, well or not
+        self._lock = threading.RLock()
+        self._inbox = Inbox()
+        self._starved = False
+
+    def start(self, start: Callable[[], Process]) -> None:
+        """Start the process, which may take long where a file system does not answer."""
+        try:
+            self._process = start()
+        except OSError as error:
+            self._problem = f"not started: {error}"
+        self._startup.set()
+
+    def wait_for(self, kind: type[AnyMessage], job: str = "", within: float | None = None) -> AnyMessage | None:
+        """Wait for a message; None if the child ended or was stopped before it gave it."""
+        deadline = self._deadline if within is None else min(self._deadline, time.monotonic() + within)
+        process = self._started(deadline)
+        if process is not None and not process.wait(
+            deadline, lambda: self.message(kind, job) is not None or self._inbox.problem is not None
+        ):
+            self._stop()
+        return self.message(kind, job)
+
+    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
+        """A message that has come; None: it has not."""
+        return self.messages(kind).get(job)
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        """Every message of a kind that has come, by job, in order."""
+        with self._lock:
+            return self._read().messages(kind)
+
+    def moves(self) -> int:
+        """How many stages and steps it has begun or ended."""
+        with self._lock:
+            return self._read().moves
+
+    def end(self) -> Ending:
+        """Wait for the child's end; at its limit it is killed with everything it started."""
+        process = self._started(self._deadline)
+        if process is None:
+            return Ending(False, self._problem or "not started: its file system does not answer", None)
+        if not process.wait(self._deadline, lambda: self._unreadable() is not None):
+            self._stop()
+        problem = self._unreadable()
+        done = self.message(Done) is not None and not process.late and problem is None
+        crash = self.message(Crashed)
+        how = "finished" if done else process.how()
+        if problem is not None and not process.late:
+            how = f"stopped: {problem}"
+        elif crash is not None:
+            how = f"{crash.type}: {crash.message}" if crash.message else crash.type
+        elif how == "finished" and not done:
+            how = "ended without a word"
+        still = () if done else tuple(self._inbox.open)
+        return Ending(done, how, still[-1] if still else None, still, self._starved)
+
+    def send(self, message: Message) -> None:
+        """Send the child a message."""
+        process = self._started(self._deadline)
+        if process is not None:
+            process.tell(json.dumps(fields_of(message)).encode())
+
+    def activity(self, child: str) -> Activity | None:
+        """The stage it is in, if it is still at work, under the name of what it does."""
+        with self._lock:
+            inbox = self._read()
+            if self._process is None or self._process.returncode is not None or not inbox.open:
+                return None
+            stage = inbox.open[-1]
+            return Activity(child, *stage, ended=inbox.ended[stage.name], planned=inbox.planned.get(stage.name))
+
+    def log(self, limit: int = LOG_LIMIT_BYTES) -> str:
+        """What the child wrote to standard output and standard error so far: of very much, the beginning and the end."""
+        return "" if self._process is None else self._process.err.text(limit)
+
+    def _started(self, deadline: float) -> Process | None:
+        """The process as soon as it was started; None if it could not be, or was not by then."""
+        self._startup.wait(max(0.0, deadline - time.monotonic()))
+        return self._process
+
+    def _read(self) -> Inbox:
+        """The report as far as it has been written; who holds the lock calls it."""
+        if self._process is not None and self._inbox.problem is None:
+            self._inbox.take(self._process.out.read(self._inbox.read_bytes))
+            limit = self._process.report_bytes
+            if limit is not None and self._process.out.size > limit:  # what writes more is no child of ours
+                self._inbox.refuse(f"it wrote more than {limit >> 20} MiB to its standard output")
+            if self._inbox.problem is not None:
+                self._process.kill()
+        return self._inbox
+
+    def _unreadable(self) -> str | None:
+        with self._lock:
+            return self._read().problem
+
+    def _stop(self) -> None:
+        with self._lock:
+            if self._process is not None and self._process.returncode is None:
+                self._process.late = True
+                self._starved = self._process.starved()
+                self._process.kill()
+
+
+def unanswered(child: Child, python: str, run: Callable[..., Completed]) -> str:
+    """Why an interpreter gave no account of itself: it is too old, a file is in its way, or its own last words.
+
+    Args:
+        child: the child that was to give it.
+        python: the interpreter.
+        run: runs a program to its end.
+    """
+    how = child.end().how
+    hidden = child.message(Shadowed)
+    if hidden is not None and hidden.files:
+        name, file = next(iter(hidden.files.items()))
+        return f"{file} hides Python's own module {name}: {ADVICE}"
+    words = ([line for line in child.log().splitlines() if line.strip()] or [""])[-1].strip()
+    if not how.startswith("exited") or not words:
+        return how
+    version = run([python, "-S", "-c", _PRINT_VERSION], timeout=5.0).stdout
+    if re.fullmatch(r"\d+\.\d+", version) and tuple(map(int, version.split("."))) < OLDEST:
+        return f"it is Python {version}, and gpucheck examines Python {'.'.join(map(str, OLDEST))} and later"
+    return f"{how}: {words[:200]}"

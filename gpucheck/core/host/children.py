@@ -1,0 +1,108 @@
+"""The processes of one run: started once, shared, and ended with it. Nothing that may take long is done under a lock."""
+
+import json
+import threading
+import time
+import weakref
+from collections.abc import Mapping
+
+from gpucheck.core.child.messages import AnyTask, Task
+from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, orphans
+from gpucheck.core.host.child import LocalChild, child_argv, child_env
+from gpucheck.core.host.process import REAP_SECONDS, Process
+from gpucheck.core.host.scratch import Scratch
+from gpucheck.core.model import Request
+from gpucheck.core.model.activity import Activity
+
+_all: weakref.WeakSet["Children"] = weakref.WeakSet()
+
+
+def close_all() -> None:
+    """End every process that was started here, as the end of this process by force does."""
+    for children in list(_all):
+        children.close()
+
+
+class Children:
+    """Every method may be called by any thread."""
+
+    def __init__(self, request: Request, env: Mapping[str, str]) -> None:
+        """Nothing is started yet.
+
+        Args:
+            request: what the user asked for.
+            env: the environment of children.
+        """
+        self.processes: list[Process] = []
+        self.shared: dict[tuple[type[Task], str], tuple[Task, LocalChild]] = {}  # by the text of the task
+        self._request, self._env = request, env
+        self._scratch = Scratch(env)
+        self._lock = threading.Lock()
+        self._closed = False
+        _all.add(self)
+
+    def child(self, task: Task, limit: float) -> LocalChild:
+        """The child process that does a task, started on the first call, for at most ``limit`` seconds."""
+        text = json.dumps(fields_of(task), sort_keys=True)
+        with self._lock:
+            _, child = self.shared.get((type(task), text), (None, None))
+            if child is not None:
+                return child
+            child = LocalChild(limit)
+            self.shared[type(task), text] = task, child
+        child.start(lambda: self._start_child(type(task), text))
+        return child
+
+    def of(self, kind: type[AnyTask]) -> list[tuple[AnyTask, Child]]:
+        """The children with a task of that kind."""
+        with self._lock:
+            return [(task, child) for task, child in self.shared.values() if isinstance(task, kind)]
+
+    def activities(self) -> list[Activity]:
+        """What each child that is still at work does now, in the order in which they were started."""
+        with self._lock:
+            children = [(task.child, child) for task, child in self.shared.values()]
+        return [doing for name, child in children if (doing := child.activity(name)) is not None]
+
+    def start(
+        self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES
+    ) -> Process:
+        """Start a process, see ``Process``.
+
+        Raises:
+            OSError: it can't be started, or the run is over.
+        """
+        if not self._closed:
+            process = Process(argv, {**env, **orphans.mark()}, report_bytes=report_bytes, log_bytes=log_bytes)
+            orphans.started(process.pid)
+            with self._lock:
+                if not self._closed:
+                    self.processes.append(process)
+                    return process
+            process.kill()
+            process.close()
+        raise OSError("the run is over")
+
+    def close(self) -> None:
+        """End every process still running, and start no more."""
+        with self._lock:
+            self._closed = True
+            processes = list(self.processes)
+        for process in processes:
+            process.signal()
+        until = time.monotonic() + REAP_SECONDS
+        for process in processes:
+            process.kill(until)
+        for process in processes:
+            process.reap()
+            process.close()
+        orphans.end()
+        self._scratch.remove()
+
+    def _start_child(self, kind: type[Task], text: str) -> Process:
+        env = child_env(self._request, self._env, kind)
+        if kind.examined:
+            env.update(self._scratch.variables())
+        log_bytes = PLACEMENT_LOG_BYTES if self._request.log_device_placement else LOG_LIMIT_BYTES
+        return self.start(child_argv(self._request, kind, text), env, report_bytes=kind.report_bytes, log_bytes=log_bytes)

@@ -1,0 +1,116 @@
+"""What a child has reported: its messages, checked field by field, and the stages that it has begun and not ended.
+
+A child runs other people's code, and may be made to write anything. What is no line of a report is passed over; a line that is
+one, and holds what its message does not allow, ends the report.
+"""
+
+import functools
+import json
+import typing
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from gpucheck.core.child.messages import AnyMessage, Message, Stage
+from gpucheck.core.child.messages.values import AnyValues, Values
+
+PROBLEM_LENGTH = 200
+
+
+class Inbox:
+    """A child's report so far."""
+
+    def __init__(self) -> None:
+        self.read_bytes = 0
+        self.moves = 0  # stages and steps that were begun or ended
+        self.open: list[Stage] = []  # begun and not ended, in order; a stage that has steps stands as its last one
+        self.ended: Counter[str] = Counter()  # how many of each stage are over
+        self.planned: dict[str, int] = {}  # and how many there will be, where that is known
+        self.problem: str | None = None  # why the rest of the report is not believed
+        self._messages: dict[type[Message], dict[str, Message]] = {}  # by kind and job
+        self._pending: list[bytes] = []  # parts of a line that is not whole yet
+
+    def take(self, data: bytes) -> None:
+        """Read on."""
+        self.read_bytes += len(data)
+        self._pending.append(data)
+        if b"\n" not in data:
+            return
+        *lines, rest = b"".join(self._pending).split(b"\n")
+        self._pending = [rest]
+        for line in lines:
+            if self.problem is None:
+                self._take_line(line)
+
+    def refuse(self, problem: str) -> None:
+        """Believe nothing more of the report."""
+        self.problem = problem
+        self._pending.clear()
+
+    def message(self, kind: type[AnyMessage], job: str = "") -> AnyMessage | None:
+        """One message; None: it has not come."""
+        return self.messages(kind).get(job)
+
+    def messages(self, kind: type[AnyMessage]) -> dict[str, AnyMessage]:
+        """All messages of a kind, by job, in order."""
+        return dict(self._messages.get(kind, {}))  # type: ignore[arg-type]
+
+    def _take_line(self, line: bytes) -> None:
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(entry, dict):
+            return
+        try:
+            if "begin" in entry:
+                self._begin(msgspec.convert([entry["begin"], entry["job"], entry["step"]], Stage))
+            elif "end" in entry:
+                self._end(entry["end"], entry["job"], entry["value"])
+        except (KeyError, TypeError, ValueError, RecursionError) as error:  # msgspec's is a ValueError
+            self.refuse(f"its report can't be read: {' '.join(str(error).split())[:PROBLEM_LENGTH]}")
+
+    def _begin(self, stage: Stage) -> None:
+        self._close(stage.whole)
+        self.open.append(stage)
+
+    def _end(self, name: Any, job: Any, value: Any) -> None:
+        kind = next((kind for kind in Message.__subclasses__() if kind.__name__ == name), None)
+        if kind is None or not isinstance(job, str):
+            raise ValueError(f"there is no message {str(name)[:50]!r}")
+        self._messages.setdefault(kind, {})[job] = decoded(kind, value)
+        self.ended[kind.stage] += 1
+        if name == "Planned":
+            self.planned = {"train": sum(not job["skip"] for job in value["jobs"]), "experiment": value["experiments"]}
+        self._close(Stage(kind.stage, job))
+
+    def _close(self, stage: Stage) -> None:
+        """The stage itself, and the step inside it, are over."""
+        self.moves += 1
+        self.open = [other for other in self.open if other.whole != stage]
+
+
+def decoded(kind: type[AnyValues], given: Any) -> AnyValues:
+    """An object of fields, each of its own type.
+
+    Raises:
+        TypeError, ValueError: it is none.
+    """
+    if not isinstance(given, dict):
+        raise ValueError(f"{kind.__name__} is no object of fields")
+    types = _types(kind)  # type: ignore[arg-type]  # mypy takes a class that has __eq__ for one that is not hashable
+    values = {}
+    for name in types:
+        if name in given:
+            try:
+                values[name] = msgspec.convert(given[name], types[name], dec_hook=decoded)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+    return kind(**values)
+
+
+@functools.cache
+def _types(kind: type[Values]) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {name: hints[name] for name in kind.defaults_by_field}

@@ -1,0 +1,211 @@
+"""Starting, watching and ending one child process.
+
+A child runs in its own session, so that it is killed with everything it started. A thread reads what it writes
+(``stream.py``), so that it never waits for us long. Its standard input is a pipe that we hold: when we are gone,
+it reads the end of file and ends itself (``gpucheck/core/child/runtime.py``).
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gpucheck.core.host import LOG_LIMIT_BYTES
+from gpucheck.core.host.stream import POLLS, Stream, follow
+
+REAP_SECONDS = 1.0  # how long a killed child may take to go before it is abandoned
+POLL_SECONDS = 0.02
+# vfork(2) stops the whole interpreter until the program was found, which a folder of PATH that does not answer can prevent.
+subprocess._USE_VFORK = False  # type: ignore[attr-defined]
+SETTLE_SECONDS = 0.5
+
+
+class Process:
+    """One running child."""
+
+    def __init__(
+        self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES
+    ) -> None:
+        """Start it.
+
+        Args:
+            argv: program and arguments; no shell sees them.
+            env: its whole environment.
+            report_bytes: of a child of ours, whose standard input is a pipe that we hold open: how much is kept of the beginning
+                of its standard output, which is its report. None: no child of ours; its standard input is empty.
+            log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        log = (log_bytes // 4, log_bytes - log_bytes // 4)
+        self.report_bytes = report_bytes
+        self.out = Stream(*log) if report_bytes is None else Stream(report_bytes, 0)
+        self.err = Stream(*log)
+        self.started = time.monotonic()
+        self.abandoned = False
+        self.late = False
+        empty = _empty() if report_bytes is None else None
+        try:
+            self._popen = subprocess.Popen(
+                argv,
+                env=dict(env),
+                stdin=subprocess.PIPE if empty is None else empty,
+                stdout=self.out.writer,
+                stderr=self.err.writer,
+                start_new_session=True,
+            )
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            os.close(self.out.writer)
+            os.close(self.err.writer)
+            if empty is not None:
+                os.close(empty)
+        self._pidfd = _pidfd(self._popen.pid)
+        self._followers = self._follow()
+
+    @property
+    def pid(self) -> int:
+        """The child's process id, which is also its group's."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Exit status, negative for a signal; None while it runs."""
+        return self._popen.poll()
+
+    def tell(self, line: bytes) -> None:
+        """Write one line to its standard input."""
+        if self._popen.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._popen.stdin.write(line + b"\n")
+                self._popen.stdin.flush()
+
+    def wait(self, deadline: float, until: Callable[[], bool] | None = None) -> bool:
+        """Wait until it ended, ``until`` holds, or the monotonic ``deadline`` passed; True in the first two cases."""
+        while True:
+            if (until is not None and until()) or self.returncode is not None:
+                self._settle()
+                return True
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            if not self._followers:
+                self.out.drain()
+                self.err.drain()
+            pause = min(left, left if until is None and self._pidfd is not None and self._followers else POLL_SECONDS)
+            if self._pidfd is None:
+                time.sleep(min(pause, 0.005))
+            else:
+                poller = select.poll()
+                poller.register(self._pidfd, select.POLLIN)
+                poller.poll(max(1, int(pause * 1000)))
+
+    def starved(self) -> bool:
+        """Whether it waits for a processor and has had less than half of one so far: then its silence is this machine's load."""
+        try:
+            with open(f"/proc/{self.pid}/stat", "rb") as file:
+                fields = file.read().rpartition(b")")[2].split()  # proc(5), from the third field on
+            used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            return False
+        return fields[0] == b"R" and used < (time.monotonic() - self.started) / 2
+
+    def _follow(self) -> list[threading.Thread]:
+        """Start reading what it writes; nothing is started where a limit allows no thread, and ``wait`` reads then."""
+        groups = [[self.out, self.err]] if POLLS else [[self.out], [self.err]]
+        threads = [threading.Thread(target=follow, args=(group,), name=f"output of {self.pid}", daemon=True) for group in groups]
+        try:
+            for thread in threads:
+                thread.start()
+        except RuntimeError:
+            return []
+        return threads
+
+    def signal(self) -> None:
+        """Tell it and everything in its group to end at once: what it started may have outlived it."""
+        with contextlib.suppress(OSError):
+            if sys.platform == "win32":
+                self._popen.kill()
+            else:
+                os.killpg(self._popen.pid, signal.SIGKILL)
+
+    def kill(self, until: float | None = None) -> None:
+        """End it and everything in its group; a child stuck in the kernel is abandoned, not waited for after ``until``."""
+        running = self.returncode is None
+        self.signal()
+        if running and not self.wait(time.monotonic() + REAP_SECONDS if until is None else until):
+            self.abandoned = True
+
+    def reap(self) -> None:
+        """After ``kill``: take in what it had started, which becomes ours where this process is an init (a container's first)."""
+        if sys.platform == "win32" or self.abandoned:
+            return
+        deadline = time.monotonic() + REAP_SECONDS
+        with contextlib.suppress(ChildProcessError):  # none left: the usual case
+            while time.monotonic() < deadline:
+                if os.waitpid(-self._popen.pid, os.WNOHANG)[0] == 0:
+                    time.sleep(0.002)
+
+    def how(self) -> str:
+        """How it ended, in words."""
+        if self.abandoned:
+            return "could not be killed"
+        if self.late:
+            return "timed out"
+        status = self.returncode
+        if status is None:
+            return "running"
+        if status < 0:
+            return f"killed by {signal_name(-status)}"
+        return "finished" if status == 0 else f"exited with status {status}"
+
+    def close(self) -> None:
+        """Release files and pipes."""
+        for capture in (self.out, self.err):
+            capture.close()
+        popen: Any = getattr(self, "_popen", None)
+        if popen is not None and popen.stdin is not None:
+            with contextlib.suppress(OSError):
+                popen.stdin.close()
+        if getattr(self, "_pidfd", None) is not None:
+            with contextlib.suppress(OSError):
+                os.close(self._pidfd or -1)
+            self._pidfd = None
+
+    def _settle(self) -> None:
+        """Where only a thread reads: after the child's end, wait until that has read everything."""
+        if not POLLS and self.returncode is not None:
+            for thread in self._followers:
+                thread.join(SETTLE_SECONDS)
+
+
+def _empty() -> int:
+    """A standard input at its end: a chroot may have no /dev/null."""
+    reader, writer = os.pipe()
+    os.close(writer)
+    return reader
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _pidfd(pid: int) -> int | None:
+    """A file descriptor that becomes readable when the process ends; None where the kernel has none."""
+    if hasattr(os, "pidfd_open") and hasattr(select, "poll"):
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(pid)
+    return None

@@ -1,0 +1,164 @@
+"""Causes at the GPUs that a process is offered: there is none, it was not given to a container, or something hides it."""
+
+import re
+
+from gpucheck.core.compat.cuda import HIDES_ALL
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu, values
+from gpucheck.core.logs.causes.health import reported
+from gpucheck.core.logs.causes.startup import (
+    NO_DEVICE,
+    NO_LIBRARY,
+    NVML_UNKNOWN,
+    UNKNOWN,
+    StartupFailure,
+    infer_startup_failure,
+    taken_from_container,
+)
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import listing, short
+
+_NOT_GIVEN = {
+    "hook": "the NVIDIA Container Toolkit could not prepare it",
+    "runtime": "this container runtime does not know how to pass one in",
+    "not-passed": "it was started without one",
+    "scheduler": "the cluster has none to give",
+    "no-files": "the machine that it runs on has no NVIDIA driver",
+}
+_MISSED = (
+    Kind.CUINIT_FAILED,
+    Kind.DRIVER_ABSENT,
+    Kind.PLACEMENT_FAILED,
+    Kind.LIBRARY_MISSING,
+    Kind.NVML_FAILED,
+)  # what a job says without its GPU
+_INVALID_DEVICE = "101"
+_NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or a control group
+_NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # GPU 0 is what a program asks for on any machine
+
+
+def _startup_failure(events: Events, code: str) -> StartupFailure | None:
+    failure = events.infer(infer_startup_failure)
+    return failure if failure is not None and failure.code == code else None
+
+
+def no_nvidia_gpu(events: Events) -> Cause | None:
+    """The driver says so, or it follows from the log as a whole. A job that needs no GPU may be meant to have none."""
+    failure = _startup_failure(events, "no-nvidia-gpu")
+    if failure is None:
+        return None
+    if failure.result == NO_LIBRARY:
+        why = "CUDA has no driver to talk to (303), and nothing in the log tells of a GPU"
+    elif failure.result == NO_DEVICE:
+        why = "the driver's library is installed, and no driver runs below it (CUDA error 100)"
+    else:
+        why = "nvidia-smi lists none"
+    severity = None if failure.wanted else Severity.WARNING
+    return Cause(f"No NVIDIA GPU was found: {why}.", failure.events, severity)
+
+
+def container_without_gpu(events: Events) -> Cause | None:
+    """The runtime's or the scheduler's refusal, else what follows from the log as a whole."""
+    if denied := _denied(events):
+        reason, message = denied[0].fields["reason"], denied[0].fields.get("message", "")
+        summary = f"A container got no GPU: {_NOT_GIVEN[reason]}{f' ({short(message)})' if message else ''}."
+        wanted = reason != "no-files" or bool(events.without_later_gpu_use(*_MISSED))
+        return Cause(summary, denied, None if wanted else Severity.WARNING)
+    if taken := taken_from_container(events):
+        summary = "A container has no GPU, or has lost it, though the machine that runs it may use its own: no device answers inside it."
+        return Cause(summary, taken)
+    failure = _startup_failure(events, "container-without-gpu")
+    if failure is None:
+        return None
+    host = f" ({failure.host})" if failure.host else ""
+    wanted = failure.wanted or failure.result != NO_LIBRARY
+    summary = f"This container{host} was given no GPU: no driver answers inside it."
+    return Cause(summary, failure.events, None if wanted else Severity.WARNING)
+
+
+def _denied(events: Events) -> list[Event]:
+    of_host = {
+        event.line for event in events.cuda_refusals(UNKNOWN)
+    }  # the toolkit asks the host's CUDA: it is that which does not start
+    denied = [
+        event
+        for event in events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED)
+        if event.fields.get("reason") in _NOT_GIVEN and event.line not in of_host
+    ]
+    if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # a job that waited for a GPU, and got one
+        denied = [event for event in denied if event.fields["reason"] != "scheduler"]
+    return denied
+
+
+def devices_hidden(events: Events) -> Cause | None:
+    """A variable that hides all, a GPU asked for by a number that is not offered, or a driver that works and offers none."""
+    hiding = events.of(Kind.DEVICES_HIDDEN)
+    none = events.cuda_refusals(NO_DEVICE)
+    idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU that is listed later withdraws the count
+    failure = _startup_failure(events, "devices-hidden")
+    if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
+        value = variables[0].fields.get("value", "")
+        wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
+        shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
+        severity = None if wanted else Severity.WARNING
+        return Cause(f"{shown} hides every GPU from CUDA.", [*none[:1], *variables], severity)
+    if failure is not None:
+        if failure.kernel:
+            start = f"The NVIDIA driver {failure.kernel} works, and offers this process no GPU: they are hidden from it (CUDA error 100)."
+        else:
+            start = (
+                "CUDA's driver library answers, and offers this process no GPU: they are hidden from it, or were not given to it."
+            )
+        wanted = failure.wanted or not failure.in_passing
+        return Cause(start, failure.events, None if wanted else Severity.WARNING)
+    old = any(event.fields.get("reason") == "capability" for event in events.of(Kind.GPU_IGNORED))
+    beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
+    # TensorFlow saw that one, and called it too old
+    beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
+    beyond += [event for event in events.of(Kind.PLACEMENT_FAILED) if _NOT_THE_FIRST.search(event.fields.get("device", ""))]
+    if not beyond:
+        return None
+    return Cause("The program asks for a GPU by a number that this process is not offered.", beyond)
+
+
+def mig_misconfigured(events: Events) -> Cause | None:
+    """A GPU that is shown to be in MIG mode, and CUDA that has no device, where no variable hides one."""
+    failure, shown = _startup_failure(events, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
+    if failure is None or not shown or events.without_later_gpu_use(Kind.DEVICES_HIDDEN):
+        return None
+    severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
+    lines = [shown[0], *failure.events]
+    return Cause("The GPU is in MIG mode, and CUDA gets none of its instances.", lines, severity)
+
+
+def device_permission_denied(events: Events) -> Cause | None:
+    """A refused device file, or NVML says so: "Unknown Error" at its start means a container that lost its devices."""
+    denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
+    denied += events.nvml_refusals(*_NVML_DENIED)
+    if not reported(events, "gpu"):
+        taken = taken_from_container(events)
+        denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]
+    if not denied:
+        return None
+    denied = in_order(*denied)
+    if paths := values(denied, "path"):
+        summary = f"This process may not open {listing(paths)}: the file's mode or the control group forbids it."
+    else:
+        message = denied[0].fields.get("message") or denied[0].fields.get("name", "")
+        summary = f"The system does not let this process use the NVIDIA driver: NVML answers {short(message)}."
+    return Cause(summary, denied)
+
+
+def gpus_not_listed(events: Events) -> Cause | None:
+    """A program counts no GPU and no line says why; an error only where another line shows that there is one."""
+    counted = events.of(Kind.GPUS_LISTED)
+    if not counted or any(uses_gpu(event) for event in events.log.events):
+        return None
+    there = [
+        *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
+        *(event for event in events.of(Kind.DRIVER_VERSION) if event.fields.get("cuda")),
+    ]
+    summary = "The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU."
+    severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING
+    return Cause(summary, [counted[0], *there[:1]], severity)

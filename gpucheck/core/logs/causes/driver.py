@@ -1,0 +1,215 @@
+"""Causes at the driver: it is absent, not loaded, too old, or of several versions; and why CUDA then does not start."""
+
+import re
+
+from gpucheck.core.compat import results
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, first_value, in_order
+from gpucheck.core.logs.causes.health import reported
+from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import short
+
+_NOT_INITIALIZED, _COMPAT_REFUSED, _MISMATCH = "3", "804", "803"
+_MPS = ("805", "807", "808")
+# CUDA's results that stand for another cause, or from which one is inferred with other lines
+_OF_ANOTHER_CAUSE = {
+    "34",
+    "35",
+    "36",
+    "46",
+    "100",
+    "101",
+    "214",
+    "303",
+    "802",
+    "919",
+    _NOT_INITIALIZED,
+    _MISMATCH,
+    _COMPAT_REFUSED,
+}
+_ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0")
+_MEANINGS = {
+    "102": "the virtual GPU has no licence",
+    "304": "a system call failed",
+    "805": "the MPS server does not answer",
+    "807": "the MPS server is recovering",
+    "808": "the MPS server has no place left",
+    "999": "the driver gives no reason",
+}
+_NOT_LOADED = {
+    "signature": "the kernel refuses its module, because it is not signed (Secure Boot)",
+    "not-built": "its kernel module was not built for the running kernel",
+    "nouveau": "the nouveau driver holds the GPU, and cannot run CUDA",
+    "no-device": "its kernel module found no GPU that it could take",
+}
+
+
+def driver_missing(events: Events) -> Cause | None:
+    """Neither half of the driver shows in the log. Where nothing in it asks for a GPU, that may be meant so."""
+    failure = events.infer(infer_startup_failure)
+    named, wanted = (failure.events, failure.wanted) if failure and failure.code == "driver-missing" else ([], True)
+    held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
+    if held and (absent := events.without_later_gpu_use(Kind.DRIVER_ABSENT)):
+        named = [*absent, *held]
+    if not named:
+        return None
+    device = first_value([*named, *events.without_later_gpu_use(Kind.GPU_ON_BUS)], "device")
+    why = "; nouveau holds it, which cannot run CUDA" if held else ": neither its library nor nvidia-smi was found"
+    summary = f"No NVIDIA driver is installed{f' for the GPU at {device}' if device else ''}{why}."
+    return Cause(summary, named, None if wanted else Severity.WARNING)
+
+
+def driver_not_loaded(events: Events) -> Cause | None:
+    """The module or NVML says so, else what follows from the log as a whole."""
+    failed = module_failures(events)
+    foreign = events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER)
+    silent = [] if events.without_later_gpu_use(Kind.WSL) else events.nvml_refusals("9")
+    # each of the GPUs: where only some fail, they are lost
+    handles = (
+        [event for event in events.nvml_refusals("999") if event.fields.get("device")]
+        if events.nvml_refusals(NVML_NO_GPU)
+        else []
+    )
+    named = [*failed, *foreign, *silent, *handles]
+    failure = events.infer(infer_startup_failure)
+    if not named and failure and failure.code == "driver-not-loaded":
+        named = failure.events
+    if not named:
+        return None
+    reason = _NOT_LOADED.get(first_value(failed, "reason") or "")
+    if first_value(foreign, "reason") == "open-module":
+        summary = "The NVIDIA driver is loaded with its proprietary kernel module, and this GPU needs the open one."
+    elif foreign:
+        version = first_value(foreign, "driver")
+        summary = f"The NVIDIA driver{f' {version}' if version else ''} is loaded, and does not support this GPU."
+    elif reason is not None:
+        summary = f"The NVIDIA driver is not loaded: {reason}."
+    elif handles and not (failed or silent):
+        summary = "The NVIDIA driver is not loaded as it should be: it could not start any GPU."
+    else:
+        summary = "The NVIDIA driver is installed, but its kernel module is not loaded."
+    return Cause(summary, named)
+
+
+def driver_library_missing(events: Events) -> Cause | None:
+    """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not."""
+    failure = events.infer(infer_startup_failure)
+    if failure is None or failure.code != "driver-library-missing":
+        return None
+    missing = missing_driver_libraries(events)
+    watching = missing and failure.result is None and not any("cuda" in event.text.lower() for event in missing)
+    library = "libnvidia-ml.so.1" if watching else "libcuda.so.1"
+    if failure.kernel or any("nvidia-smi" in event.text.lower() for event in failure.events):
+        summary = (
+            f"The NVIDIA driver{f' {failure.kernel}' if failure.kernel else ''} is here, but its library {library} is not found."
+        )
+    else:
+        summary = f"The NVIDIA driver's library {library} is not found where this program runs."
+    return Cause(summary, failure.events)
+
+
+def driver_too_old(events: Events) -> Cause | None:
+    """CUDA or the container runtime says so; but CUDA's runtime says it where there is no driver, too."""
+    named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
+    named += [event for event in events.without_later_gpu_use(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "222"]
+    failure = events.infer(infer_startup_failure)
+    if not named or (failure is not None and failure.code != "devices-hidden"):
+        return None
+    named = in_order(*named)
+    has, needed = first_value(named, "version"), first_value(named, "needed")
+    if has and has.isdecimal() and len(has) >= 4:  # PyTorch prints it as CUDA does: 11040 is 11.4
+        has = f"{int(has) // 1000}.{int(has) % 1000 // 10}"
+    condition = (first_value(named, "condition") or "cuda").replace("cuda", "CUDA")
+    knows = f", which knows CUDA up to {has}," if has else ""
+    summary = f"The NVIDIA driver{knows} is too old for {f'{condition} {needed}' if needed else 'the CUDA of this program'}."
+    return Cause(summary, named)
+
+
+def driver_library_mismatch(events: Events) -> Cause | None:
+    """Two versions that differ, or NVML or CUDA says so."""
+    compat = events.cuda_refusals(_COMPAT_REFUSED)
+    named = [
+        *events.without_later_gpu_use(Kind.DRIVER_MISMATCH),
+        *events.nvml_refusals("18"),
+        *events.cuda_refusals(_MISMATCH),
+        *compat,
+    ]
+    reported = events.without_later_gpu_use(Kind.DRIVER_VERSION)
+    kernel, library = first_value([*named, *reported], "kernel"), first_value([*named, *reported], "library")
+    if not named and events.cuda_refusals() and kernel and library and _numbers(kernel) != _numbers(library):
+        named = reported
+    if not named:
+        return None
+    if kernel and library and kernel != library:
+        summary = (
+            f"The NVIDIA kernel module is version {kernel} and the driver's libraries are {library}:"
+            " they work together only at the same version."
+        )
+    elif compat and len(compat) == len(named):
+        summary = (
+            "The driver's library does not fit its kernel module (CUDA error 804): either the driver was upgraded without"
+            " a restart, or a forward-compatibility library (cuda-compat) was loaded on a GPU that does not take it."
+        )
+    else:
+        summary = "The NVIDIA kernel module and the driver's libraries are of different versions."
+    return Cause(summary, in_order(*named))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """TensorFlow prints 384.81 as 384.81.0, and 580.159.04 as 580.159.4."""
+    numbers = [int(part) for part in version.split(".") if part.isdecimal()]
+    while numbers and not numbers[-1]:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def cuda_init_failed(events: Events) -> Cause | None:
+    """A refusal at the start that names no cause, or an "unknown error" later; an Xid that tells of a GPU that did not start."""
+    named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
+    named = named or events.cuda_refusals("304", "999", *_MPS)
+    xids = reported(events, "start")
+    if not named and not xids:
+        return None
+    code = first_value(named, "code") or ""
+    result = results.cuda(code) if code.isdecimal() else None
+    if result is not None and (meaning := _MEANINGS.get(code) or result.meaning):
+        summary = f"CUDA does not start: it answers {result.name} ({code}: {meaning})."
+    else:
+        reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
+        summary = f"CUDA does not start: {short(reason)}."
+    return Cause(summary, [*named, *(event for event, _ in xids)])
+
+
+def wsl_misconfigured(events: Events) -> Cause | None:
+    """What the driver's libraries and the container toolkit say of WSL."""
+    wsl = any("wsl" in event.text.lower() for event in events.log.events)  # /dev/dxg is absent wherever there is no Windows, too
+    named = [
+        event
+        for event in events.without_later_gpu_use(Kind.WSL)
+        if wsl or not event.fields.get("message", "").startswith("/dev/dxg")
+    ]
+    inside = events.of(Kind.WSL_INSIDE)
+    refused = (events.cuda_refusals() + events.nvml_refusals("9", "12", "17"))[:2] if inside else []
+    if not named and not refused:
+        return None
+    first = (named or refused)[0]
+    # without NVML programs train all the same
+    watching = not refused and all(event.fields.get("library", "").startswith("libnvidia-ml") for event in named)
+    summary = f"WSL gives no NVIDIA GPU: {short(first.fields.get('message', first.text))}."
+    return Cause(summary, [*named, *refused, *inside[:1]], Severity.WARNING if watching else None)
+
+
+def rocm_gpu_unsupported(events: Events) -> Cause | None:
+    """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
+    named: list[Event] = [event for event in events.unresolved(Kind.ROCM) if "unsupported" in event.fields]
+    others = [event for event in events.without_later_gpu_use(Kind.ROCM) if event not in named]
+    named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
+    amd = events.without_later_gpu_use(Kind.AMD_GPU)
+    refused = events.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.NVML_FAILED)
+    if amd and refused and not events.without_later_gpu_use(Kind.GPU_ON_BUS):
+        named = [*named, *amd, *refused[:1]]
+    elif not named:
+        return None
+    return Cause("The GPU of this log is one of AMD's, which TensorFlow's CUDA package cannot use.", named)

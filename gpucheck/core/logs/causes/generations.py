@@ -1,0 +1,114 @@
+"""Causes at a GPU's generation: a program has no kernels for it, because the GPU is too old for it or too new."""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.core.compat import gpus as tables
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+
+Capability = tuple[int, int]
+
+_OLDEST_KEPT = (8, 0)  # who finds no kernels on these and newer ones has an old program; below, a new one
+_DROPPED = (7, 5)  # what CUDA 13 compiles for at least
+
+
+class UnsupportedGpu(NamedTuple):
+    """A GPU that a program has no kernels for."""
+
+    old: bool  # older than all kernels; else newer
+    events: list[Event]
+    name: str | None
+    capability: Capability | None
+    lowest: str | None = None  # the lowest compute capability that there are kernels for
+    failed: bool = False  # a program ended by it
+
+
+def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
+    """What the program says, and where it only says that a kernel is missing, what is known of the GPU."""
+    ignored = [event for event in events.of(Kind.GPU_IGNORED) if event.fields.get("reason") == "capability"]
+    if ignored:
+        fields = ignored[0].fields
+        failed = not any(uses_gpu(event) for event in events.log.events)
+        return UnsupportedGpu(
+            True, ignored, fields.get("name"), capability_in(fields.get("capability")), fields.get("minimum"), failed
+        )
+    bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
+    rejected = [event for event in events.unresolved(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "218"]  # invalid PTX
+    outdated = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("target")]
+    compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
+    capability, name = _gpu(events)
+    worded = all("worded" in event.fields for event in bare)  # by a person
+    lines = in_order(*bare, *rejected, *outdated)
+    if not lines:
+        return None
+    supported = [capability_in(entry) for event in bare for entry in event.fields.get("supported", "").split()]
+    floor = min((entry for entry in supported if entry), default=None)
+    if capability is None:
+        by_pytorch = any(re.search(r"(?i)torch|CUDA error:", event.text) for event in bare)
+        old = not (rejected or outdated or by_pytorch)
+    elif floor is not None:
+        old = capability < floor
+    else:  # a ptxas that does not know it is older than the GPU, unless it is one of CUDA 13
+        old = capability < (_DROPPED if outdated and worded else _OLDEST_KEPT)
+    failed = (
+        bool(rejected) or not worded or bool(events.without_later_gpu_use(Kind.TRACEBACK, Kind.KILLED, Kind.AUTOTUNER_FAILED))
+    )
+    lowest = f"{floor[0]}.{floor[1]}" if floor and old else None
+    return UnsupportedGpu(old, in_order(*lines, *compiled), name, capability, lowest, failed)
+
+
+def capability_in(text: str | None) -> Capability | None:
+    """(12, 0) for '12.0', '12.0a', 'sm_120' and 'compute_120'."""
+    match = re.search(r"(\d+)\.(\d)|_(\d+)(\d)", text or "")
+    return (int(match[1] or match[3]), int(match[2] or match[4])) if match else None
+
+
+def _gpu(events: Events) -> tuple[Capability | None, str | None]:
+    """Compute capability and name of the GPU that the log is about, by its own words or by its name."""
+    capability, name = None, None
+    for event in events.log.events:
+        fields = event.fields
+        if event.kind == Kind.GPU_NAMED:
+            continue
+        if event.kind == Kind.GPU_FOUND and fields.get("major"):
+            capability = capability or (int(fields["major"]), int(fields.get("minor", 0)))
+        if event.kind in (Kind.GPU_CREATED, Kind.GPU_FOUND, Kind.XLA_DEVICE):
+            name = name or fields.get("name")
+        name = name or fields.get("gpu")
+        capability = capability or capability_in(fields.get("capability") or fields.get("target"))
+    if capability is None and name is not None:
+        return tables.named(name), name
+    mentioned = events.of(Kind.GPU_NAMED)
+    if capability is None and mentioned:
+        capabilities = {capability_in(event.fields.get("capability")) or tables.named(event.fields["gpu"]) for event in mentioned}
+        if (
+            len(capabilities) == 1 and None not in capabilities
+        ):  # a text that names several GPUs does not tell which one it is about
+            return capabilities.pop(), mentioned[0].fields["gpu"]
+    return capability, name
+
+
+def gpu_too_old(events: Events) -> Cause | None:
+    """TensorFlow or PyTorch says that it ignores the GPU, or a missing kernel on a GPU of an old generation."""
+    gpu = events.infer(infer_unsupported_gpu)
+    if gpu is None or not gpu.old:
+        return None
+    why = f"the lowest that it has code for is {gpu.lowest}" if gpu.lowest else "it has no code for one so old"
+    return Cause(f"{_title(gpu)} is too old for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+
+
+def gpu_too_new(events: Events) -> Cause | None:
+    """A missing kernel or rejected PTX on a GPU that is newer than the program; where training went on, nothing."""
+    gpu = events.infer(infer_unsupported_gpu)
+    if gpu is None or gpu.old:
+        return None
+    why = "it has no code for it, and what is compiled in its place is rejected"
+    return Cause(f"{_title(gpu)} is too new for this program: {why}.", gpu.events, None if gpu.failed else Severity.WARNING)
+
+
+def _title(gpu: UnsupportedGpu) -> str:
+    has = f" (compute capability {gpu.capability[0]}.{gpu.capability[1]})" if gpu.capability else ""
+    return f"{gpu.name or 'This GPU'}{has}"

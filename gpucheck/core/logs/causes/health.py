@@ -1,0 +1,134 @@
+"""Causes in the hardware: Xid messages of the kernel, memory errors, links and clocks."""
+
+import re
+
+from gpucheck.core.compat.xid import Xid, xid
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, first_value, in_order
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import listing, short
+
+# What programs do to themselves: 31 is error 700 as the kernel's log has it, 43 what becomes of the program.
+_OF_PROGRAMS = (8, 11, 13, 25, 31, 32, 43, 68, 69, 80)
+_NVML_LOST = ("8", "10", "11", "15", "16")  # power cables, timeout, interrupts, lost, reset required
+_NVML_NOT_FOUND = "28"
+_NVML_UNKNOWN = "999"  # of a GPU's handle, not of one query: the other way in which NVML says "lost"
+
+
+def decoded(event: Event) -> Xid | None:
+    """The Xid of a line. NVLink 5 units also report what did no harm."""
+    code = event.fields.get("code", "")
+    return xid(int(code)) if event.kind == Kind.XID and code.isdecimal() and "Nonfatal" not in event.text else None
+
+
+def reported(events: Events, fault: str) -> list[tuple[Event, Xid]]:
+    """The Xid messages that tell of a fault: see ``Xid.fault``.
+
+    A line that only names an earlier Xid tells of it no more than that one does.
+    """
+    messages = events.of(Kind.XID)
+    mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
+    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
+    return [(event, message) for event in reports if (message := decoded(event)) is not None and message.fault == fault]
+
+
+def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
+    return tuple(message for _, message in reports)
+
+
+def _meaning(message: Xid) -> str:
+    return f"{message.meaning} (Xid {message.code})"
+
+
+def _address(event: Event) -> str | None:
+    """The GPU that a line names: '0000:3b:00.0' or 'GPU-<uuid>'."""
+    return re.sub(r"^(?:PCI:|GPU ?(?=[0-9A-Fa-f]{4,8}:))", "", event.fields.get("device", "")) or None
+
+
+def _addresses(events: list[Event]) -> list[str]:
+    return list(dict.fromkeys(address for event in events if (address := _address(event))))
+
+
+def gpu_lost(events: Events) -> Cause | None:
+    """The kernel or NVML says that a GPU is lost; a handle that fails while other GPUs answer is one, too."""
+    reports = reported(events, "gpu")
+    named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
+    if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
+        named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
+    named += events.nvml_refusals(*_NVML_LOST)
+    if not events.nvml_refusals(_NVML_NOT_FOUND):
+        named += [event for event in events.nvml_refusals(_NVML_UNKNOWN) if event.fields.get("device")]
+    if not named:
+        return None
+    named = in_order(*named)
+    devices = _addresses(named)
+    label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
+    reason = _meaning(reports[0][1]) if reports else named[0].fields.get("message", named[0].text)
+    summary = f"{label} no longer {'answer' if len(devices) > 1 else 'answers'}: {short(reason)}."
+    return Cause(summary, named, None, tuple(devices), _codes(reports))
+
+
+def ecc_errors(events: Events) -> Cause | None:
+    """The kernel, CUDA or a report names lost data, or a repair that failed or waits."""
+    reports = reported(events, "memory")
+    lost = [event for event, message in reports if message.severity == "error"]
+    lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
+    repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
+    counts = events.of(Kind.ECC_COUNT)
+    if events.has(Kind.ECC_HISTORY) or any(event.fields.get("section") for event in events.log.events):
+        counts = [event for event in counts if event.fields.get("section")]  # since the board was made: its history
+    # nvidia-smi -q has the same rows for both: without their heading, they may be history
+    old = all("memory" in event.fields and "section" not in event.fields for event in counts)
+    named = in_order(*lost, *counts, *repairs, *(event for event, _ in reports))
+    if not named:
+        return None
+    device = next(iter(_addresses(named)), "")
+    label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
+    if lost:
+        message = next((message for event, message in reports if event is lost[0]), None)
+        summary = f"{label} lost data in its memory beyond repair: {_meaning(message) if message else short(lost[0].text)}."
+    elif counts:
+        number = counts[0].fields.get("count", "")
+        since = " since its driver was loaded, or since it was made" if old else " since its driver was loaded"
+        summary = f"{label} has had {number} uncorrectable memory error{'s' if number != '1' else ''}{since}."
+    elif repairs:
+        summary = f"{label} has faulty memory whose repair failed or waits for a reset: {short(repairs[0].text)}."
+    else:
+        summary = f"{label} has had memory trouble: {_meaning(reports[0][1])}."
+    severity = None if lost or repairs or (counts and not old) else Severity.WARNING
+    return Cause(summary, named, severity, (device,) if device else (), _codes(reports))
+
+
+def nvlink_down(events: Events) -> Cause | None:
+    """The kernel, CUDA or nvidia-smi says that a link is down; what an Xid calls Nonfatal has repaired itself.
+
+    An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
+    """
+    reports = reported(events, "nvlink")
+    failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
+    grave = [event for event in failed if "degree" not in event.fields]
+    named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
+    link = first_value(named or failed, "link")
+    if not named and not failed:
+        return None
+    if not named:
+        which = f" of NVLink {link}" if link else ""
+        summary = f"An NVSwitch reports errors{which} that it does not call fatal: {short(failed[0].text)}."
+        return Cause(summary, failed, Severity.WARNING)
+    device = next(iter(_addresses(named)), None)
+    which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
+    why = _meaning(reports[0][1]) if reports else short(named[0].text)
+    return Cause(f"{which} is down: {why}.", named, Severity.ERROR, (device,) if device else (), _codes(reports))
+
+
+def stopped_by_its_own_fault(events: Events) -> Cause | None:
+    """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
+    messages = [
+        (event, message) for event in events.unresolved(Kind.XID) if (message := xid(int(event.fields["code"]))) is not None
+    ]
+    own = [(event, message) for event, message in messages if message.fault is None and message.code in _OF_PROGRAMS]
+    if not own or any(message.fault is not None for _, message in messages):
+        return None
+    summary = f"A program was stopped by its own fault on the GPU: {_meaning(own[0][1])}."
+    return Cause(summary, [event for event, _ in own], Severity.WARNING)

@@ -1,0 +1,84 @@
+"""Causes at an import: a package of another version, a file of the user's own, or a backend that Keras can't take."""
+
+import re
+
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, in_order, values
+from gpucheck.core.logs.causes.libraries import is_conflict
+from gpucheck.core.logs.causes.packages import infer_bypassed_backend
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import short
+
+_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py"}
+_OURS = r"(?i)tensorflow|_pywrap|\bkeras\b|protobuf|numpy|native runtime|ml_dtypes|h5py|_h5|multiarray|libtensorflow"
+_LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorflow)"
+
+
+def tensorflow_import_failed(events: Events) -> Cause | None:
+    """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
+    if own := events.infer(infer_hiding_file):
+        return own
+    elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
+    failed = [event for event in events.unresolved(Kind.IMPORT_FAILED) if _is_ours(event) and event.line not in elsewhere]
+    failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].startswith("tensorflow.")]
+    symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
+    failed += [event for event in symbols if re.search(_OURS, event.text)]
+    if not failed:
+        return None
+    lines = in_order(*failed)
+    module = lines[0].fields.get("module", "")
+    package = _PACKAGES.get(module, module.partition(".")[0])
+    because = f" because of {package}" if package not in ("", "tensorflow") else ""
+    # without the path of the file that was looked into
+    reason = short(re.sub(r"\s+\(/[^)]*\)?$", "", lines[0].fields.get("message") or lines[0].text), 160)
+    return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
+
+
+def infer_hiding_file(events: Events) -> Cause | None:
+    """A file of one's own that hides an installed module."""
+    frames = events.unresolved(Kind.OWN_FILE)
+    bare = [event for event in events.unresolved(Kind.IMPORT_FAILED) if "has no attribute" in event.text]
+    for event in (*events.unresolved(Kind.MODULE_HIDDEN), *bare):
+        module = event.fields.get("module", "")
+        of_module = [frame for frame in frames if frame.fields["module"] == module]
+        file = next(iter(values([event, *of_module], "file")), None)
+        certain = event.kind == Kind.MODULE_HIDDEN and (module == "tensorflow" or "is not a package" in event.text)
+        if file or certain:
+            name = file or f"a file named {module}.py, most likely beside the program,"
+            summary = f"The import fails: {name} hides the installed module {module}."
+            return Cause(summary, [*of_module[:1], event])
+    return None
+
+
+def _is_ours(event: Event) -> bool:
+    """TensorFlow's import, or one below it; a CUDA library that is missed has its own page."""
+    module = event.fields.get("module") or ""
+    if re.search(_LOADED, event.text) or module.startswith("torch"):
+        return False
+    if re.search(_OURS, f"{module} {event.text}"):
+        return True
+    return "DLL load failed" in event.text and "while importing" not in event.text  # of a module that it does not name
+
+
+def keras_backend_mismatch(events: Events) -> Cause | None:
+    """Keras names its backend, or does not know the one that it was told to take."""
+    unknown = events.unresolved(Kind.KERAS_BACKEND_INVALID)
+    others = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] != "tensorflow"]
+    absent = [
+        event for event in events.unresolved(Kind.MODULE_MISSING) if others and event.fields["module"] == others[0].fields["name"]
+    ]
+    lines = [*unknown, *absent, *others]
+    if not lines:
+        bypassed = events.infer(infer_bypassed_backend)
+        name = bypassed[-1].fields["name"] if bypassed else ""
+        summary = f"Keras takes TensorFlow, which is not installed, and not {name}."
+        return Cause(summary, bypassed, Severity.ERROR) if bypassed else None
+    name = next(iter(values(lines, "name")), "another one")
+    if absent:
+        summary = f"Keras was told to run on {name}, which is not installed."
+    elif unknown:
+        summary = f"Keras can't run on {name}: it has no such backend."
+    else:
+        summary = f"Keras runs on {name} here, not on TensorFlow."
+    return Cause(summary, lines, Severity.ERROR if unknown or absent else None)

@@ -1,0 +1,120 @@
+"""Causes at memory: of the GPU or of the host, used up by the program or taken before it came."""
+
+import re
+
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+from gpucheck.core.repairs.wording import gib, short
+
+# Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
+KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
+_TOO_LITTLE_MB = 256  # no GPU that TensorFlow runs on has less, so something has the rest
+_LARGE_MB = 1024  # a process with less is a desktop
+_KILLED = re.compile(r"(?:signal )?(?:SIGKILL|KILL|9|137)")
+
+
+def is_kernel_fault(event: Event) -> bool:
+    """Whether a kernel broke the rules, after which every call fails."""
+    return event.kind == Kind.CUDA_ERROR and re.fullmatch(KERNEL_FAULTS, event.fields.get("code", "")) is not None
+
+
+def gpu_memory_exhausted(events: Events) -> Cause | None:
+    """An allocation on the device failed, and was not repeated with success."""
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
+    if not failed and not any(_of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
+        # what is printed of an allocation without its allocator's name may be the host's
+        failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not _of_host(event)]
+    if not failed:
+        return None
+    fields = failed[0].fields
+    size = fields.get("bytes", "")
+    what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
+    on = f" on {fields['device']}" if fields.get("device") else ""
+    return Cause(f"GPU memory ran out: {what}{on} failed.", failed[:1])
+
+
+def _of_host(event: Event) -> bool:
+    return event.fields.get("allocator") == "cpu"
+
+
+def host_memory_exhausted(events: Events) -> Cause | None:
+    """An allocation in main memory that failed, or a kill for want of it."""
+    failed = [
+        event
+        for event in events.unresolved(Kind.HOST_OUT_OF_MEMORY, Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP, Kind.KILLED)
+        if _on_host(event)
+    ]
+    if not failed:
+        return None
+    return Cause(f"Main memory ran out: {short(short(failed[0].text), 100)}.", failed[:1])
+
+
+def _on_host(event: Event) -> bool:
+    if event.kind == Kind.KILLED:
+        return _KILLED.fullmatch(event.fields.get("signal", "")) is not None
+    return event.kind == Kind.HOST_OUT_OF_MEMORY or _of_host(event)
+
+
+def gpu_memory_held_by_others(events: Events) -> Cause | None:
+    """A GPU that was full before the program came: not even a context found room, or others are named with their share."""
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
+    failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
+    taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
+    if not taken:
+        return None
+    held = next((event.fields for event in taken if event.kind == Kind.GPU_MEMORY_HOLDERS), None)
+    if held:
+        summary = f"Other processes hold {gib(int(held['others']))} of the GPU's {gib(int(held['total']))}."
+    else:
+        summary = "Most of the GPU's memory was taken before this program asked for it."
+    severity = Severity.ERROR if failed else Severity.WARNING
+    return Cause(summary, [*taken, *failed[:1]], severity)
+
+
+def _is_taken(event: Event) -> bool:
+    fields = event.fields
+    if event.kind == Kind.GPU_MEMORY:
+        return 4 * _bytes(fields["free"]) < _bytes(fields["total"])
+    if event.kind == Kind.GPU_MEMORY_HOLDERS:
+        return 4 * int(fields["others"]) > int(fields["total"])
+    if event.kind == Kind.GPU_CREATED:
+        return fields.get("memory_mb", "").isdecimal() and 0 < int(fields["memory_mb"]) < _TOO_LITTLE_MB
+    return event.kind == Kind.GPU_MEMORY_FULL
+
+
+def _is_large(event: Event) -> bool:
+    """A computing process in the table of nvidia-smi, which on some boards has no line for the memory as a whole."""
+    fields = event.fields
+    return event.kind == Kind.GPU_PROCESS and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
+
+
+def _bytes(size: str) -> float:
+    """The bytes of '10.92GiB'."""
+    number, unit = re.findall(r"[\d.]+|[KMGT](?=i?B)", size)
+    return float(number) * {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}[unit]
+
+
+def cublas_init_failed(events: Events) -> Cause | None:
+    """cuBLAS takes memory beside TensorFlow's own, and none was left."""
+    return _library_did_not_start(events, "cuBLAS", Kind.CUBLAS_FAILED)
+
+
+def cudnn_init_failed(events: Events) -> Cause | None:
+    """cuDNN takes memory beside TensorFlow's own, and none was left."""
+    return _library_did_not_start(events, "cuDNN", Kind.CUDNN_FAILED)
+
+
+def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | None:
+    failed, at_all = events.unresolved(kind), events.of(kind)
+    broken = [event for event in events.log.events if is_kernel_fault(event)]
+    if not failed:
+        return None
+    if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):
+        return None  # a kernel broke first: whatever is asked of the GPU fails then, and nothing is said of a start
+    status = re.search(
+        rf"{library.upper()}_STATUS_\w+", " ".join([failed[0].text, *(event.fields.get("status", "") for event in failed)])
+    )
+    named = f" ({status[0]})" if status else ""
+    return Cause(f"{library} could not start{named}, mostly because too little GPU memory is left for it.", failed[:1])

@@ -1,0 +1,238 @@
+"""Causes at installing: pip has no package for this Python or this platform, or the package is of another environment."""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.tensorflow import LAST_ON_WINDOWS
+from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.causes.events import Events, values
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Severity
+
+_OURS = r"^(?:tensorflow|tf-?nightly|tf-keras|keras|jax|torch|pytorch|nvidia-|tensorrt|intel-tensorflow|cupy)"
+_CUDA_ONLY = r"^(?:nvidia-|tensorrt|cupy-cuda|tensorflow-text|jax-cuda|triton)"
+_APPLE = r"^tensorflow-(?:macos|metal)$"
+_LAST_GPU_PACKAGE = "2.11"
+_PLATFORM = (Kind.WINDOWS, Kind.MACOS, Kind.ARCHITECTURE, Kind.MUSL)
+
+
+class RefusedPackage(NamedTuple):
+    """A package that could not be installed."""
+
+    code: str  # of the rule that is about it
+    events: list[Event]
+    package: str
+    asked: str  # "==2.10.0"; empty: any version
+    offered: str  # "2.16.1 to 2.20.0", "none"; empty: not said
+    python: str | None
+    needed: str | None  # the Python versions that it is for
+
+
+def infer_refused_package(events: Events) -> RefusedPackage | None:
+    """The first package of ours that was refused, and why; None where the index itself could not be reached."""
+    refused = events.unresolved(Kind.PIP_NO_MATCHING_DISTRIBUTION, Kind.PIP_PYTHON_MISMATCH, Kind.PIP_WHEEL_UNSUPPORTED)
+    ours = [event for event in refused if re.match(_OURS, _package(event)) or event.kind == Kind.PIP_WHEEL_UNSUPPORTED]
+    if not ours or events.unresolved(Kind.PIP_UNREACHABLE):
+        return None
+    package = _package(ours[0])
+    same = [event for event in ours if _package(event) == package]
+    fields = {key: value for event in reversed(same) for key, value in event.fields.items()}
+    platform = events.of(*_PLATFORM)
+    code = _code(ours[0], package, fields, {event.kind for event in platform})
+    return RefusedPackage(
+        code,
+        [*same[:2], *(platform[:1] if code != "python-unsupported" else ())],
+        package or "such wheel",
+        fields.get("version", ""),
+        fields.get("available", ""),
+        fields.get("python"),
+        fields.get("needed"),
+    )
+
+
+def _package(event: Event) -> str:
+    name = event.fields.get("package") or event.fields.get("file", "").rpartition("/")[2].partition("-")[0]
+    return name.lower().replace("_", "-")
+
+
+def _code(event: Event, package: str, fields: dict[str, str], platform: set[str]) -> str:
+    if package == "tensorflow-gpu" and _given_up(fields.get("version", ""), fields.get("available", "")):
+        return "tensorflow-gpu-package-removed"
+    if event.kind == Kind.PIP_WHEEL_UNSUPPORTED and not event.fields:  # of a wheel without its name
+        return "platform-unsupported"
+    if event.kind == Kind.PIP_NO_MATCHING_DISTRIBUTION:
+        if re.match(_APPLE, package) and "macos" not in platform:
+            return "platform-unsupported"
+        if re.match(_CUDA_ONLY, package) and "windows" in platform:
+            return "windows-native-unsupported"
+        if re.match(_CUDA_ONLY, package) and "macos" in platform:
+            return "macos-no-cuda"
+        if fields.get("tag") == "platform" or platform & {"architecture", "musl"}:
+            return "platform-unsupported"
+    return "python-unsupported"
+
+
+def _given_up(asked: str, available: str) -> bool:
+    """tensorflow-gpu ended with 2.11; where older ones are asked for or offered, this Python is too new for them."""
+    version = re.sub(r"^[^\d]+", "", asked) or available.partition(" to ")[0]
+    return not re.search(r"\d", version) or versions.at_least(version, f"{_LAST_GPU_PACKAGE}.99")
+
+
+def _refused(events: Events, code: str) -> RefusedPackage | None:
+    package = events.infer(infer_refused_package)
+    return package if package is not None and package.code == code else None
+
+
+class Form(NamedTuple):
+    """What the person who pasted a log says of the machine, in an issue's form or in passing; None: nothing, or several answers."""
+
+    os: str | None  # "linux", "macos", "windows", "wsl"
+    tensorflow: str | None  # version
+    python: str | None  # version
+    events: list[Event]  # the lines that say so, at most one for each
+
+    @property
+    def after_windows(self) -> bool | None:
+        """Whether TensorFlow is later than the last one with GPU support on native Windows; None: its version is not known."""
+        return None if self.tensorflow is None else versions.parse(self.tensorflow)[:2] > versions.parse(LAST_ON_WINDOWS)
+
+
+def infer_form(events: Events) -> Form:
+    """The answers of a form count before what is said in passing, and that only if it is all the same."""
+    answers = {name: event for name in ("os", "tensorflow", "python") if (event := _answer(events, name)) is not None}
+    os, tensorflow, python = (answers[name].fields[name] if name in answers else None for name in ("os", "tensorflow", "python"))
+    return Form(os, tensorflow, python, list(answers.values()))
+
+
+def _answer(events: Events, name: str) -> Event | None:
+    said = events.of(Kind(f"{name}-named"))
+    answers = [event for event in said if event.fields["labelled"] == "yes"] or said
+    return answers[0] if len(values(answers, name)) == 1 else None
+
+
+def _no_gpu_found(events: Events) -> list[Event]:
+    """Where the person says that no GPU is found."""
+    return [event for event in events.log.events if event.kind == Kind.GPU_UNSEEN or event.fields.get("cause") == "no-nvidia-gpu"]
+
+
+def python_unsupported(events: Events) -> Cause | None:
+    """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
+    refused = _refused(events, "python-unsupported")
+    if refused is None:
+        return _python_of_form(events) if events.infer(infer_refused_package) is None else None
+    what = f"{refused.package}{refused.asked}"
+    if refused.python and refused.needed:
+        summary = f"{what} needs Python {refused.needed}, and this is Python {refused.python}."
+    else:
+        offers = f": it offers {refused.offered}" if refused.offered not in ("", "none") else ""
+        summary = f"pip finds no {what} for this Python{offers}."
+    return Cause(summary, refused.events)
+
+
+def _python_of_form(events: Events) -> Cause | None:
+    """Python and TensorFlow as a form names them, where TensorFlow is not there to be imported."""
+    form = events.infer(infer_form)
+    missing = [
+        event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].partition(".")[0] == "tensorflow"
+    ]
+    if not missing or form.python is None:
+        return None
+    release = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
+    python = versions.parse(form.python)[:2]
+    if release is None or versions.parse(release.python_min) <= python <= versions.parse(release.python_max):
+        return None
+    if form.tensorflow is None and python < versions.parse(release.python_min):
+        return None  # an old question, about a TensorFlow of its time
+    summary = f"TensorFlow {release.minor} is for Python {release.python_min} to {release.python_max}, and this is Python {form.python}."
+    return Cause(summary, [missing[0], *form.events])
+
+
+def platform_unsupported(events: Events) -> Cause | None:
+    """A C library that is too old or of another kind, or a package that pip does not have for this machine."""
+    refused = _refused(events, "platform-unsupported")
+    if refused is None:
+        return None
+    machine = next((f" ({name})" for name in values(list(events.log.events), "machine")), "")
+    return Cause(f"pip has no {refused.package} for this platform{machine}.", refused.events)
+
+
+def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
+    """pip says that it has no such release."""
+    refused = _refused(events, "tensorflow-gpu-package-removed")
+    if refused is None:
+        return None
+    return Cause(f"There is no tensorflow-gpu{refused.asked}: the package was given up in 2022.", refused.events, Severity.ERROR)
+
+
+def macos_no_cuda(events: Events) -> Cause | None:
+    """A Mac on which something asks for CUDA."""
+    form, refused = events.infer(infer_form), _refused(events, "macos-no-cuda")
+    mac = events.without_later_gpu_use(Kind.MACOS) or (form.events[:1] if form.os == "macos" else [])
+    asked = events.without_later_gpu_use(
+        Kind.CPU_BUILD, Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.GPUS_LISTED, Kind.CUDA_DRIVERS_NOT_FOUND
+    )
+    if refused is not None:
+        asked = refused.events
+    asked = asked or (_no_gpu_found(events) if form.os == "macos" else [])
+    if not mac or not asked or any("metal" in event.text.lower() for event in mac):
+        return None
+    summary = "This is macOS, which has no CUDA, so no NVIDIA GPU can be used on it."
+    return Cause(summary, [mac[0], *asked], Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
+
+
+def windows_native_unsupported(events: Events) -> Cause | None:
+    """TensorFlow says so; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
+    refused = _refused(events, "windows-native-unsupported")
+    lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
+    if not lines:
+        return None
+    summary = (
+        f"This is native Windows, where TensorFlow can use no GPU since release 2.11; {LAST_ON_WINDOWS} was the last that could."
+    )
+    return Cause(summary, lines, Severity.WARNING if events.has(Kind.TRAINING_PROGRESS) else None)
+
+
+def _on_windows(events: Events) -> list[Event]:
+    """Where TensorFlow counts no GPU, or a person does, on a Windows that the log or a form names."""
+    # up to 2.10 it opened the libraries on Windows, and said which ones it missed
+    if events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_OPENED, Kind.GPU_IGNORED):
+        return []
+    form, windows = events.infer(infer_form), events.without_later_gpu_use(Kind.WINDOWS)
+    counted = [
+        event for event in events.without_later_gpu_use(Kind.GPUS_LISTED, Kind.CPU_BUILD) if event.fields.get("count", "0") == "0"
+    ]
+    counted = [event for event in counted if "torch" not in event.fields]
+    inside = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
+    if windows and counted and not inside and form.after_windows is not False:
+        return [counted[0], windows[0]]
+    missing = [*counted, *_no_gpu_found(events)]
+    return [missing[0], *form.events[:2]] if missing and form.os == "windows" and form.after_windows else []
+
+
+def tensorflow_not_installed(events: Events) -> Cause | None:
+    """Python says so of the package itself and not of a part of it; or pip, where it is in another environment."""
+    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    if not missing or events.infer(infer_bypassed_backend):
+        return None
+    return Cause("TensorFlow is not installed for the Python that ran this.", missing)
+
+
+def wrong_environment(events: Events) -> Cause | None:
+    """pip says that TensorFlow is installed, and Python does not find it: they are of two environments."""
+    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    installed = events.of(Kind.PACKAGE_INSTALLED)
+    if not missing or not installed:
+        return None
+    version, where = installed[0].fields.get("version"), installed[0].fields.get("path")
+    name = f"TensorFlow{f' {version}' if version else ''} is installed{f' in {where}' if where else ''}"
+    return Cause(f"{name}, but not for the Python that ran this.", [installed[0], *missing])
+
+
+def infer_bypassed_backend(events: Events) -> list[Event]:
+    """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
+    taken = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] == "tensorflow"]
+    missing = [event for event in events.of(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    others = events.of(Kind.KERAS_BACKEND_OTHER)
+    return [taken[0], missing[0], others[0]] if taken and missing and others and taken[0].line < missing[0].line else []

@@ -1,0 +1,121 @@
+"""Simple causes, which single lines name: of packages and programs. ``cause.py`` says how a row is written."""
+
+from gpucheck.core.logs.causes.cause import Match, Row
+from gpucheck.core.logs.causes.events import Later
+from gpucheck.core.logs.causes.memory import KERNEL_FAULTS
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Severity
+
+NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+_CLASH = "{package}[ {version}] needs {needs}, and pip installed {found}."  # of two packages
+_NO_GPU_CODE = "The {} that is installed was built without CUDA, so it can't use an NVIDIA GPU."
+_NOT_FINITE = "The training loss became {value|NaN}[ at step {step}]."
+_LACKING = "TensorFlow ended: this processor lacks instructions that it was built to use[ ({instructions})]."
+
+ROWS = (
+    # -- libraries and packages --
+    Row("library-corrupt", "{soname*|A library} can't be loaded: {error|damaged}.", Match(Kind.LIBRARY_CORRUPT), later=GPU_USE),
+    Row(
+        "cudnn-version-mismatch",
+        "cuDNN {loaded} is loaded, and the program was built with {compiled}.",
+        Match(Kind.CUDNN_VERSION_MISMATCH),
+    ),
+    Row(
+        "cudnn-version-mismatch",
+        "The cuDNN that is loaded does not fit this program or this GPU ({status}).",
+        Match(Kind.CUDNN_FAILED, status=".*(VERSION|ARCH)_MISMATCH"),
+    ),
+    Row("cudnn-version-mismatch", _CLASH, Match(Kind.PIP_CONFLICT, needs=".*cudnn.*"), severity=WARNING),
+    Row(
+        "cuda-version-mismatch",
+        "{library|CUDA} {found} is installed, and the program was built for {built}.",
+        Match(Kind.CUDA_VERSION_MISMATCH),
+    ),
+    Row(
+        "platform-unsupported",
+        "This program needs {version}, and the C library of this system is older.",
+        Match(Kind.SYMBOL_MISSING, version="GLIBC_.*"),
+    ),
+    Row(
+        "platform-unsupported",
+        "This system uses the musl C library, and TensorFlow's packages need glibc.",
+        Match(Kind.MUSL, "symbol not found|ld-linux"),
+    ),
+    Row(
+        "tensorflow-gpu-package-removed",
+        "The package tensorflow-gpu was given up in 2022 and can't be installed any more.",
+        Match(Kind.TENSORFLOW_GPU_PACKAGE),
+        severity=ERROR,
+    ),
+    Row(
+        "tensorflow-cpu-build",
+        _NO_GPU_CODE.format("JAX"),
+        Match(Kind.CPU_BUILD, package="jaxlib"),
+        later=GPU_USE,
+        severity=WARNING,
+    ),
+    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("JAX"), Match(Kind.CPU_BUILD, "Error: ", package="jaxlib"), later=GPU_USE),
+    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("PyTorch"), Match(Kind.CPU_BUILD, "(?i)torch"), later=GPU_USE),
+    Row("tensorflow-cpu-build", _NO_GPU_CODE.format("TensorFlow"), Match(Kind.CPU_BUILD, package="(?!jaxlib).*"), later=GPU_USE),
+    Row(
+        "keras-version-conflict",
+        "Versions of Keras and of what uses it do not fit together: {text}.",
+        Match(Kind.KERAS_VERSION_CONFLICT, "^(?!.*is not a package)"),
+    ),
+    # the last two came with Keras 2 only
+    Row(
+        "keras-version-conflict",
+        "{module} is not installed for the Python that ran this.",
+        Match(Kind.MODULE_MISSING, module="(tf_)?keras|keras_(preprocessing|applications)"),
+    ),
+    Row("keras-version-conflict", _CLASH, Match(Kind.PIP_CONFLICT, needs=r"(tf[-_])?keras\b.*"), severity=WARNING),
+    Row(
+        "tensorflow-import-failed",
+        _CLASH,
+        Match(
+            Kind.PIP_CONFLICT,
+            package="(?i)(tensorflow|keras|protobuf|numpy|ml_dtypes|h5py).*",
+            needs=r"(numpy|protobuf|h5py|typing|ml[-_]dtypes|flatb).*",
+        ),
+        severity=WARNING,
+    ),
+    Row("tensorflow-import-failed", _LACKING, Match(Kind.CPU_INSTRUCTIONS_MISSING), Match(Kind.KILLED, signal="SIGILL")),
+    Row(
+        "xla-flags-unknown",
+        "XLA_FLAGS holds {flag*|a flag}, which this TensorFlow's XLA does not know, so it ends the process.",
+        Match(Kind.XLA_FLAG_UNKNOWN),
+        later=NOTHING,
+    ),
+    # -- programs --
+    # a backend, not a name
+    Row(
+        "training-failed",
+        "The program uses {name}, which TensorFlow 2 and Keras have removed.",
+        Match(Kind.LEGACY_API, name="(?i)(?!mxnet$).*"),
+    ),
+    Row("training-failed", "A kernel failed on the GPU: {text}.", Match(Kind.CUDA_ERROR, code=KERNEL_FAULTS)),
+    Row(
+        "variable-outside-scope",
+        "Something was created or used outside the scope of the strategy that trains it: {text}.",
+        Match(Kind.VARIABLE_OUTSIDE_SCOPE),
+    ),
+    Row(
+        "precision-unsupported",
+        "This device can't compute in {dtype|that precision}.",
+        Match(Kind.PRECISION_UNSUPPORTED, "Error"),
+        later=NOTHING,
+        severity=ERROR,
+    ),
+    Row(
+        "precision-unsupported",
+        "{dtype|Mixed precision} is slower than float32 here: no GPU of this job has Tensor Cores for it.",
+        Match(Kind.PRECISION_UNSUPPORTED),
+        later=NOTHING,
+        severity=WARNING,
+    ),
+    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE, passing=""), later=NOTHING),
+    Row("loss-not-finite", _NOT_FINITE, Match(Kind.LOSS_NOT_FINITE)),
+    Row("loss-not-falling", "The model does not learn: {text}.", Match(Kind.LOSS_STUCK), severity=WARNING),
+)

@@ -1,0 +1,69 @@
+"""The events of a log that no later line resolves."""
+
+import re
+
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.probes.log import Log
+
+_DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+_KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error"
+# Kubernetes' account of a container's past, and a child's end of which its parent tells.
+_OF_ANOTHER = r"Exit Code:|OOMKilled|Signals\."
+_TRAINS = r"(?i)pyt|pt_|ray|train|worker"  # names of processes
+_STARTS = (
+    Kind.PROGRAM_STARTED,
+    Kind.GPU_FOUND,
+    Kind.GPU_CREATED,
+    Kind.STRATEGY_DEVICES,
+    Kind.KERAS_BACKEND,
+    Kind.CUINIT_FAILED,
+    Kind.CUDA_DRIVERS_NOT_FOUND,
+)
+_BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
+
+
+def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:
+    """The events of these kinds (none named: of all) after which training did not go on, with their places in ``Log.events``."""
+    events = log.events if log is not None else ()
+    last = max((index for index, event in enumerate(events) if event.kind == Kind.TRAINING_PROGRESS), default=-1)
+    starts = [event.line for event in events[: last + 1] if event.kind in _STARTS]
+
+    def went_on(index: int) -> bool:
+        """A program that was killed prints what its buffers held, and no more, unless it is started again."""
+        if index > last or not _ends(events[index]):
+            return index < last and events[index].line < events[last].line  # not behind the bar that it interrupts
+        line = events[index].line
+        return any(line <= start for start in starts) or events[last].line - line > _BUFFERED
+
+    later = [(index, event) for index, event in enumerate(events) if event.kind in (Kind.NCCL_READY, Kind.SESSION_STARTED)]
+    return [
+        (index, event)
+        for index, event in enumerate(events)
+        if (not kinds or event.kind in kinds)
+        and not went_on(index)
+        and not any(index < place and _resolves(success, event) for place, success in later)
+    ]
+
+
+def _ends(event: Event) -> bool:
+    """Whether the line tells that the program itself was killed, or crashed in native code."""
+    if re.search(_OF_ANOTHER, event.text):
+        return False
+    if event.kind == Kind.KILLED:
+        return event.fields.get("signal") in _DEADLY
+    if event.kind != Kind.HOST_OUT_OF_MEMORY or "invoker" in event.fields:
+        return False
+    return bool(re.search(_KILL, event.text)) and bool(re.search(_TRAINS, event.fields.get("process", "python")))
+
+
+def _resolves(later: Event, event: Event) -> bool:
+    """Whether a line shows that what an earlier one told of is over: the workers came, or NCCL did without."""
+    if later.kind == Kind.SESSION_STARTED:
+        return event.kind == Kind.WORKER_UNREACHABLE
+    return "NCCL WARN" in event.text and _nccl_process(later) == _nccl_process(event)
+
+
+def _nccl_process(event: Event) -> str:
+    """The process that NCCL prints for: "host:pid" before the thread's number."""
+    match = re.search(r"(\S+:\d+):\d+ \[\d+\]", event.text)
+    return match[1] if match else ""

@@ -1,0 +1,53 @@
+"""The nouns: what a run observes, judges and reports. No I/O, and nothing else of ours is imported.
+
+``Report`` is the one model of a run, JSON its serialised form. All is frozen and keyword-only; None is *unknown*, never "no".
+"""
+
+from gpucheck.core.model.assignments import Assignment, Operation
+from gpucheck.core.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
+from gpucheck.core.model.fact import Fact, Reading, probe_of
+from gpucheck.core.model.findings import Diagnosis, Evidence, Finding, Fix, Outcome, Skip, repairs_first, saw
+from gpucheck.core.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
+from gpucheck.core.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
+from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
+from gpucheck.core.model.training import Experiment, Loss, TrainingRun, WorkerFault, WorkerLink
+
+__all__ = (
+    "SCHEMA_VERSION",
+    "TIMEOUT_SECONDS",
+    "Assignment",
+    "Diagnosis",
+    "Evidence",
+    "ExitCode",
+    "Expectations",
+    "Experiment",
+    "Fact",
+    "Finding",
+    "Fix",
+    "GpuExpectations",
+    "Level",
+    "Loss",
+    "Mute",
+    "Operation",
+    "Outcome",
+    "ProbeRun",
+    "ProbeStatus",
+    "PromisedGpus",
+    "Reading",
+    "Report",
+    "Request",
+    "Scope",
+    "Severity",
+    "Skip",
+    "Status",
+    "Tool",
+    "TrainingExpectations",
+    "TrainingRun",
+    "Verdict",
+    "VersionExpectations",
+    "WorkerFault",
+    "WorkerLink",
+    "probe_of",
+    "repairs_first",
+    "saw",
+)

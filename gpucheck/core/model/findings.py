@@ -1,0 +1,118 @@
+"""What rules say: findings with their evidence, and what a report makes of them."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from gpucheck.core.model.assignments import Assignment
+from gpucheck.core.model.fact import Fact, probe_of
+from gpucheck.core.model.kinds import Scope, Severity, Status
+
+Need = Literal["sudo", "network", "reboot", "new shell"]
+_NEEDS: tuple[tuple[Need, str], ...] = (  # what the words of a fix say of it
+    ("sudo", r"\bsudo\b|dcgmi"),
+    (
+        "network",
+        r"pip3? install|(?:apt-get|dnf|ubuntu-drivers) install|(?:docker|podman) run|\buv venv|conda create|wsl.* --\w+",
+    ),
+    ("reboot", r"[Rr]estart the machine|sudo reboot"),
+    ("new shell", r"log out and in|bin/activate"),
+)
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One observed value a judgement rests on."""
+
+    fact: str  # the probe's name
+    field: str  # path inside the fact, such as ``gpus[3].memory_total_bytes``
+    value: Any  # as it stands in the fact
+
+
+class Fix(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to do: in words, and as a command where one exists for this machine."""
+
+    text: str
+    command: str | None = None
+    # Typing a repair's command cures it; a look's only shows more; advice has words alone.
+    kind: Literal["repair", "look", "advice"] | None = None
+    needs: tuple[Need, ...] = ()  # what must be there, or must follow, for it to work
+
+    def __post_init__(self) -> None:
+        """A command repairs, unless it was said that it only looks. What it needs stands in its words."""
+        if self.kind is None:
+            msgspec.structs.force_setattr(self, "kind", "advice" if self.command is None else "repair")
+        if not self.needs:
+            words = f"{self.text}\n{self.command or ''}"
+            msgspec.structs.force_setattr(self, "needs", tuple(need for need, words_of in _NEEDS if re.search(words_of, words)))
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule returns when it holds. The summary is one sentence with the values, for somebody who knows no CUDA."""
+
+    summary: str
+    evidence: tuple[Evidence, ...]
+    fix: tuple[Fix, ...]  # best first
+    affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
+    severity: Severity | None = None  # None: the rule's own
+    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
+    not_explained_by: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
+
+
+class Skip(msgspec.Struct, frozen=True):
+    """What a rule returns when it could not look."""
+
+    reason: str
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one rule in one run."""
+
+    code: str
+    status: Status
+    reason: str | None = None
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """A finding with everything a reader needs to act on it; ``explained_by`` names the root cause it follows from."""
+
+    code: str
+    row: str
+    severity: Severity
+    scope: Scope
+    summary: str
+    evidence: tuple[Evidence, ...]
+    first_check: str
+    fix: tuple[Fix, ...]
+    affects: tuple[str, ...] = ()
+    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
+    explained_by: str | None = None
+    muted: str | None = None  # "REASON until DATE": it does not count for the verdict
+    mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again
+
+
+def repairs_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """Best first, and what only looks last."""
+    return tuple(sorted(fixes, key=lambda fix: fix.kind == "look"))
+
+
+def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:
+    """Evidence from fields of a probe's fact, named by the probe's module; dotted and indexed paths are followed.
+
+    ``saw(gpus, "gpus[0].name")`` -> one piece of evidence. Raises AttributeError for a field that does not exist: a rule
+    cannot cite what was never observed.
+    """
+    probe = probe_of(type(fact))
+    return tuple(Evidence(fact=probe, field=field, value=_follow(fact, field)) for field in fields)
+
+
+def _follow(value: Any, path: str) -> Any:
+    for part in path.replace("[", ".").replace("]", "").split("."):
+        if part.isdigit() and isinstance(value, (list, tuple)):
+            value = value[int(part)]
+        elif isinstance(value, dict):
+            value = value[part]
+        else:
+            value = getattr(value, part)
+    return value

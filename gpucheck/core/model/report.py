@@ -1,0 +1,57 @@
+"""One run, whole: the one model that every format renders."""
+
+from typing import TypeVar
+
+import msgspec
+
+from gpucheck.core.model.fact import Fact, probe_of
+from gpucheck.core.model.findings import Diagnosis, Outcome
+from gpucheck.core.model.kinds import ProbeStatus, Verdict
+from gpucheck.core.model.training import Experiment, TrainingRun
+
+SCHEMA_VERSION = "1.0"
+FactType = TypeVar("FactType", bound=Fact)
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """Which gpucheck wrote the report."""
+
+    name: str = "gpucheck"
+    version: str
+
+
+class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
+    """How one probe fared."""
+
+    name: str
+    status: ProbeStatus
+    seconds: float
+    problem: str | None = None
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """One run, whole. Findings are sorted root cause first."""
+
+    schema_version: str = SCHEMA_VERSION
+    tool: Tool
+    started_at: str  # RFC 3339, UTC
+    seconds: float
+    verdict: Verdict
+    exit_code: int
+    unknown_because: tuple[str, ...] = ()  # what could not be looked at, for the verdict "unknown"
+    findings: tuple[Diagnosis, ...]
+    training: tuple[TrainingRun, ...]
+    experiments: tuple[Experiment, ...] = ()
+    probes: tuple[ProbeRun, ...]
+    outcomes: tuple[Outcome, ...]
+    facts: dict[str, Fact]  # by the probe's name; a probe without a fact is left out
+
+    def fact(self, kind: type[FactType]) -> FactType | None:
+        """The fact of that type; None where its probe gave none."""
+        fact = self.facts.get(probe_of(kind))
+        return fact if isinstance(fact, kind) else None
+
+    @property
+    def effective_verdict(self) -> str:
+        """The verdict's value, where --strict turns a warning into "fail"."""
+        return "fail" if self.verdict is Verdict.WARN and self.exit_code else self.verdict.value

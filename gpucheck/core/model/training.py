@@ -1,0 +1,102 @@
+"""Training jobs and experiments, as measured in child processes."""
+
+import msgspec
+
+
+class Loss(msgspec.Struct, frozen=True, kw_only=True):
+    """Training loss (sparse categorical cross-entropy) of the first and the last step; None: not finite."""
+
+    first: float | None = None
+    last: float | None = None
+    first_third: float | None = None  # mean over the first third of the steps, with which ``loss_fell`` compares
+    last_third: float | None = None  # the mean over the last third
+
+
+class WorkerFault(msgspec.Struct, frozen=True, kw_only=True):
+    """A worker by which a job of several failed."""
+
+    worker: str  # "worker 1"
+    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"; while
+    # the cluster forms also "no answer" (its address takes connections), "other program" (answers there), "apart" (it came)
+    how: str
+    reason: str
+    stage: str | None = None  # the stage it was in: "import", "connect", "step 5"
+    last_words: tuple[str, ...] = ()  # where a signal ended it: as in the fact of training
+
+
+class WorkerLink(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast two workers sum a tensor together, in host memory and over the network."""
+
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float  # of one all-reduce of the two
+
+
+class TrainingRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One training job: one strategy on one set of devices in one precision, as measured in the child."""
+
+    strategy: str
+    devices: tuple[str, ...]
+    replicas: int
+    backend: str = "tensorflow"  # Keras' backend: "tensorflow", "jax", "torch"
+    loop: str | None = None  # what ran the steps: "fit", "train_step" (Keras' own step, traced once), "strategy.run"
+    trained_with: int = 0  # other devices that trained at the same time, independently
+    cross_device: str | None = None  # how gradients were exchanged, where that was chosen: "hierarchical_copy", ...
+    workers: int | None = None  # processes that trained together; None: the one that trains everything else
+    precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    stage: str | None = None  # the stage it reached: "build", "first step", "steps", "verify", "xla"
+    compiled: bool = False  # the training itself was compiled by XLA (jit_compile=True); JAX always does
+    xla_verified: bool | None = None  # a small XLA-compiled step ran on the device as well; None: not tried
+    xla_problem: str | None = None  # why it did not
+    global_batch_size: int | None = None
+    per_replica_batch_size: int | None = None
+    drop_remainder: bool | None = None  # a last, smaller batch of the data is left out
+    steps: int | None = None
+    steps_per_execution: int = 1  # between which Python has no part; loss and accuracy are then known once for all of them
+    samples_per_second: float | None = None  # median of the steps after the first
+    step_seconds: float | None = None  # median of the steps after the first
+    first_step_seconds: float | None = None  # tracing, compiling and autotuning included
+    loss: Loss = Loss()
+    losses_finite: bool | None = None
+    loss_fell: bool | None = None
+    accuracy: float | None = None  # share of right answers over the last third of the steps; chance is 0.1
+    gradients_reach_weights: bool | None = None  # every trainable weight changed
+    weights_finite: bool | None = None  # every trainable weight, on all replicas
+    placement_verified: bool | None = None  # every heavy op of the step ran on the named device
+    misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
+    replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
+    output_dtype: str | None = None  # type of the softmax' result
+    loss_scale: float | None = None  # of mixed_float16, after the last step
+    tf32: bool | None = None  # float32 products may be rounded to TF32 on hardware that has it; None: on no GPU
+    peak_memory_bytes: int | None = None  # device memory, as the framework's allocator counts it; None on a CPU
+    cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
+    # measured after the run by the experiment "input_pipeline", in a loop of its own; samples_per_second is another loop's
+    input_wait_share: float | None = None  # of a piped step's time, spent waiting for the input pipeline: 0 to 1
+    piped_samples_per_second: float | None = None  # steps on the input pipeline
+    device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
+    # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
+    scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
+    doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
+    cluster: str | None = None  # where workers are named: "this machine" (two), "TF_CONFIG", "Slurm", "mpirun", "Kubernetes"
+    sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
+    shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
+    fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart
+    fit_problem: str | None = None  # why it does not
+    worker_names: tuple[str, ...] = ()  # "chief 0", "worker 0", in the cluster's order
+    worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
+    worker_faults: tuple[WorkerFault, ...] = ()  # by whom the job failed
+    worker_links: tuple[WorkerLink, ...] = ()  # pairs of workers, measured after the training
+    note: str | None = None  # why it was trained so and not otherwise
+
+
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+    """Something tried beside the training jobs (one file of ``gpucheck/core/training/experiments``), and what it measured."""
+
+    name: str
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    devices: tuple[str, ...] = ()
+    figures: dict[str, float | None] = msgspec.field(default_factory=dict)  # units in the names; None: unknown
+    note: str | None = None  # what was seen that is no figure, in one sentence

@@ -1,0 +1,125 @@
+"""Installed distributions by the names of their metadata folders: one directory listing per entry of ``sys.path``."""
+
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from gpucheck.core.child.messages.interpreter import Interpreter
+from gpucheck.core.host import Host
+
+# Distributions whose files land in the folder ``tensorflow``.
+FLAVOURS = frozenset(
+    {
+        "tensorflow",
+        "tensorflow-cpu",
+        "tensorflow-gpu",
+        "tensorflow-rocm",
+        "tensorflow-intel",
+        "tensorflow-macos",
+        "tensorflow-cpu-aws",
+        "tensorflow-aarch64",
+        "tensorflow-tpu",
+        "intel-tensorflow",
+        "intel-tensorflow-avx512",
+        "tf-nightly",
+        "tf-nightly-cpu",
+        "tf-nightly-gpu",
+        "tf-nightly-tpu",
+    }
+)
+# Those of them that are built without CUDA.
+WITHOUT_CUDA = FLAVOURS - {"tensorflow", "tensorflow-gpu", "tf-nightly", "tf-nightly-gpu"}
+
+# "name-version.dist-info" is the wheel format's; setuptools and Debian write "name-version-py3.11.egg-info". A name
+# that starts with "~" is what an interrupted pip left behind.
+_METADATA = re.compile(r"([A-Za-z0-9][\w.-]*?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist|egg)-info")
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """One metadata folder."""
+
+    name: str  # normalised: "nvidia-cudnn-cu12"
+    version: str
+    folder: str  # the site-packages folder
+    metadata: str  # the metadata folder's own name
+
+
+class ExaminationError(Exception):
+    """The interpreter to examine gave no account of itself."""
+
+
+def interpreter(host: Host) -> Interpreter:
+    """The examined interpreter's account of itself.
+
+    Raises:
+        ExaminationError: it could not be started, or did not answer.
+    """
+    answer = host.interpreter()
+    if isinstance(answer, str):
+        raise ExaminationError(f"{host.request.python or 'the interpreter'} could not be examined: {answer}")
+    return answer
+
+
+def search_path(answer: Interpreter) -> tuple[str, ...]:
+    """The interpreter's ``sys.path`` without repetitions."""
+    return tuple(dict.fromkeys(answer.path))
+
+
+def installed(host: Host, folders: Iterable[str]) -> dict[str, Installed]:
+    """Distributions by normalised name; the first one on the path wins, as for import."""
+    distributions: dict[str, Installed] = {}
+    for folder in folders:
+        for name in host.names(folder):
+            if name.endswith("-info") and (distribution := parse(name, folder)) is not None:
+                distributions.setdefault(distribution.name, distribution)
+    return distributions
+
+
+def parse(name: str, folder: str) -> Installed | None:
+    """Name and version from a metadata folder's name; None if it is none."""
+    match = _METADATA.fullmatch(name)
+    if match is None:
+        return None
+    return Installed(normalised(match[1]), match[2], folder, name)
+
+
+def normalised(name: str) -> str:
+    """A distribution's name as PEP 503 compares them."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def flavours(distributions: dict[str, Installed]) -> list[Installed]:
+    """Every distribution that provides ``tensorflow``, the plain one first."""
+    return sorted(
+        (distribution for distribution in distributions.values() if distribution.name in FLAVOURS),
+        key=lambda distribution: (distribution.name != "tensorflow", distribution.name),
+    )
+
+
+def tensorflow_folder(host: Host, folders: Iterable[str]) -> str | None:
+    """The folder that ``import tensorflow`` takes: the first on the path that is a package."""
+    for folder in folders:
+        path = f"{folder}/tensorflow"
+        if "__init__.py" in host.names(path):
+            return path
+    return None
+
+
+def provider(host: Host, candidates: list[Installed], folder: str | None) -> Installed | None:
+    """Which of several flavours the files on disk belong to: pip lets the one installed last overwrite the others.
+
+    Each RECORD states the size of the large library that it brought; without a match the plain name wins.
+    """
+    if folder is not None:
+        site = folder.rpartition("/")[0]
+        candidates = [candidate for candidate in candidates if candidate.folder == site] or candidates
+    if len(candidates) > 1 and folder is not None:
+        library = "libtensorflow_framework.so.2"
+        status = host.stat(f"{folder}/{library}")
+        for candidate in candidates if status is not None else ():
+            record = host.read(f"{candidate.folder}/{candidate.metadata}/RECORD", limit_bytes=1 << 23) or ""
+            line = re.search(rf"^tensorflow/{re.escape(library)},[^,\n]*,(\d+)", record, re.MULTILINE)
+            if line is not None and status is not None and int(line[1]) == status.size_bytes:
+                return candidate
+    return candidates[0] if candidates else None

@@ -1,0 +1,154 @@
+"""The parts of an ELF file that decide whether and from where the loader opens it. Only the headers are read.
+
+Sources: the System V ABI, chapters "Object Files" and "Dynamic Linking"; elf(5).
+"""
+
+import struct
+
+import msgspec
+
+from gpucheck.core.host import Host
+
+FOREIGN = "built for "  # a problem that the loader passes over, looking further
+
+_HEAD_BYTES = 4096  # the program headers follow the file header in every library we met
+_PT_LOAD, _PT_DYNAMIC = 1, 2
+_DT_NULL, _DT_NEEDED, _DT_STRTAB, _DT_RPATH, _DT_RUNPATH = 0, 1, 5, 15, 29
+_ET_DYN = 3
+_MACHINES = {3: "i386", 21: "ppc64le", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"}
+
+
+class Segment(msgspec.Struct, frozen=True):
+    """One program header."""
+
+    kind: int
+    offset: int
+    address: int
+    size_bytes: int  # in the file
+
+
+class Elf(msgspec.Struct, frozen=True):
+    """The headers of one file."""
+
+    order: str  # of bytes, as struct writes it: "<" or ">"
+    bits: int
+    kind: int
+    machine: str
+    segments: tuple[Segment, ...]
+    end: int  # the least size that its headers promise
+
+
+def problem(host: Host, path: str, machine: str) -> str | None:
+    """What keeps the loader from using a library on that machine (as in ``uname``), or ``None``.
+
+    "empty", "truncated", "not a library", "built for aarch64", or "unreadable" for what can't be opened or is not there.
+    """
+    data = host.read_bytes(path, size=_HEAD_BYTES)
+    if data is None:
+        return "unreadable"
+    if not data:
+        return "empty"
+    elf = _parse(host, path, data)
+    if elf is None:
+        return "truncated" if data.startswith(b"\x7fELF") else "not a library"
+    if machine in _MACHINES.values() and elf.machine != machine:
+        return FOREIGN + elf.machine
+    if elf.kind != _ET_DYN:
+        return "not a library"
+    if elf.end > len(data) and not host.read_bytes(path, elf.end - 1, 1):
+        return "truncated"
+    return None
+
+
+def search_path(host: Host, path: str) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """DT_RPATH and DT_RUNPATH of a library, as written (``$ORIGIN`` included); None if it can't be read."""
+    dynamic = _dynamic(host, path)
+    if dynamic is None:
+        return None
+    tags, strings = dynamic
+    rpath, runpath = (next(iter(tags.get(tag, ())), None) for tag in (_DT_RPATH, _DT_RUNPATH))
+    return _entries(host, path, strings, rpath), _entries(host, path, strings, runpath)
+
+
+def needed(host: Host, path: str) -> tuple[str, ...]:
+    """The sonames of the libraries that a library needs in turn; none if it can't be read."""
+    dynamic = _dynamic(host, path)
+    offsets = dynamic[0].get(_DT_NEEDED, []) if dynamic is not None else []
+    if dynamic is None or not offsets:
+        return ()
+    first = min(offsets)
+    data = host.read_bytes(path, dynamic[1] + first, max(offsets) - first + 256) or b""
+    names = (data[offset - first :].partition(b"\0")[0].decode("utf-8", "replace") for offset in offsets)
+    return tuple(name for name in names if name)
+
+
+def _dynamic(host: Host, path: str) -> tuple[dict[int, list[int]], int] | None:
+    """The entries of the dynamic section by their tags, and where its strings begin in the file; None if they can't be read."""
+    data = host.read_bytes(path, size=_HEAD_BYTES)
+    elf = _parse(host, path, data) if data else None
+    if elf is None:
+        return None
+    dynamic = next((segment for segment in elf.segments if segment.kind == _PT_DYNAMIC), None)
+    table = dynamic and host.read_bytes(path, dynamic.offset, dynamic.size_bytes)
+    if not table:
+        return None
+    entry = struct.Struct(elf.order + ("QQ" if elf.bits == 64 else "II"))
+    tags: dict[int, list[int]] = {}
+    for tag, value in entry.iter_unpack(table[: len(table) // entry.size * entry.size]):
+        if tag == _DT_NULL:
+            break
+        tags.setdefault(tag, []).append(value)
+    strings = _offset(elf, next(iter(tags.get(_DT_STRTAB, ())), None))
+    return None if strings is None else (tags, strings)
+
+
+def _parse(host: Host, path: str, data: bytes) -> Elf | None:
+    """The headers, given a file's first bytes; None if these are no ELF file's, or end too early."""
+    if len(data) < 52 or not data.startswith(b"\x7fELF") or data[4] not in (1, 2) or data[5] not in (1, 2):
+        return None
+    order, wide = "<>"[data[5] - 1], data[4] == 2
+    try:
+        kind, machine = struct.unpack_from(order + "HH", data, 16)
+        programs, sections = struct.unpack_from(order + ("QQ" if wide else "II"), data, 32 if wide else 28)
+        sizes = struct.unpack_from(order + "HHHH", data, 54 if wide else 42)
+        table = data[programs : programs + sizes[0] * sizes[1]]
+        if len(table) < sizes[0] * sizes[1]:
+            table = host.read_bytes(path, programs, sizes[0] * sizes[1]) or b""
+            if len(table) < sizes[0] * sizes[1]:
+                return None
+        segments = tuple(_segment(table, number * sizes[0], order, wide) for number in range(sizes[1]))
+    except struct.error:
+        return None
+    end = max([segment.offset + segment.size_bytes for segment in segments if segment.kind == _PT_LOAD], default=0)
+    if sections:
+        end = max(end, sections + sizes[2] * sizes[3])
+    name = _MACHINES.get(machine, f"machine {machine}")
+    return Elf(order, 64 if wide else 32, kind, name if wide or machine != 62 else "x32", segments, end)
+
+
+def _segment(data: bytes, offset: int, order: str, wide: bool) -> Segment:
+    if wide:
+        kind, _, position, address, _, size = struct.unpack_from(order + "IIQQQQ", data, offset)
+    else:
+        kind, position, address, _, size = struct.unpack_from(order + "IIIII", data, offset)
+    return Segment(kind, position, address, size)
+
+
+def _offset(elf: Elf, address: int | None) -> int | None:
+    """Where in the file the byte lies that is mapped to an address."""
+    for segment in elf.segments:
+        if segment.kind == _PT_LOAD and address is not None and 0 <= address - segment.address < segment.size_bytes:
+            return address - segment.address + segment.offset
+    return None
+
+
+def _entries(host: Host, path: str, strings: int, offset: int | None) -> tuple[str, ...]:
+    if offset is None:
+        return ()
+    size = 1 << 16  # TensorFlow 2.21.0 names its 18 folders in 20 thousand characters
+    while True:
+        data = host.read_bytes(path, strings + offset, size) or b""
+        text, end, _ = data.partition(b"\0")
+        if end or len(data) < size:
+            return tuple(text.decode("utf-8", "replace").split(":"))
+        size *= 4

@@ -1,0 +1,137 @@
+"""Installed files against the lists that pip wrote of them (RECORD): sizes always, hashes where --full asks for them.
+
+Format of RECORD: Python Packaging User Guide, "Recording installed projects": lines of path, algorithm=hash, size.
+"""
+
+import posixpath
+import re
+import time
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import _elf
+from gpucheck.core.probes._distributions import Installed
+
+RECORD_BYTES = 1 << 23
+HASH_SECONDS = 20.0  # of --full: what was not read by then is not judged
+CHUNK_BYTES = 1 << 24
+# Native code is what can be cut short without a word. No pattern is compiled before it is needed: each costs as much as reading.
+_NATIVE = {"win32": rb"\.(?:pyd|dll),", "darwin": rb"\.(?:so|dylib),"}
+_NATIVE_ELSEWHERE = rb"\.so[.\d]*,"
+_HEADERS = b"\ntensorflow/include/"  # nine tenths of TensorFlow's list, which pip and uv write sorted
+_NOT_NEEDED = r"tests?\b|/lite/"  # images leave them out to be smaller
+
+
+class DamagedFile(Fact, frozen=True, kw_only=True):
+    """A file that is not as it was installed."""
+
+    package: str  # normalised: "nvidia-cudnn-cu12"
+    version: str
+    path: str
+    problem: str  # "missing", "empty", "truncated", "not a library", "built for aarch64", "changed" (its hash)
+    recorded_bytes: int
+    found_bytes: int | None = None  # None: it is missing
+
+
+class _Recorded(msgspec.Struct, frozen=True):
+    """A line of RECORD."""
+
+    package: Installed
+    name: str  # relative to site-packages
+    path: str
+    hash: str  # "sha256=...", base64 without padding
+    size_bytes: int
+
+
+def damaged(host: Host, packages: Iterable[Installed]) -> tuple[DamagedFile, ...]:
+    """The native libraries of these packages that are cut short or gone; with --full, those of other content, too."""
+    recorded = [entry for package in packages for entry in _recorded(host, package)]
+    sizes = host.sizes([entry.path for entry in recorded])
+    found: list[DamagedFile] = []
+    sound: list[_Recorded] = []
+    for entry, size in zip(recorded, sizes, strict=True):
+        problem = _problem(host, entry, size)
+        if problem is not None:
+            found.append(_damaged(entry, problem, size))
+        elif size == entry.size_bytes:
+            sound.append(entry)
+    if host.request.level >= Level.FULL:
+        found += [_damaged(entry, "changed", entry.size_bytes) for entry in _changed(host, sound)]
+    return tuple(found)
+
+
+def _recorded(host: Host, package: Installed) -> Iterator[_Recorded]:
+    """Native libraries, and the file by which Python knows the package. An unreadable list has none."""
+    data = host.read_bytes(f"{package.folder}/{package.metadata}/RECORD", size=RECORD_BYTES) or b""
+    first, last = data.find(_HEADERS), data.rfind(_HEADERS)
+    data = data if first < 0 else data[:first] + data[last:]
+    places = [match.start() for match in re.finditer(_NATIVE.get(host.platform, _NATIVE_ELSEWHERE), data)]
+    initial = data.find(b"%s/__init__.py," % package.name.replace("-", "_").encode())
+    if initial == 0 or data[initial - 1 : initial] == b"\n":
+        places.append(initial)
+    for place in places:
+        start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
+        parts = data[start : end if end >= 0 else None].decode("utf-8", "replace").rstrip("\r").rsplit(",", 2)
+        if len(parts) == 3 and parts[2].isdigit() and '"' not in parts[0]:
+            yield _Recorded(package, parts[0], f"{package.folder}/{parts[0]}", parts[1], int(parts[2]))
+
+
+def _problem(host: Host, entry: _Recorded, size: int | None) -> str | None:
+    """What is wrong with a file, by its size. One of another size that is whole was stripped or replaced: that is no damage."""
+    if size == entry.size_bytes:
+        return None
+    if size is None:  # what NVIDIA's packages lack is looked for where TensorFlow looks for it
+        optional = entry.package.name.startswith("nvidia-") or re.search(_NOT_NEEDED, entry.name)
+        return None if optional else "missing"
+    if size == 0:
+        return "empty"
+    if entry.path.endswith(".py"):
+        return None
+    if host.platform == "linux":
+        problem = _elf.problem(host, entry.path, host.uname()[2])
+        return None if problem == "unreadable" else problem
+    return "truncated" if size < entry.size_bytes else None
+
+
+def _damaged(entry: _Recorded, problem: str, size: int | None) -> DamagedFile:
+    return DamagedFile(
+        package=entry.package.name,
+        version=entry.package.version,
+        path=posixpath.normpath(entry.path),
+        problem=problem,
+        recorded_bytes=entry.size_bytes,
+        found_bytes=size,
+    )
+
+
+def _changed(host: Host, entries: list[_Recorded]) -> Iterator[_Recorded]:
+    """Those whose content is another. Conda writes its own paths into files of the same size: its packages are left out."""
+    deadline = time.monotonic() + min(HASH_SECONDS, host.remaining() / 4)
+    by_conda: dict[str, bool] = {}
+    for entry in sorted(entries, key=lambda entry: entry.size_bytes):
+        folder = f"{entry.package.folder}/{entry.package.metadata}"
+        if folder not in by_conda:
+            by_conda[folder] = (host.read(f"{folder}/INSTALLER", limit_bytes=64) or "").strip() == "conda"
+        if by_conda[folder] or not entry.hash.startswith("sha256="):
+            continue
+        digest = _sha256(host, entry, deadline)
+        if digest is None:
+            return
+        if digest != entry.hash.removeprefix("sha256="):
+            yield entry
+
+
+def _sha256(host: Host, entry: _Recorded, deadline: float) -> str | None:
+    """A file's hash as RECORD writes it; None if it was not read by then."""
+    import base64
+    import hashlib
+
+    digest = hashlib.sha256()
+    for offset in range(0, entry.size_bytes, CHUNK_BYTES):
+        if time.monotonic() > deadline:
+            return None
+        digest.update(host.read_bytes(entry.path, offset, CHUNK_BYTES) or b"")
+    return base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")

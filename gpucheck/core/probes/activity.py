@@ -1,0 +1,64 @@
+"""What each GPU does while training runs: NVML, asked several times a second."""
+
+import msgspec
+
+from gpucheck.core.child.messages.nvml import GpuSample, StopSampling
+from gpucheck.core.compat import nvml
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import gpus
+from gpucheck.core.processes import sampler
+from gpucheck.core.processes.frameworks import training_child
+
+
+class GpuActivity(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU from TensorFlow's import to the end of training; null: NVML did not say."""
+
+    index: int  # NVML's
+    samples: int
+    utilization_percent: float | None = None  # the highest
+    slowed_samples: int | None = None  # those in which a fault held the clock down: heat, or a power supply
+    slowed_by: tuple[str, ...] = ()  # by what: names of clock event reasons
+    slowed_sm_clock_mhz: float | None = None  # median of those samples
+
+
+class Activity(Fact, frozen=True, kw_only=True):
+    """Every GPU that was sampled; empty where NVML counts none."""
+
+    gpus: tuple[GpuActivity, ...] = ()
+
+
+@probe(level=Level.DEFAULT, smoke=True)
+def read(host: Host) -> Activity:
+    """Sample until the child that trains has ended.
+
+    Raises:
+        RuntimeError: NVML can't be asked.
+    """
+    if not gpus.read(host).gpus:
+        return Activity()
+    sampling = sampler.start(host)
+    training_child(host).end()
+    sampling.send(StopSampling())  # not waited for: a driver may hang
+    moments = [moment.gpus for moment in sampler.samples(sampling)]
+    count = max(map(len, moments), default=0)
+    samples = [[gpus[index] for gpus in moments if index < len(gpus) and not gpus[index].lost] for index in range(count)]
+    return Activity(gpus=tuple(_sum_up(index, of_gpu) for index, of_gpu in enumerate(samples)))
+
+
+def _sum_up(index: int, samples: list[GpuSample]) -> GpuActivity:
+    from statistics import median  # --quick does without
+
+    answered = [sample for sample in samples if sample.clock_event_reasons is not None]
+    slowed = [(sample, reasons) for sample in answered if (reasons := nvml.harmful_reasons(sample.clock_event_reasons or 0))]
+    clocks = [sample.sm_clock_mhz for sample, _ in slowed if sample.sm_clock_mhz is not None]
+    busy = [sample.utilization_percent for sample in samples if sample.utilization_percent is not None]
+    return GpuActivity(
+        index=index,
+        samples=len(samples),
+        utilization_percent=max(busy, default=None),
+        slowed_samples=len(slowed) if answered else None,
+        slowed_by=tuple(dict.fromkeys(reason for _, reasons in slowed for reason in reasons)),
+        slowed_sm_clock_mhz=median(clocks) if clocks else None,
+    )

@@ -1,0 +1,128 @@
+"""The container this process runs in, if any, and whether it was given a GPU."""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+
+# How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
+# (systemd.io/CONTAINER_INTERFACE). WSL does so too, and is no container.
+NAMED = {
+    "docker": "docker",
+    "podman": "podman",
+    "lxc": "lxc",
+    "lxc-libvirt": "lxc",
+    "systemd-nspawn": "nspawn",
+    "oci": None,
+}
+# Control groups of PID 1 or of this process. On a host a service may be called docker or containerd: an id must follow.
+CGROUPS = (
+    ("kubernetes", r"kubepods"),
+    ("podman", r"libpod[-_/]"),
+    ("docker", r"/docker[-/][0-9a-f]{12}|/docker/buildx?kit/"),
+    ("lxc", r"/lxc(\.payload)?[./]"),
+    ("containerd", r"cri-containerd[-:]|/nerdctl|/default/[0-9a-f]{64}"),
+    ("nspawn", r"machine\.slice/systemd-nspawn@"),
+)
+# Where the layers of the root file system lie on the host.
+LAYERS = (
+    ("podman", "/containers/storage/"),
+    ("docker", "/docker/"),
+    ("containerd", "containerd"),
+    (None, "/buildkit/"),
+)
+NO_DEVICES = ("", "void", "none")
+DRIVER_FILES = (
+    r".*/(libcuda\.so|libnvidia-ml\.so|nvidia-smi)[^/]*|/proc/driver/nvidia.*|/dev/(nvidia|dxg).*"
+    r"|/usr/local/nvidia(/.*)?"  # GKE mounts the whole folder
+)
+
+
+class Container(Fact, frozen=True, kw_only=True):
+    """What the inside of a container tells about it."""
+
+    inside: bool
+    kind: str | None = None  # "docker", "podman", "kubernetes", "lxc", "apptainer", "containerd", "nspawn", "enroot"
+    nvidia_visible_devices: str | None = None  # as the container runtime left it: "all", "0,1", "void", "none", a UUID
+    driver_capabilities: str | None = None  # NVIDIA_DRIVER_CAPABILITIES
+    # NVIDIA_VISIBLE_DEVICES names devices (not unset, empty, "void" or "none"). Weak either way: CUDA's images set it to
+    # "all" themselves, and CDI and some device plugins of Kubernetes hand GPUs over with "void" or without it.
+    gpu_requested: bool | None = None
+    driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
+
+
+class _Mount:
+    """One line of mountinfo, proc_pid_mountinfo(5)."""
+
+    def __init__(self, line: str) -> None:
+        before, _, after = line.partition(" - ")
+        fields = before.split()
+        self.root, self.point = (fields[3], fields[4]) if len(fields) > 4 else ("", "")
+        self.kind = after.partition(" ")[0]
+        self.options = after
+
+
+@probe(level=Level.NODE)
+def read(host: Host) -> Container:
+    """Read the marker files, cgroup and mount tables that container runtimes leave."""
+    if host.platform != "linux":
+        return Container(inside=False)
+    text = host.read("/proc/self/mountinfo")
+    mounts = [_Mount(line) for line in (text or "").splitlines()]
+    kinds = list(_signs(host, mounts))
+    if host.env.get("KUBERNETES_SERVICE_HOST") and (kinds or text is None or _overlay(mounts)):
+        kinds.insert(0, "kubernetes")  # alone it proves little: anybody can export it
+    if not kinds:
+        return Container(inside=False)
+    devices = host.env.get("NVIDIA_VISIBLE_DEVICES")
+    return Container(
+        inside=True,
+        kind=next((kind for kind in kinds if kind), None),
+        nvidia_visible_devices=devices,
+        driver_capabilities=host.env.get("NVIDIA_DRIVER_CAPABILITIES"),
+        gpu_requested=(devices or "").strip().lower() not in NO_DEVICES,
+        driver_files_mounted=None if text is None else any(re.fullmatch(DRIVER_FILES, mount.point) for mount in mounts),
+    )
+
+
+def _signs(host: Host, mounts: list[_Mount]) -> Iterator[str | None]:
+    """Kinds of container that something speaks for, the most telling first; None: one of an unknown kind."""
+    cgroups = "\n".join(host.read(path) or "" for path in ("/proc/self/cgroup", "/proc/1/cgroup"))
+    by_cgroup = [kind for kind, pattern in CGROUPS if re.search(pattern, cgroups)]
+    if (
+        "kubernetes" in by_cgroup
+        or host.stat("/var/run/secrets/kubernetes.io") is not None
+        or any("/pods/" in mount.root and mount.root.endswith("/etc-hosts") for mount in mounts)  # the kubelet's own mount
+    ):
+        yield "kubernetes"
+    names = ("APPTAINER_CONTAINER", "SINGULARITY_CONTAINER")  # others of the prefix are set on hosts too
+    if any(host.env.get(name) for name in names) or host.stat("/.singularity.d") is not None:
+        yield "apptainer"
+    if any(mount.point == "/.lock" for mount in mounts) or host.stat("/.enroot") is not None:
+        yield "enroot"  # it locks its root file system with this file
+    if host.stat("/run/.containerenv") is not None:
+        yield "podman"
+    # A docker export, imported as a WSL distribution, keeps this file.
+    if host.stat("/.dockerenv") is not None and host.stat("/run/WSL") is None:
+        yield "docker"
+    yield from by_cgroup
+    for word in _names(host):
+        if word in NAMED:
+            yield NAMED[word]
+    if any("lxcfs" in mount.options.partition(" ")[0] for mount in mounts) or host.stat("/dev/lxd") is not None:
+        yield "lxc"
+    if (root := _overlay(mounts)) is not None:
+        yield from (kind for kind, folder in LAYERS if folder in root.options)
+
+
+def _names(host: Host) -> Iterator[str]:
+    yield host.env.get("container", "")
+    for path in ("/run/systemd/container", "/run/host/container-manager"):
+        yield (host.read(path) or "").strip()
+
+
+def _overlay(mounts: list[_Mount]) -> _Mount | None:
+    """The root file system, if it is made of layers. A live CD's is too: that alone is no sign of a container."""
+    return next((mount for mount in mounts if mount.point == "/" and "overlay" in mount.kind), None)

@@ -1,0 +1,83 @@
+"""cuInit, device count and driver version straight from libcuda.so.1, in a child."""
+
+import re
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages.cuda import CudaCount, CudaDevices, CudaPeers, CudaTask, CudaVersion
+from gpucheck.core.child.messages.cuda import CudaDevice as DeviceAnswer
+from gpucheck.core.child.messages.drivers import DriverStarted
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.processes.driver_query import cuda_version, query_driver, time_limit
+
+ACTIVITIES = {
+    "load": "while libcuda.so.1 was opened",
+    "version": "in cuDriverGetVersion",
+    "init": "in cuInit",
+    "count": "in cuDeviceGetCount",
+    "devices": "while CUDA was asked about the devices",
+    "peers": "in cuDeviceCanAccessPeer",
+}
+
+
+class CudaDevice(Fact, frozen=True, kw_only=True):
+    """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
+
+    ordinal: int
+    name: str | None = None
+    pci_address: str | None = None  # "0000:00:06.0", as in gpus
+    compute_capability: tuple[int, int] | None = None
+    memory_total_bytes: int | None = None
+    multiprocessors: int | None = None
+
+
+class Cuda(Fact, frozen=True, kw_only=True):
+    """What libcuda says. ``status`` as in ``Driver``."""
+
+    status: str
+    result: int | None = None  # CUresult of the call that failed; 100: no device
+    result_name: str | None = None  # "CUDA_ERROR_NO_DEVICE"
+    problem: str | None = None
+    library: str | None = None  # path of the libcuda.so.1 that was loaded
+    driver_version: str | None = None  # CUDA version the library implements: "13.0"
+    device_count: int | None = None
+    devices: tuple[CudaDevice, ...] = ()
+    # Pairs of ordinals, (0, 3): the first can't access the second's memory. None: not asked, as with one device.
+    peers_missing: tuple[tuple[int, int], ...] | None = None
+
+
+@probe(level=Level.NODE)
+def read(host: Host) -> Cuda:
+    """Run the CUDA child: it calls cuInit and counts, and creates no context."""
+    seconds = time_limit(host)
+    child = host.child(CudaTask(), limit=seconds)
+    query = query_driver(child, ACTIVITIES, (DriverStarted, CudaCount), seconds)
+    version, count = child.message(CudaVersion), child.message(CudaCount)
+    devices, peers = child.message(CudaDevices), child.message(CudaPeers)
+    return Cuda(
+        status=query.status,
+        result=query.result,
+        result_name=query.result_name,
+        problem=query.problem,
+        library=query.library,
+        driver_version=None if version is None else cuda_version(version.number),
+        device_count=None if count is None else count.count,
+        devices=() if devices is None else tuple(_device(device) for device in devices.devices),
+        peers_missing=None if peers is None else peers.missing,
+    )
+
+
+def _device(answer: DeviceAnswer) -> CudaDevice:
+    return replace(msgspec.convert(answer, CudaDevice, from_attributes=True), pci_address=pci_address(answer.pci_address))
+
+
+def pci_address(text: str | None) -> str | None:
+    """The address as in ``Gpu``, for NVML's "00000000:00:06.0" and CUDA's upper case; None for what is no address."""
+    match = re.fullmatch(r"([0-9a-f]{1,8}):([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?", (text or "").lower())
+    if match is None:
+        return None
+    domain, bus, device, function = (int(part or "0", 16) for part in match.groups())
+    return f"{domain:04x}:{bus:02x}:{device:02x}.{function}"

@@ -1,0 +1,81 @@
+"""The driver's management library (NVML), loaded and initialised in a child."""
+
+from gpucheck.core.child.messages.drivers import DriverStarted
+from gpucheck.core.child.messages.nvml import NvmlSystem, NvmlTask
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.processes.driver_query import DriverQuery, cuda_version, query_driver, time_limit
+
+NVIDIA_SMI_SECONDS = 5.0
+NVIDIA_SMI_CHARACTERS = 500
+RESERVE_SECONDS = 1.5  # what an nvidia-smi that can't be killed may cost on top of its limit
+WSL_NVIDIA_SMI = "/usr/lib/wsl/lib/nvidia-smi"
+
+ACTIVITIES = {
+    "load": "while libnvidia-ml.so.1 was opened",
+    "init": "in nvmlInit",
+    "system": "while NVML was asked for the driver's version and the number of GPUs",
+    "gpu": "while NVML was asked about GPU {job}",
+    "shutdown": "in nvmlShutdown, after every answer was in",
+}
+
+
+class Driver(Fact, frozen=True, kw_only=True):
+    """What NVML says about the driver.
+
+    ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen refused it), "failed" (an NVML
+    error code), "crashed" (the child died) or "hung" (it was stopped at a limit that is long enough).
+    """
+
+    status: str
+    result: int | None = None  # nvmlReturn_t of the call that failed
+    result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED"
+    problem: str | None = None  # in words: the loader's, NVML's, or how the child ended and in which stage
+    library: str | None = None  # path of the libnvidia-ml.so.1 that was loaded
+    version: str | None = None  # driver version, "580.159.04"
+    nvml_version: str | None = None
+    cuda_version: str | None = None  # newest CUDA the driver supports: "13.0"
+    gpu_count: int | None = None
+    nvidia_smi: str | None = None  # nvidia-smi's own words, asked only where NVML failed; its exit code judges nothing
+
+
+@probe(level=Level.NODE)
+def read(host: Host) -> Driver:
+    """Run the NVML child, and nvidia-smi where NVML failed."""
+    query = query_nvml(host)
+    system = query.child.message(NvmlSystem) or NvmlSystem()
+    return Driver(
+        status=query.status,
+        result=query.result,
+        result_name=query.result_name,
+        problem=query.problem,
+        library=query.library,
+        version=system.version,
+        nvml_version=system.nvml_version,
+        cuda_version=cuda_version(system.cuda_version),
+        gpu_count=system.gpu_count,
+        nvidia_smi=None if query.status == "ok" else _nvidia_smi(host),
+    )
+
+
+def query_nvml(host: Host) -> DriverQuery:
+    """What the NVML child came to: one child, which the gpus probe shares. Raises RuntimeError like ``query_driver``."""
+    seconds = time_limit(host)
+    child = host.child(NvmlTask(host.library_folder("pynvml") or ""), limit=seconds)
+    return query_driver(child, ACTIVITIES, (DriverStarted, NvmlSystem), seconds)
+
+
+def _nvidia_smi(host: Host) -> str | None:
+    """The first lines of nvidia-smi; None where there is none, or no time is left to ask it."""
+    program = host.which("nvidia-smi") or (WSL_NVIDIA_SMI if host.stat(WSL_NVIDIA_SMI) is not None else None)
+    limit = min(NVIDIA_SMI_SECONDS, host.remaining() - RESERVE_SECONDS)
+    if program is None or limit <= 0:
+        return None
+    answer = host.run([program], timeout=limit)
+    lines = [line.rstrip() for line in (answer.stdout + answer.stderr).splitlines() if line.strip()]
+    if answer.ending != "exited":
+        lines.append(f"({answer.ending})")
+    elif not lines:
+        lines.append(f"(exited with status {answer.returncode}, without a word)")
+    return "\n".join(lines)[:NVIDIA_SMI_CHARACTERS]

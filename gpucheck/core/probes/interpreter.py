@@ -1,0 +1,153 @@
+"""The interpreter under examination, its environment, and the other interpreters on PATH that hold a TensorFlow."""
+
+from collections.abc import Iterator
+
+from gpucheck.core.child.messages.interpreter import Interpreter as Description
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import _distributions
+
+
+class OtherInterpreter(Fact, frozen=True, kw_only=True):
+    """Another interpreter of this machine in whose site-packages a TensorFlow lies. Found on disk; never started."""
+
+    executable: str
+    tensorflow: str  # distribution and version: "tensorflow 2.21.0"
+
+
+class Interpreter(Fact, frozen=True, kw_only=True):
+    """The examined interpreter, in its own words."""
+
+    executable: str
+    version: str  # "3.12.3"
+    implementation: str = "cpython"
+    prefix: str
+    base_prefix: str
+    environment: str | None = None  # "venv", "conda" or None: the system's own Python
+    externally_managed: bool | None = None  # PEP 668: pip refuses to install here
+    pip_version: str | None = None  # None: no pip
+    bits: int | None = None  # 64
+    path: tuple[str, ...] = ()  # sys.path, in order
+    active_environment: str | None = None  # VIRTUAL_ENV or CONDA_PREFIX of the shell
+    others: tuple[OtherInterpreter, ...] = ()  # looked for only where the examined one has no TensorFlow
+
+
+HOMES_MAX = 30  # looked into, so that a PATH of a thousand environments costs nothing
+
+
+@probe(level=Level.QUICK)
+def read(host: Host) -> Interpreter:
+    """Ask the interpreter (a child, if it is not our own) and look beside it on PATH."""
+    answer = _distributions.interpreter(host)
+    path = _distributions.search_path(answer)
+    prefix, base = answer.prefix, answer.base_prefix
+    virtual = prefix != base
+    return Interpreter(
+        executable=answer.executable,
+        version=answer.version,
+        implementation=answer.implementation or "cpython",
+        prefix=prefix,
+        base_prefix=base,
+        environment="venv" if virtual else "conda" if host.names(f"{prefix}/conda-meta") else None,
+        externally_managed=not virtual and "EXTERNALLY-MANAGED" in host.names(_library(answer)),
+        pip_version=_pip(host, path),
+        bits=answer.bits,
+        path=path,
+        active_environment=host.env.get("VIRTUAL_ENV") or host.env.get("CONDA_PREFIX"),
+        others=() if _distributions.flavours(_distributions.installed(host, path)) else tuple(_others(host, path)),
+    )
+
+
+def _library(answer: Description) -> str:
+    """The folder of the standard library, where PEP 668's marker lies."""
+    minor = ".".join(answer.version.split(".")[:2])
+    return answer.stdlib or f"{answer.base_prefix}/lib/python{minor}"
+
+
+def _pip(host: Host, path: tuple[str, ...]) -> str | None:
+    for folder in path:
+        for name in host.names(folder):
+            if name.startswith("pip-") and (distribution := _distributions.parse(name, folder)) is not None:
+                return distribution.version
+    return None
+
+
+def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
+    """Interpreters in whose site-packages a TensorFlow lies that the examined one does not see."""
+    looked_at = {host.real(folder) for folder in path}
+    homes: set[tuple[str, str | None]] = set()
+    for python in _candidates(host):
+        home, minor = _home(host, python)
+        if (home, minor) in homes:
+            continue
+        if len(homes) == HOMES_MAX:
+            return
+        homes.add((home, minor))
+        for folder in _site_packages(host, home, minor):
+            if (real := host.real(folder)) in looked_at:
+                continue
+            looked_at.add(real)
+            flavours = _distributions.flavours(_distributions.installed(host, [folder]))
+            if flavours:
+                yield OtherInterpreter(executable=python, tensorflow=f"{flavours[0].name} {flavours[0].version}")
+                break
+
+
+def _candidates(host: Host) -> Iterator[str]:
+    """Paths of interpreters: the shell's environment, this folder's, those on PATH."""
+    here = host.real(".")
+    for folder in (host.env.get("VIRTUAL_ENV"), host.env.get("CONDA_PREFIX"), f"{here}/.venv", f"{here}/venv"):
+        if folder:
+            scripts = "Scripts/python.exe" if host.platform == "win32" else "bin/python"
+            yield f"{folder}/{scripts}"
+    yielded = set()
+    for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":"):
+        if not folder or (real := host.real(folder)) in yielded:
+            continue
+        yielded.add(real)
+        if folder.rstrip("/").endswith("/shims"):  # pyenv: each shim asks pyenv which version to start
+            versions = f"{folder.rstrip('/').rpartition('/')[0]}/versions"
+            yield from (f"{versions}/{version}/bin/python" for version in host.names(versions))
+            continue
+        yield from (f"{folder}/{name}" for name in host.names(folder) if _minor(name) is not None)
+
+
+def _home(host: Host, python: str) -> tuple[str, str | None]:
+    """The interpreter's prefix, and its minor version if its file name tells.
+
+    A virtual environment's ``python`` is a link out of it, so its prefix is where the link lies.
+    """
+    folder = python.rpartition("/")[0]
+    home = folder.rpartition("/")[0]
+    if host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is not None:
+        return host.real(home), None
+    real = host.real(python).replace("\\", "/")
+    folder, _, name = real.rpartition("/")
+    home = folder.rpartition("/")[0] if folder.endswith(("/bin", "/Scripts")) else folder
+    return home, _minor(name) or None
+
+
+def _minor(name: str) -> str | None:
+    """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
+    if not name.startswith("python"):
+        return None
+    rest = name.removesuffix(".exe").removeprefix("python")
+    if rest in ("", "3"):
+        return ""
+    return rest if rest.startswith("3.") and rest[2:].isdigit() else None
+
+
+def _site_packages(host: Host, home: str, minor: str | None) -> Iterator[str]:
+    """Where distributions of that interpreter may lie, existing or not."""
+    for library in ("lib", "lib64"):
+        for name in host.names(f"{home}/{library}"):
+            if _minor(name) and minor in (None, name[6:]):
+                yield f"{home}/{library}/{name}/site-packages"
+    yield f"{home}/Lib/site-packages"
+    if home == "/usr":  # Debian's own folders; a version's file name is always known there
+        yield f"/usr/local/lib/python{minor}/dist-packages"
+        yield "/usr/lib/python3/dist-packages"
+    user = host.env.get("HOME")
+    if user and minor and host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is None:
+        yield f"{user}/.local/lib/python{minor}/site-packages"

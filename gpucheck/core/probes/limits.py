@@ -1,0 +1,259 @@
+"""What this process may use: processors, memory, shared memory, ulimits, and the folders that CUDA and Keras write."""
+
+from collections.abc import Iterator
+
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+
+CGROUPS = "/sys/fs/cgroup"
+_PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # what others use counts in them
+NO_LIMIT = 1 << 60  # cgroup v1 writes "no limit" as the largest page-aligned number
+
+
+class Limits(Fact, frozen=True, kw_only=True):
+    """Limits in force for this process. A limit that is None is unlimited or unknown."""
+
+    cpu_count: int | None = None  # logical processors of the machine
+    cpu_affinity_count: int | None = None  # those this process may run on
+    cpu_quota: float | None = None  # processors granted by the cgroup, such as 1.5; None: no quota, or unknown
+    memory_total_bytes: int | None = None
+    memory_available_bytes: int | None = None
+    memory_limit_bytes: int | None = None  # the cgroup's, if below the machine's memory
+    memory_limit_used_bytes: int | None = None  # charged to that cgroup, without page cache that can be dropped
+    shared_memory_total_bytes: int | None = None  # /dev/shm
+    shared_memory_free_bytes: int | None = None
+    address_space_bytes: int | None = None  # ulimit -v; None: unlimited or unknown
+    open_files: int | None = None  # ulimit -n; None: unlimited or unknown
+    processes: int | None = None  # ulimit -u; None: unlimited or unknown
+    processes_cgroup: int | None = None  # pids.max of the cgroup
+    processes_cgroup_file: str | None = None  # the file that it was read from
+    cpu_seconds: int | None = None  # ulimit -t; None: unlimited or unknown
+    file_size_bytes: int | None = None  # ulimit -f; None: unlimited or unknown
+    home: str | None = None  # None: HOME is not set
+    home_writable: bool | None = None  # False also where the folder does not exist
+    kernel_cache: str | None = None  # CUDA's cache of compiled kernels: CUDA_CACHE_PATH, else ~/.nv/ComputeCache
+    kernel_cache_writable: bool | None = None  # the folder, or the nearest that exists above it
+    kernel_cache_disabled: bool = False  # CUDA_CACHE_DISABLE=1
+    kernel_cache_other: str | None = None  # a folder it could be instead; looked for only where it can't be written
+    temporary_folders: tuple[str, ...] = ()  # where programs look for a folder for temporary files, in order; empty: unknown
+    temporary_folder: str | None = None  # the first of them that can be written
+
+
+@probe(level=Level.NODE)
+def read(host: Host) -> Limits:
+    """Read psutil, the cgroup files, the resource limits and who may write where."""
+    processors, allowed = host.processors()
+    memory = host.memory()
+    total = None if memory is None else memory.total_bytes
+    groups = _Cgroups(host)
+    limit, used = groups.memory(total)
+    tasks, tasks_file = groups.processes()
+    shared = host.disk("/dev/shm") if host.platform == "linux" else None  # noqa: S108 - asked for its size only
+    home = host.env.get("USERPROFILE" if host.platform == "win32" else "HOME") or None
+    cache = host.env.get("CUDA_CACHE_PATH") or _default_cache(host, home)
+    cache_writable = None if cache is None else _creatable(host, cache)
+    temporary = _temporary_folders(host)
+    return Limits(
+        cpu_count=processors,
+        cpu_affinity_count=allowed,
+        cpu_quota=groups.processors(),
+        memory_total_bytes=total,
+        memory_available_bytes=None if memory is None else memory.available_bytes,
+        memory_limit_bytes=limit,
+        memory_limit_used_bytes=used,
+        shared_memory_total_bytes=None if shared is None else shared.total_bytes,
+        shared_memory_free_bytes=None if shared is None else shared.free_bytes,
+        address_space_bytes=_ulimit(host, "AS"),
+        open_files=_ulimit(host, "NOFILE"),
+        processes=_ulimit(host, "NPROC"),
+        processes_cgroup=tasks,
+        processes_cgroup_file=tasks_file,
+        cpu_seconds=_ulimit(host, "CPU"),
+        file_size_bytes=_ulimit(host, "FSIZE"),
+        home=home,
+        home_writable=None if home is None else host.writable(home),
+        kernel_cache=cache,
+        kernel_cache_writable=cache_writable,
+        kernel_cache_disabled=host.env.get("CUDA_CACHE_DISABLE", "").strip() == "1",
+        kernel_cache_other=_other_cache(host) if cache_writable is False else None,
+        temporary_folders=temporary,
+        temporary_folder=next((folder for folder in temporary if host.writable(folder)), None),
+    )
+
+
+def lasting(limits: Limits) -> str:
+    """The limits as a text that is the same as long as they are: without what changes from one moment to the next."""
+    fields = {name: getattr(limits, name) for name in limits.__struct_fields__ if name not in _PASSING}
+    return repr(sorted(fields.items()))
+
+
+def oom_kills(host: Host) -> int | None:
+    """How many processes the kernel has killed for want of memory so far, in this control group, else on this machine.
+
+    None: the kernel does not count them here. Sources: cgroup-v2 of the kernel's documentation; mm/oom_kill.c.
+    """
+    return _Cgroups(host).oom_kills()
+
+
+class _Cgroups:
+    """This process' control groups, version 1 or 2, each with its ancestors: the tightest of a chain is in force."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._paths: dict[str, str] = {}  # controller -> path; "" is version 2
+        for line in (host.read("/proc/self/cgroup") or "").splitlines():
+            _, controllers, path = [*line.split(":", 2), "", ""][:3]
+            for controller in controllers.split(","):
+                self._paths[controller] = path
+        self._mounts: list[tuple[str, str, list[str]]] = []  # root, mount point, controllers
+        for line in (host.read("/proc/self/mountinfo") or "").splitlines():
+            before, _, after = line.partition(" - ")
+            fields, kind = before.split(), after.partition(" ")[0]
+            if kind in ("cgroup", "cgroup2") and len(fields) > 4:
+                options = after.rpartition(" ")[2].split(",") if kind == "cgroup" else [""]
+                self._mounts.append((fields[3], fields[4], options))
+
+    def memory(self, total: int | None) -> tuple[int | None, int | None]:
+        """The smallest limit below the machine's memory, and what is charged to the group that has it, in bytes."""
+        ceiling = NO_LIMIT if total is None else total
+        tightest: tuple[int | None, int | None] = (None, None)
+        for folder, old in self._folders("memory"):
+            for limit, used in self._memory_old(folder) if old else self._memory_new(folder):
+                if limit < ceiling:
+                    ceiling, tightest = limit, (limit, used)
+        return tightest
+
+    def processors(self) -> float | None:
+        """The smallest quota, in processors."""
+        quotas = []
+        for folder, old in self._folders("cpu"):
+            if old:
+                quota = self._number(f"{folder}/cpu.cfs_quota_us")
+                period = self._number(f"{folder}/cpu.cfs_period_us")
+            else:
+                words = (self._host.read(f"{folder}/cpu.max", 64) or "").split()
+                quota, period = (_number(word) for word in [*words, "", ""][:2])
+            if quota and period and quota > 0:
+                quotas.append(quota / period)
+        return round(min(quotas), 3) if quotas else None
+
+    def processes(self) -> tuple[int | None, str | None]:
+        """The smallest limit of tasks, threads included, and the file that sets it."""
+        paths = [f"{folder}/pids.max" for folder, _ in self._folders("pids")]
+        limits = [(limit, path) for path in paths if (limit := self._number(path)) is not None]
+        return min(limits, key=lambda limit: limit[0], default=(None, None))
+
+    def oom_kills(self) -> int | None:
+        """Kills in this group; the machine's count where the group has none (the root of version 2)."""
+        for folder, old in self._folders("memory"):
+            count = self._stat(f"{folder}/{'memory.oom_control' if old else 'memory.events'}", "oom_kill")
+            if count is not None:
+                return count
+            break
+        return self._stat("/proc/vmstat", "oom_kill")
+
+    def _memory_new(self, folder: str) -> Iterator[tuple[int, int | None]]:
+        limit = self._number(f"{folder}/memory.max")
+        if limit is not None:
+            yield limit, self._used(folder, "memory.current", "inactive_file")
+
+    def _memory_old(self, folder: str) -> Iterator[tuple[int, int | None]]:
+        # The second counts ancestors that lie outside what is mounted in a container, such as a pod's.
+        limits = (
+            self._number(f"{folder}/memory.limit_in_bytes"),
+            self._stat(f"{folder}/memory.stat", "hierarchical_memory_limit"),
+        )
+        for limit in limits:
+            if limit is not None:
+                yield limit, self._used(folder, "memory.usage_in_bytes", "total_inactive_file")
+
+    def _used(self, folder: str, file: str, cache: str) -> int | None:
+        used = self._number(f"{folder}/{file}")
+        return None if used is None else max(0, used - (self._stat(f"{folder}/memory.stat", cache) or 0))
+
+    def _stat(self, path: str, name: str) -> int | None:
+        lines = (line.partition(" ") for line in (self._host.read(path) or "").splitlines())
+        return next((_number(value) for key, _, value in lines if key == name), None)
+
+    def _folders(self, controller: str) -> Iterator[tuple[str, bool]]:
+        """The group's folder and those above it, and whether they are version 1."""
+        old = controller in self._paths
+        wanted = controller if old else ""
+        path = self._paths.get(wanted)
+        if path is None:
+            return
+        default = ("/", f"{CGROUPS}/{controller}" if old else CGROUPS, [wanted])
+        root, point, _ = next((mount for mount in self._mounts if wanted in mount[2]), default)
+        # Without a cgroup namespace a container sees its path as the host names it, and the mount's root is that path.
+        inner = path[len(root.rstrip("/")) :] if f"{path}/".startswith(f"{root.rstrip('/')}/") else "/"
+        parts = [part for part in inner.split("/") if part]
+        if ".." in parts:  # a group outside the namespace's root: all that is visible is the root
+            parts = []
+        for depth in range(len(parts), -1, -1):
+            yield "/".join((point, *parts[:depth])), old
+
+    def _number(self, path: str) -> int | None:
+        return _number(self._host.read(path, 64) or "")
+
+
+def _number(text: str) -> int | None:
+    """A number; None for "max", which is no limit, and for nothing."""
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _ulimit(host: Host, name: str) -> int | None:
+    limit = host.ulimit(name)
+    return None if limit is None or limit < 0 else limit
+
+
+def _temporary_folders(host: Host) -> tuple[str, ...]:
+    """Where Python's tempfile looks, which TensorFlow's import asks; the last is the current folder."""
+    if host.platform == "win32":
+        return ()
+    named = [host.env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+    try:
+        current = host.real(".")
+    except FileNotFoundError:  # it was deleted
+        current = ""
+    return tuple(dict.fromkeys(filter(None, [*named, "/tmp", "/var/tmp", "/usr/tmp", current])))  # noqa: S108
+
+
+def _default_cache(host: Host, home: str | None) -> str | None:
+    """Where CUDA keeps compiled kernels if it is told nothing (CUDA C++ Programming Guide, "Environment Variables")."""
+    if host.platform == "win32":
+        data = host.env.get("APPDATA")
+        return f"{data}\\NVIDIA\\ComputeCache" if data else None
+    return f"{home.rstrip('/')}/.nv/ComputeCache" if home and host.platform == "linux" else None
+
+
+def _other_cache(host: Host) -> str | None:
+    """A folder of this user's own that outlives the process: there, or possible to make. CUDA runs what lies in it."""
+    user = host.user()
+    if user is None or host.platform != "linux":
+        return None
+    own = host.env.get("XDG_CACHE_HOME", "").rstrip("/")
+    above = [own] if own.startswith("/") else []
+    for folder in [*above, "/var/tmp", "/tmp"]:  # noqa: S108 - the owner is checked
+        path = f"{folder}/cuda-cache-{user}"
+        status = host.stat(path)
+        if host.link(path) is not None:
+            continue  # it can lead anywhere tomorrow
+        if status is None:
+            if host.writable(folder):
+                return path
+        elif status.kind == "folder" and status.uid == user and not status.mode & 0o022 and host.writable(path):
+            return path
+    return None
+
+
+def _creatable(host: Host, path: str) -> bool:
+    while host.stat(path) is None:
+        above = path[: max(path.rfind("/"), path.rfind("\\"), 0)] or "/"
+        if above == path:
+            return False
+        path = above
+    return host.writable(path)

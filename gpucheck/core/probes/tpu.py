@@ -1,0 +1,87 @@
+"""TPU chips, device nodes, runtime packages and environment. Reads only; connecting is ``tpu_resolver``'s."""
+
+from gpucheck.core.compat.tpu import LOCK_FILE, VENDOR, generation
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes.pci import DEVICES, functions
+
+ANNOUNCING = (
+    *("TPU_NAME", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_ACCELERATOR_TYPE", "TPU_CONFIG"),
+    "COLAB_TPU_ADDR",
+)
+
+
+class Tpu(Fact, frozen=True, kw_only=True):
+    """What says that a TPU should be here, and with what it would be driven."""
+
+    generations: tuple[str, ...] = ()  # one per chip on the PCI bus: "v5e"
+    nodes: tuple[str, ...] = ()  # /dev/accel*, or /dev/vfio/<n> where a chip is on the bus
+    variables: tuple[str, ...] = ()  # names of set variables that announce a TPU
+    expected: bool = False  # a chip on the bus, an accel node, or a variable that names a TPU
+    tensorflow_tpu: str | None = None  # version of tensorflow-tpu
+    libtpu: str | None = None  # version of the libtpu package
+    libtpu_path: str | None = None  # TPU_LIBRARY_PATH, or the package's libtpu.so
+    lock_file: str | None = None  # /tmp/libtpu_lockfile, if present
+    lock_owner: str | None = None  # user name of its owner, if not this user
+    holder_pid: int | None = None  # a process that has a chip's node open, if this process may see it
+
+
+@probe(level=Level.NODE)
+def read(host: Host) -> Tpu:
+    """Read the PCI bus, /dev, the environment and the package metadata."""
+    google = functions(host, host.names(DEVICES), (VENDOR,))  # network cards too: the device id decides
+    chips = [generation(function.device_id, function.subsystem_device_id) for function in google]
+    generations = tuple(chip.name for chip in chips if chip is not None)
+    nodes = host.glob("/dev/accel[0-9]*")
+    if generations:  # without a chip, a VFIO group is some other device on its way into a virtual machine
+        nodes += host.glob("/dev/vfio/[0-9]*")
+    variables = _announcing(host)
+    tensorflow_tpu, _ = _installed(host, ("tensorflow_tpu",))
+    libtpu, folder = _installed(host, ("libtpu", "libtpu_nightly"))
+    packaged = f"{folder}/libtpu/libtpu.so"
+    lock = host.stat(LOCK_FILE)
+    return Tpu(
+        generations=generations,
+        nodes=tuple(nodes),
+        variables=variables,
+        expected=bool(generations or nodes or variables),
+        tensorflow_tpu=tensorflow_tpu,
+        libtpu=libtpu,
+        libtpu_path=host.env.get("TPU_LIBRARY_PATH") or (packaged if folder and host.stat(packaged) else None),
+        lock_file=LOCK_FILE if lock else None,
+        lock_owner=lock.owner if lock and lock.uid != host.user() else None,
+        holder_pid=_holder(host, set(nodes)) if nodes else None,
+    )
+
+
+def _announcing(host: Host) -> tuple[str, ...]:
+    names = [name for name in ANNOUNCING if host.env.get(name)]
+    if host.env.get("TPU_WORKER_ID") and host.env.get("TPU_WORKER_HOSTNAMES"):
+        names += ["TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES"]
+    if host.env.get("PJRT_DEVICE", "").upper() == "TPU":
+        names.append("PJRT_DEVICE")
+    return tuple(names)
+
+
+def _installed(host: Host, projects: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """Version and folder of the first of these distributions on the examined interpreter's path."""
+    interpreter = host.interpreter()
+    for folder in () if isinstance(interpreter, str) else interpreter.path:
+        for entry in host.names(folder):
+            if entry.endswith(".dist-info"):
+                project, _, version = entry.removesuffix(".dist-info").partition("-")
+                if project.lower() in projects:
+                    return version or None, folder
+    return None, None
+
+
+def _holder(host: Host, nodes: set[str]) -> int | None:
+    """A process with one of the nodes open. Not a child of this run, which may be connecting at this moment."""
+    ours = host.link("/proc/self")
+    for pid in filter(str.isdigit, host.names("/proc")):
+        if any(host.link(f"/proc/{pid}/fd/{number}") in nodes for number in host.names(f"/proc/{pid}/fd")):
+            status = host.read(f"/proc/{pid}/status") or ""
+            if pid != ours and f"\nPPid:\t{ours}\n" not in status:
+                return int(pid)
+    return None

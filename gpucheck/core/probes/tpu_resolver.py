@@ -1,0 +1,30 @@
+"""TPUClusterResolver's answer, under a hard limit, tried only where something says that a TPU should be here."""
+
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Host
+from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import tpu
+from gpucheck.core.processes.frameworks import other_backend, tensorflow_child, tpu_connection
+
+
+class TpuResolver(Fact, frozen=True, kw_only=True):
+    """How the connection went."""
+
+    tried: bool
+    reason: str | None = None  # why it was not tried
+    connected: bool | None = None
+    devices: int | None = None  # TPU devices TensorFlow lists once connected
+    error: str | None = None
+
+
+@probe(level=Level.DEFAULT, tensorflow=True)
+def read(host: Host) -> TpuResolver:
+    """Wait for the framework child's attempt to connect, for which there is a limit."""
+    if not tpu.read(host).expected:
+        return TpuResolver(tried=False, reason="nothing says that a TPU should be here")
+    if other := other_backend(host):
+        return TpuResolver(tried=False, reason=f"the TPU is left to Keras on {other}")
+    answer = tpu_connection(host)
+    if answer is None:
+        return TpuResolver(tried=False, reason=f"not reached: TensorFlow's process {tensorflow_child(host).end().how}")
+    return TpuResolver(tried=True, connected=answer.connected, devices=answer.devices, error=answer.error)

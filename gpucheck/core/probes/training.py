@@ -1,0 +1,210 @@
+"""The proof: what a short training job on each device and with each strategy lived through, in child processes."""
+
+import msgspec
+from msgspec.structs import replace
+
+from gpucheck.core.child.messages import Stage
+from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, JobFigures, JobResult, Planned, XlaChecked
+from gpucheck.core.engine.plugin import probe
+from gpucheck.core.host import Child, Ending, Host
+from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
+from gpucheck.core.probes import cuda, gpus
+from gpucheck.core.processes import frameworks
+from gpucheck.core.processes.last_words import last_words
+from gpucheck.core.training.strategies import load
+
+HANG_SECONDS = 45.0  # for several devices to train what each of them has trained alone, on top of what that took
+HANG_FACTOR = 20.0
+CULPRITS = 3  # devices that end the process, each of which costs another import; with more it is no single device
+EXCHANGING = ("first step", "steps")  # the stages in which gradients are exchanged
+WITHOUT_NCCL = ("hierarchical_copy", "reduction_to_one")
+
+
+class Training(Fact, frozen=True, kw_only=True):
+    """Training runs in the order they were tried."""
+
+    runs: tuple[TrainingRun, ...] = ()
+    experiments: tuple[Experiment, ...] = ()  # under --full: what was tried beside them
+    ending: str | None = None  # how the child ended if it did not finish: "timed out", "killed by SIGSEGV"
+    stage: str | None = None  # the stage it was in then
+    # Where SIGKILL ended the child: processes that the kernel killed for want of memory meanwhile. None: not counted.
+    oom_kills: int | None = None
+    # Where a signal ended the child: the fatal line that it wrote, and the calls of Python in which it died, the innermost first.
+    last_words: tuple[str, ...] = ()
+
+
+@probe(level=Level.DEFAULT, smoke=True)
+def read(host: Host) -> Training:
+    """Send the child that trains how much memory is free, and collect what it planned and measured."""
+    child = frameworks.training_child(host)
+    free = FreeMemory(_free_bytes(host))
+    child.send(free)
+    plan = child.wait_for(Planned)
+    if plan is not None:
+        _watch(child, plan.jobs)
+    ending = child.end()
+    runs: list[TrainingRun] = []
+    experiments: list[Experiment] = []
+    if plan is not None:
+        runs = [_run(job, child, ending) for job in plan.jobs]
+        runs = _train_alone(host, plan.jobs, runs, ending, free)
+        runs += _without_nccl(host, plan.jobs, runs, free)
+        from gpucheck.core.cluster import coordinator, workers  # --quick does without
+
+        if frameworks.other_backend(host) is None and _is_wanted(host, workers.STRATEGY):
+            runs.append(workers.train(host, child))
+        if _is_wanted(host, coordinator.STRATEGY):
+            runs.append(coordinator.train(host, child))
+        experiments = _experiments(child, ending)
+        if host.request.level >= Level.FULL:
+            from gpucheck.core.processes import exhaustion  # nothing else needs it
+
+            experiments += exhaustion.provoke(host, runs)
+    how = None if ending.ok else ending.how
+    return Training(
+        runs=tuple(runs),
+        experiments=tuple(experiments),
+        ending=how,
+        stage=str(ending.stage) if ending.stage else None,
+        oom_kills=frameworks.oom_killed(host, how),
+        last_words=last_words(child),
+    )
+
+
+def _is_wanted(host: Host, strategy: str) -> bool:
+    """Whether a strategy of several processes belongs to this run."""
+    request = host.request
+    return strategy in request.strategies or (request.level >= load(strategy).level and not request.strategies)
+
+
+def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
+    """Several devices that wait for each other can wait for ever: end the child while there is time to find out why."""
+    alone = 0.0
+    for job in jobs:
+        if job.skip:
+            continue
+        if len(job.devices) < 2:
+            done = child.wait_for(JobResult, job.id)
+            alone = max(alone, (done.first_step_seconds if done else None) or 0.0)
+        elif child.wait_for(JobResult, job.id, within=HANG_SECONDS + HANG_FACTOR * alone) is None:
+            return
+
+
+def _free_bytes(host: Host) -> dict[str, int]:
+    """Free memory by CUDA ordinal: NVML knows the memory, CUDA the order after CUDA_VISIBLE_DEVICES. Unknown is left out."""
+    try:
+        nvml, driver = gpus.read(host), cuda.read(host)
+    except RuntimeError:  # a driver that does not answer is those probes' to tell
+        return {}
+    by_address = {gpu.pci_address: gpu.memory_free_bytes for gpu in nvml.gpus if gpu.pci_address}
+    free = {str(device.ordinal): by_address.get(device.pci_address) for device in driver.devices if device.pci_address}
+    return {ordinal: room for ordinal, room in free.items() if room is not None}
+
+
+def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
+    """One planned job: as the child measured it, or how far it came before the child ended."""
+    result = child.message(JobResult, job.id)
+    if result is not None:
+        run = training_run(result, _figures(job, child))
+        return _with_xla(run, child, ending) if job.strategy == "one_device" else run
+    run = TrainingRun(
+        strategy=job.strategy,
+        devices=job.devices,
+        replicas=len(job.devices),
+        backend=job.backend,
+        precision=job.precision,
+        compiled=job.compiled,
+        status="skipped",
+        reason=job.skip,
+    )
+    if job.skip:
+        return run
+    late = ending.how == "timed out"
+    open_jobs = [stage for stage in ending.open if stage.name == JobResult.stage]
+    stage = next((stage for stage in open_jobs if stage.job == job.id), None)
+    if stage is None:
+        how = "ran out of time" if late else f"was {ending.how}"
+        return replace(run, status="timed_out" if late else "skipped", reason=f"not reached: the training process {how}")
+    others = f", with {len(open_jobs) - 1} more devices at the same time" if len(open_jobs) > 1 else ""
+    reason = "out of time" if late else f"the training process was {ending.how}{others}"
+    return replace(run, status="timed_out" if late else "failed", reason=reason, stage=stage.step or "build")
+
+
+def training_run(result: JobResult, figures: JobFigures | None = None) -> TrainingRun:
+    """What a job came to, with what experiments found out about it later."""
+    run = msgspec.convert(result, TrainingRun, from_attributes=True)
+    measured = {name: value for name, value in vars(figures or JobFigures()).items() if value is not None}
+    return replace(run, stage=result.reached, **measured)
+
+
+def _figures(job: Job, child: Child) -> JobFigures:
+    """What experiments measured of a job."""
+    about_job = [vars(result.job_figures) for result in child.messages(ExperimentResult).values() if result.about_job == job.id]
+    return JobFigures(**{name: value for figures in about_job for name, value in figures.items() if value is not None})
+
+
+def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:
+    device = run.devices[0]
+    answer = child.message(XlaChecked, device)
+    if answer is None and ending.stage == Stage(XlaChecked.stage, device) and ending.how != "timed out":
+        answer = XlaChecked(False, f"the process was {ending.how}")
+    return run if answer is None else replace(run, xla_verified=answer.verified, xla_problem=answer.problem)
+
+
+def _experiments(child: Child, ending: Ending) -> list[Experiment]:
+    """Those that were made, and the one that the child did not live through."""
+    made = []
+    for name, result in child.messages(ExperimentResult).items():
+        status = "skipped" if result.skipped else "failed" if result.problem else "passed"
+        reason = result.skipped or result.problem
+        made.append(Experiment(name=name, status=status, reason=reason, devices=result.devices, figures=result.figures))
+    late = ending.how == "timed out"
+    reason = "out of time" if late else f"the process was {ending.how}"
+    for stage in ending.open:
+        if stage.name == ExperimentResult.stage:
+            made.append(Experiment(name=stage.job, status="timed_out" if late else "failed", reason=reason))
+    return made
+
+
+def _train_alone(
+    host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], ending: Ending, free: FreeMemory
+) -> list[TrainingRun]:
+    """Jobs that were under way at the same time when the process died are trained again, one by one: that names the one."""
+    together = {stage.job for stage in ending.open if stage.name == JobResult.stage}
+    if len(together) < 2 or ending.how == "timed out":
+        return runs
+    again: dict[str, TrainingRun] = {}
+    left = [job for job in jobs if job.id in together]
+    for _ in range(CULPRITS):
+        again.update(_again(host, left, free))
+        left = [job for job in left if job.id not in again or again[job.id].status == "skipped"]
+        if not left:
+            break
+    return [again.get(job.id, run) for job, run in zip(jobs, runs, strict=True)]
+
+
+def _without_nccl(host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], free: FreeMemory) -> list[TrainingRun]:
+    """Where mirrored devices fail or hang together: the same job, its gradients summed without NCCL. One that passes says it."""
+    failed = [
+        job
+        for job, run in zip(jobs, runs, strict=True)
+        if job.strategy == "mirrored" and len(job.devices) > 1 and run.stage in EXCHANGING and run.status != "passed"
+    ]
+    tried: list[TrainingRun] = []
+    for cross_device in WITHOUT_NCCL if failed else ():
+        again = _again(host, failed[:1], free, cross_device)
+        tried += [replace(run, cross_device=cross_device) for run in again.values()]
+        if any(run.status == "passed" for run in tried):
+            break
+    return tried
+
+
+def _again(host: Host, jobs: list[Job], free: FreeMemory, cross_device: str | None = None) -> dict[str, TrainingRun]:
+    """Some jobs once more, in a child of their own, one by one; by their ids."""
+    child = frameworks.train_again(host, tuple(job.id for job in jobs), cross_device)
+    child.send(free)
+    if child.wait_for(Planned) is None:
+        return {}
+    _watch(child, tuple(jobs))
+    ending = child.end()
+    return {job.id: _run(job, child, ending) for job in jobs}

@@ -1,0 +1,92 @@
+"""What asking NVIDIA's driver in a child process came to: NVML or libcuda, whose probes share this.
+
+A child that could not be started, or that failed for a bug of ours, says nothing about the driver: then the probe fails.
+"""
+
+import msgspec
+
+from gpucheck.core.child.messages import Crashed, Message, Stage
+from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
+from gpucheck.core.host import Child, Ending, Host
+
+LIMIT_SECONDS = 20.0
+CONCLUSIVE_SECONDS = 4.0  # after less, no answer says nothing: without persistence mode, nvmlInit starts every GPU first
+LATE = ("timed out", "could not be killed")
+
+
+class DriverQuery(msgspec.Struct, frozen=True):
+    """What a child that asked the driver came to; ``status`` and the fields after it as in ``Driver``."""
+
+    child: Child
+    status: str
+    result: int | None = None
+    result_name: str | None = None
+    problem: str | None = None
+    library: str | None = None
+    stopped_in: Stage | None = None  # the stage it crashed or hung in
+
+
+def time_limit(host: Host) -> float:
+    """Seconds a query may take. A part of what remains is kept, so that "hung" is said before the run's time is up."""
+    return min(LIMIT_SECONDS, host.remaining() * 0.8)
+
+
+def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Message], ...], seconds: float) -> DriverQuery:
+    """Wait for the child's end.
+
+    Args:
+        child: that asks the driver.
+        activities: what it does in a stage, in words, by the stage's name: {"init": "in nvmlInit"}.
+        kinds: messages that hold the driver's failure, if it fails.
+        seconds: the time it was given.
+
+    Raises:
+        RuntimeError: it could not be asked, or had too little time, through no fault of the driver.
+    """
+    ending, loaded = child.end(), child.message(LibraryLoaded)
+    if child.message(Crashed) is not None or ending.how.startswith(("not started", "stopped")):
+        raise RuntimeError(f"the driver could not be asked: {ending.how}")
+    if not ending.ok and ending.how not in LATE and ending.stage is None and loaded is None:
+        raise RuntimeError(
+            f"the driver could not be asked: {_end_in_words(child, ending.how, 'before it opened any library', seconds)}"
+        )
+    stage = ending.stage
+    where = "between stages" if stage is None else activities.get(stage.name, f"in the stage {stage}").format(job=stage.job)
+    if (why := too_early(ending, seconds)) is not None:
+        raise RuntimeError(f"no answer within {seconds:.2g} s {where}: {why}")
+    library = None if loaded is None else loaded.library
+    if not ending.ok:
+        status = "hung" if ending.how in LATE else "crashed"
+        return DriverQuery(child, status, None, None, _end_in_words(child, ending.how, where, seconds), library, stage)
+    if loaded is None or loaded.status != "loaded":
+        status, problem = ("failed", None) if loaded is None else (loaded.status, loaded.problem)
+        return DriverQuery(child, status, None, None, problem, library)
+    for kind in kinds:
+        failure = child.message(kind)
+        if isinstance(failure, Failure) and failure.result:
+            return DriverQuery(child, "failed", failure.result, failure.result_name, failure.problem, library)
+    return DriverQuery(child, "ok", library=library)
+
+
+def too_early(ending: Ending, seconds: float) -> str | None:
+    """Why it says nothing about the driver that a child, stopped after that time, gave no answer; None: it does."""
+    if ending.how not in LATE:
+        return None
+    if ending.starved:
+        return "this machine gave it no time to run"
+    return "too short a time to blame the driver" if ending.stage is None or seconds < CONCLUSIVE_SECONDS else None
+
+
+def cuda_version(number: int | None) -> str | None:
+    """A CUDA version as NVIDIA numbers it: 13000 is "13.0"."""
+    return f"{number // 1000}.{number % 1000 // 10}" if number is not None and number > 0 else None
+
+
+def _end_in_words(child: Child, how: str, where: str, seconds: float) -> str:
+    if how in LATE:
+        stuck = "; the process that asked can't be killed: it is stuck in the kernel" if how != "timed out" else ""
+        return f"no answer within {seconds:.2g} s {where}{stuck}"
+    lines = [line.strip() for line in child.log().splitlines() if line.strip()]
+    last_words = f"; its last words: {lines[-1][:200]}" if lines else ""
+    verb = "was killed" if how.startswith("killed") else how.partition(" ")[0]
+    return f"the process that asked {verb} {how.partition(' ')[2]} {where}{last_words}"

@@ -1,0 +1,88 @@
+"""Out of memory, provoked in a child process of its own: whether a program can catch it, and train on afterwards."""
+
+from collections.abc import Iterable
+
+from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.training import Exhausted, ExhaustionTask, LimitSet, Recovered
+from gpucheck.core.host import Child, Ending, Host
+from gpucheck.core.model import Experiment, TrainingRun
+
+NAME = "out_of_memory"
+CAUGHT = "ResourceExhaustedError"
+LIMIT_SECONDS = 90.0  # ten of them TensorFlow itself waits for a GPU's memory before it gives up
+TOLERANCE = 0.01  # relative: afterwards the same steps give the same loss, but for rounding
+WHEN = {
+    Exhausted.stage: "when it asked for more memory than there is",
+    Recovered.stage: "when it trained again, after an out-of-memory that it had caught",
+}
+
+
+def provoke(host: Host, runs: Iterable[TrainingRun]) -> list[Experiment]:
+    """Run out of memory on the first device on which TensorFlow has trained in this run; empty: there is none."""
+    passed = [run for run in runs if run.status == "passed" and run.backend == "tensorflow" and run.workers is None]
+    if not passed:
+        return []
+    device = passed[0].devices[0]
+    if device.startswith("TPU"):
+        return [Experiment(name=NAME, status="skipped", reason="TensorFlow can't limit a TPU's memory", devices=(device,))]
+    split = max(1, host.request.logical_devices)
+    gpu = int(device.split(":")[1]) // split if device.startswith("GPU") else None
+    child = host.child(ExhaustionTask(gpu), limit=LIMIT_SECONDS)
+    ending = child.end()
+    limit, exhausted, recovered = child.message(LimitSet), child.message(Exhausted), child.message(Recovered)
+    reason: str | None
+    if not ending.ok:
+        status, reason = _unfinished(ending, host.remaining() <= 0)
+    elif limit is None:
+        status, reason = "failed", f"the process did not come to train: {_import_problems(child)}"
+    else:
+        status, reason = _judge(limit, exhausted, recovered, gpu is not None)
+    made = Experiment(
+        name=NAME,
+        status=status,
+        reason=reason,
+        devices=(device,),
+        figures={
+            "limit_set_by_gpucheck_bytes": limit.limit_bytes if limit else None,
+            "asked_bytes": exhausted.asked_bytes if exhausted else None,
+            "raised_after_seconds": exhausted.seconds if exhausted else None,
+            "loss_before": limit.loss if limit else None,
+            "loss_after": recovered.loss if recovered else None,
+        },
+        note=exhausted.words if exhausted else None,
+    )
+    return [made]
+
+
+def _unfinished(ending: Ending, out_of_time: bool) -> tuple[str, str]:
+    """Status and reason. A child that hangs, crashes or is killed has answered, too."""
+    when = WHEN.get(ending.stage.name if ending.stage else "", "before it asked for anything")
+    if ending.how == "timed out":
+        return ("timed_out", "out of time") if out_of_time else ("failed", f"the process hung {when}")
+    return "failed", f"the process ended {when}: {ending.how}"
+
+
+def _import_problems(child: Child) -> str:
+    imported = (child.message(FrameworkImported), child.message(KerasImported))
+    return "; ".join(outcome.error for outcome in imported if outcome is not None and outcome.error) or "no reason was given"
+
+
+def _judge(limit: LimitSet, exhausted: Exhausted | None, recovered: Recovered | None, on_gpu: bool) -> tuple[str, str | None]:
+    if limit.problem or limit.limit_bytes is None:
+        return "skipped", limit.problem
+    if exhausted is None or recovered is None:
+        return "failed", "the process did not say how it went on"
+    asked = f"{exhausted.asked_bytes / 2**30:.1f} GiB"
+    within = f"gpucheck's own limit of {limit.limit_bytes / 2**30:.1f} GiB"
+    if exhausted.error is None:
+        given = f"{asked} were given within {within}"
+        return ("failed", given) if on_gpu else ("skipped", f"{given}: this system does not enforce it")
+    if exhausted.error != CAUGHT:
+        return "failed", f"asking for {asked} within {within} does not raise {CAUGHT}, but {exhausted.words}"
+    if not abs(recovered.loss - limit.loss) <= TOLERANCE * abs(limit.loss):
+        return (
+            "failed",
+            f"the same steps give a loss of {recovered.loss:.4g} after an out-of-memory that was caught,"
+            f" and {limit.loss:.4g} before",
+        )
+    return "passed", None

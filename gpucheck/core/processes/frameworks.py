@@ -1,0 +1,122 @@
+"""The children that import a framework, and which of them trains: one for TensorFlow, one for Keras on JAX or PyTorch.
+
+Where connecting to a TPU fails, a second one of TensorFlow's trains on what else there is: a process in which it failed may hang,
+die, or no longer let its devices be set up.
+"""
+
+import msgspec
+
+from gpucheck.core.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
+from gpucheck.core.compat import keras
+from gpucheck.core.host import Child, Host
+from gpucheck.core.probes import limits, tpu
+
+TPU_SECONDS = 60.0  # to connect; half of the time that is left, if that is less: the other half is for what else can train
+
+
+class Backend(msgspec.Struct, frozen=True):
+    """What Keras runs on, and who says so: "--backend", "KERAS_BACKEND", the path of a keras.json, or "default"."""
+
+    name: str
+    source: str
+
+
+def backend(host: Host) -> Backend:
+    """The backend to prove: the one that is asked for, else the one that the environment tells Keras to take."""
+    if host.request.backend is not None:
+        return Backend(host.request.backend, "--backend")
+    chosen = tensorflow_child(host).wait_for(BackendChosen)
+    return Backend(keras.BACKENDS[0], "default") if chosen is None else Backend(chosen.name, chosen.source)
+
+
+def other_backend(host: Host) -> str | None:
+    """The backend that Keras trains on, where it is not TensorFlow's but one that can train."""
+    name = backend(host).name
+    return name if name in keras.OTHERS else None
+
+
+def training_child(host: Host) -> Child:
+    """The child that trains: TensorFlow's first or second one, or that of the other backend."""
+    if other_backend(host):
+        return backend_child(host)
+    answer = tpu_connection(host) if host.request.smoke else None
+    return tensorflow_child(host) if answer is None or answer.connected else _start(host, tpu=False)
+
+
+def tpu_connection(host: Host) -> TpuConnected | None:
+    """What came of connecting to the TPU; None: it was not tried, or not come to."""
+    framework = tensorflow_child(host)
+    if not tpu.read(host).expected or framework.wait_for(KerasImported) is None:
+        return None
+    seconds = min(TPU_SECONDS, host.remaining() / 2)
+    answer = framework.wait_for(TpuConnected, within=seconds)
+    if answer is not None:
+        return answer
+    ending = framework.end()
+    if ending.stage is None or ending.stage.name != TpuConnected.stage:
+        return None
+    late = ending.how == "timed out"
+    return TpuConnected(False, error=f"no answer within {seconds:.0f} s" if late else f"TensorFlow's process was {ending.how}")
+
+
+def backend_child(host: Host) -> Child:
+    """The child that imports JAX or PyTorch, started by whichever probe asks first. Its limit is the run's own."""
+    request = host.request
+    _oom_kills_before(host)
+    task = BackendTask(backend(host).name, request.smoke, int(request.level), tuple(request.strategies), request.logical_devices)
+    return host.child(task, limit=request.timeout_seconds)
+
+
+def tensorflow_child(host: Host) -> Child:
+    """The child that imports TensorFlow, started by whichever probe asks first. Its limit is the run's own.
+
+    What it does is decided by the request alone, except that it tries a TPU only where something says one should be here.
+    """
+    return _start(host, tpu=tpu.read(host).expected)
+
+
+def train_again(host: Host, only: tuple[str, ...], cross_device: str | None = None) -> Child:
+    """A child of TensorFlow's that trains a few jobs alone.
+
+    Args:
+        host: the machine.
+        only: their ids; none of them is a TPU's.
+        cross_device: how a mirrored strategy shall exchange gradients (see ``gpucheck/core/training/strategies/mirrored.py``).
+    """
+    return _start(host, False, only, cross_device)
+
+
+def _start(host: Host, tpu: bool, only: tuple[str, ...] = (), cross_device: str | None = None) -> Child:
+    _oom_kills_before(host)
+    request = host.request
+    task = FrameworkTask(
+        smoke=request.smoke,
+        level=int(request.level),
+        strategies=tuple(request.strategies),
+        tpu=tpu,
+        logical_devices=request.logical_devices,
+        log_device_placement=request.log_device_placement,
+        only=only,
+        cross_device=cross_device,
+    )
+    return host.child(task, limit=request.timeout_seconds)
+
+
+def tensorflow_children(host: Host) -> list[tuple[str, Child]]:
+    """The children in which TensorFlow trained, each after its name: that of a worker, empty where it trained alone."""
+    alone = [("", child) for _, child in host.children(FrameworkTask)]
+    from gpucheck.core.child.messages.workers import WorkerTask  # --quick does without
+
+    return [*alone, *((task.name, child) for task, child in host.children(WorkerTask))]
+
+
+def oom_killed(host: Host, how: str | None) -> int | None:
+    """Processes that the kernel has killed for want of memory since the first child; None unless one ended by SIGKILL."""
+    before = _oom_kills_before(host)
+    after = limits.oom_kills(host) if how == "killed by SIGKILL" and before is not None else None
+    return None if after is None or before is None else after - before
+
+
+def _oom_kills_before(host: Host) -> int | None:
+    """The kernel's count before any child was started: probes share a child, which may die before the second one looks."""
+    return host.once("oom_kills", lambda: limits.oom_kills(host))

@@ -1,0 +1,48 @@
+"""What a child that crashed wrote last: why, where native code says so, and the calls of Python in which it was."""
+
+import re
+
+from gpucheck.core.host import Child
+
+CALLS = 3  # of Python, the innermost first
+# Who ends a process says why on a line before: TensorFlow and XLA (after the letter F, date and thread), C++, C, LLVM, the C
+# library's allocator, the interpreter. The fault handler's own line only spells the signal.
+_FATAL = (
+    r"(?:F\d{4,8} |\d{4}-\d\d-\d\d [\d:.]+: F )[^\]]*:\d+\] (?P<check>.+)"
+    r"|(?P<said>terminate called after throwing.*|.*: Assertion [`'].*' failed\.?|LLVM ERROR: .+"
+    r"|(?:free|malloc|realloc|munmap_chunk)\w*\(\): .+|double free or corruption.*|corrupted (?:size|double-linked).*"
+    r"|Fatal Python error: (?!Aborted|Segmentation fault|Bus error|Floating.point|Illegal instruction).+)"
+)
+_DYING = r"Current thread 0x\w+.*\(most recent call first\):$"
+_CALL = r'  (?P<file>File ")(?:[^"]*/(?:site|dist)-packages/)?(?P<call>[^"]+", line \d+ in .+)'
+
+
+def last_words(child: Child) -> tuple[str, ...]:
+    """The last fatal line, then the calls; empty where the child did not crash, or wrote nothing."""
+    if not child.end().how.startswith(("killed by", "exited with status")):
+        return ()
+    lines = child.log().splitlines()
+    return (*[line.strip() for line in lines if fatal(line)][-1:], *_calls(lines))
+
+
+def fatal(line: str) -> str | None:
+    """Why a process ends, without the date, if this is the line that says it."""
+    match = re.match(_FATAL, line)
+    return (match["check"] or match["said"]).strip() if match else None
+
+
+def is_call(line: str) -> bool:
+    """Whether this one of the last words is a call."""
+    return line.startswith('File "')
+
+
+def _calls(lines: list[str]) -> list[str]:
+    """Of the thread that died, as Python's fault handler writes them, the folder of packages left out."""
+    begin = max((place for place, line in enumerate(lines, 1) if re.match(_DYING, line)), default=len(lines))
+    calls = []
+    for line in lines[begin : begin + CALLS]:
+        match = re.match(_CALL, line)
+        if match is None:
+            break
+        calls.append(match["file"] + match["call"])
+    return calls

@@ -1,0 +1,44 @@
+"""Repairs in the words of Python, for a script or a notebook that is to repair itself."""
+
+from collections.abc import Iterable, Iterator
+
+from gpucheck.core.model import Assignment, Diagnosis, Fix, Operation
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+
+_AT_START = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")  # read once, before a script's first line
+
+
+def repairs(findings: Iterable[Diagnosis]) -> tuple[str, ...]:
+    """What to do about each root cause, best first: the words, and below them what to type, indented."""
+    return tuple(
+        _repair(finding) for finding in findings if finding.explained_by is None and finding.muted is None and finding.fix
+    )
+
+
+def _repair(finding: Diagnosis) -> str:
+    fix = finding.fix[0]
+    lines = list(_statements(finding))
+    if lines:
+        return "\n".join([f"{fix.text}, before TensorFlow is imported:", "    import os", *(f"    {line}" for line in lines)])
+    if fix.command == CPU_IS_ENOUGH.command:
+        return f"{fix.text}:\n    gpucheck.require(gpus=0)"
+    if fix.command is None:
+        return f"{fix.text}."
+    return f"{fix.text}, {_where(fix, finding.assignments)}:\n    {fix.command}"
+
+
+def _where(fix: Fix, assignments: tuple[Assignment, ...]) -> str:
+    late = any(assignment.variable in _AT_START for assignment in assignments) or "export " in (fix.command or "")
+    return "in a shell, before Python starts" if late else "in a shell"
+
+
+def _statements(finding: Diagnosis) -> Iterator[str]:
+    """The assignments that repair it, where a program can still make them itself."""
+    made = [assignment for assignment in finding.assignments if assignment.apply]
+    if any(assignment.variable in _AT_START or assignment.operation is Operation.PREPEND for assignment in made):
+        return
+    for assignment in made:
+        if assignment.operation is Operation.UNSET:
+            yield f"os.environ.pop({assignment.variable!r}, None)"
+        else:
+            yield f"os.environ[{assignment.variable!r}] = {assignment.value!r}"

@@ -1,0 +1,140 @@
+"""Making assignments last: with the activation of a virtual or conda environment, undone when it is deactivated.
+
+A virtual environment's ``bin/activate`` gets two blocks between marks (one at its end, one in its ``deactivate``), a conda
+environment one file each in ``activate.d`` and ``deactivate.d``. Both hold what was found needed then; nothing is run later.
+"""
+
+import os
+import re
+
+from gpucheck.core.model import Assignment, Operation
+from gpucheck.core.repairs.shells import statement
+from gpucheck.core.system.write import replace
+
+BEGIN, END = "# >>> gpucheck env >>>", "# <<< gpucheck env <<<"
+FILE = "gpucheck-env.sh"
+# What belongs to an environment. Which GPUs a job may use belongs to the job, and is never made to last.
+LASTING = ("LD_LIBRARY_PATH", "XLA_FLAGS", "CUDA_CACHE_PATH", "TF_FORCE_GPU_ALLOW_GROWTH")
+_BLOCK = re.compile(rf"^[ \t]*{re.escape(BEGIN)}\n.*?^[ \t]*{re.escape(END)}\n", re.MULTILINE | re.DOTALL)
+_DEACTIVATE = re.compile(r"^deactivate *\(\) *\{[ \t]*\n", re.MULTILINE)
+
+
+class NoEnvironment(Exception):
+    """There is nothing whose activation could set variables; the message says why, in one line."""
+
+
+def lasting(assignments: tuple[Assignment, ...]) -> tuple[Assignment, ...]:
+    """Those that belong to the environment rather than to one shell or job."""
+    return tuple(
+        assignment
+        for assignment in assignments
+        if assignment.apply and assignment.operation is not Operation.UNSET and assignment.variable in LASTING
+    )
+
+
+def files(prefix: str, kind: str | None) -> tuple[str, ...]:
+    """The files that hold, or would hold, the assignments.
+
+    Args:
+        prefix: the environment's folder.
+        kind: "venv", "conda" or None, as the interpreter probe says.
+
+    Raises:
+        NoEnvironment: it has no activation script.
+    """
+    if kind == "conda":
+        return tuple(f"{prefix}/etc/conda/{when}.d/{FILE}" for when in ("activate", "deactivate"))
+    script = f"{prefix}/bin/activate"
+    if kind != "venv" or not os.path.isfile(script):
+        raise NoEnvironment(f"{prefix} is no virtual or conda environment with an activation script for sh")
+    return (os.path.realpath(script),)
+
+
+def install(assignments: tuple[Assignment, ...], prefix: str, kind: str | None) -> list[str]:
+    """Write the assignments into the environment's activation, in place of an earlier installation.
+
+    Returns:
+        The files that were changed; empty if all stood there already.
+
+    Raises:
+        NoEnvironment: see ``files``.
+        OSError: a file could not be read or written; each file is either the old or the new one.
+    """
+    paths = files(prefix, kind)
+    if kind == "conda":
+        texts: tuple[str, ...] = (_block(_set(assignments)), _block(_restore(assignments)))
+    else:
+        texts = (_with_blocks(_without_blocks(_read(paths[0])), assignments),)
+    changed = []
+    for path, text in zip(paths, texts, strict=True):
+        if not os.path.exists(path) or _read(path) != text:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            replace(path, text.encode("utf-8", "surrogateescape"))
+            changed.append(path)
+    return changed
+
+
+def uninstall(prefix: str, kind: str | None) -> list[str]:
+    """Take out exactly what ``install`` put in; returns the files that were changed or removed. Raises like ``install``."""
+    changed = []
+    for path in files(prefix, kind):
+        if not os.path.exists(path):
+            continue
+        if kind == "conda":
+            os.unlink(path)
+        elif (old := _read(path)) == (new := _without_blocks(old)):
+            continue
+        else:
+            replace(path, new.encode("utf-8", "surrogateescape"))
+        changed.append(path)
+    return changed
+
+
+def installed(prefix: str, kind: str | None) -> bool:
+    """Whether an installation is there. Raises like ``install``."""
+    return any(os.path.exists(path) and BEGIN in _read(path) for path in files(prefix, kind))
+
+
+def _set(assignments: tuple[Assignment, ...]) -> list[str]:
+    """Lines that keep the old values and set the new ones. A second activation in a row changes nothing."""
+    lines = []
+    for name in dict.fromkeys(assignment.variable for assignment in assignments):
+        lines.append(f'_GPUCHECK_OLD_{name}="${{{name}:-}}"; _GPUCHECK_HAD_{name}="${{{name}+yes}}"')
+    for assignment in assignments:
+        lines.append(f"{statement(assignment)}  # {assignment.reason}")
+    return ['if [ -z "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*lines, "_GPUCHECK_ENV=set"]), "fi"]
+
+
+def _restore(assignments: tuple[Assignment, ...]) -> list[str]:
+    lines = []
+    for name in dict.fromkeys(assignment.variable for assignment in assignments):
+        lines += [
+            f'if [ -n "${{_GPUCHECK_HAD_{name}:-}}" ] ; then export {name}="$_GPUCHECK_OLD_{name}" ; else unset {name} ; fi',
+            f"unset _GPUCHECK_OLD_{name} _GPUCHECK_HAD_{name}",
+        ]
+    return ['if [ -n "${_GPUCHECK_ENV:-}" ] ; then', *(f"    {line}" for line in [*lines, "unset _GPUCHECK_ENV"]), "fi"]
+
+
+def _block(lines: list[str], indent: str = "") -> str:
+    return "".join(f"{indent}{line}\n" for line in [BEGIN, *lines, END])
+
+
+def _with_blocks(text: str, assignments: tuple[Assignment, ...]) -> str:
+    function = _DEACTIVATE.search(text)
+    if function is not None:
+        text = text[: function.end()] + _block(_restore(assignments), "    ") + text[function.end() :]
+    # A last line without its end stays as it is: the mark begins a line of its own, and removal must be exact.
+    return text + ("" if text.endswith("\n") or not text else f"{_JOINT}\n") + _block(_set(assignments))
+
+
+_JOINT = " # gpucheck env: the line had no end"
+
+
+def _without_blocks(text: str) -> str:
+    text = _BLOCK.sub("", text)
+    return text.removesuffix(f"{_JOINT}\n") if text.endswith(f"{_JOINT}\n") else text.replace(_JOINT, "")
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()

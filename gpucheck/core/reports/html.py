@@ -1,0 +1,115 @@
+"""The report as one HTML file that needs nothing else: no network, no server. Findings, evidence, training charts, all facts.
+
+Needs jinja2. The templates lie beside this file.
+"""
+
+import json
+import pkgutil
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jinja2
+import msgspec
+
+from gpucheck.core.model import Fact, Report
+from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared import charts, experiments, hardware_paths
+from gpucheck.core.reports.shared.areas import areas
+from gpucheck.core.reports.shared.conclusion import conclusion
+from gpucheck.core.reports.shared.evidence import evidence
+from gpucheck.core.reports.shared.findings import followers, gaps, muted, roots, ruled_out, unchecked
+from gpucheck.core.reports.shared.headline import headline
+from gpucheck.core.reports.shared.limited_text import plain
+from gpucheck.core.reports.shared.training import beside, row, why_not
+from gpucheck.core.reports.shared.versions import versions
+from gpucheck.core.reports.shared.words import duration
+
+MOST_FACTS = 20_000  # rows; a browser searches these at once
+
+
+class Row(NamedTuple):
+    """One value of a fact: its path inside the fact and the value in JSON's words."""
+
+    path: str
+    value: str
+
+
+def render(report: Report) -> str:
+    """A whole HTML document. What a machine says about itself is escaped, its control characters dropped."""
+    page = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_source),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_final,
+    ).get_template("report.html.jinja")
+    drawn, reason = charts.draw(report)
+    cited = {item.fact for finding in report.findings for item in finding.evidence}
+    text: str = page.render(
+        report=report,
+        versions=versions(report),
+        headline=headline(report),
+        roots=[(root, followers(report, root)) for root in roots(report)],
+        muted=muted(report),
+        saw=lambda item: evidence(item, report, verbose=True),
+        areas=areas(report),
+        runs=[(run, row(run), "" if run.status == "passed" else why_not(run)) for run in report.training],
+        beside=beside(report.training),
+        charts=[chart._replace(svg=_Safe(plain(chart.svg))) for chart in drawn],
+        no_charts=reason,
+        experiments=[
+            (made, experiments.name(made), devices(made.devices) or "–", experiments.figures(made)) for made in report.experiments
+        ],
+        conclusion=conclusion(report),
+        paths=hardware_paths.paths(report),
+        not_measured=hardware_paths.NOT_MEASURED,
+        facts=_facts(report.facts),
+        cited=cited,
+        unchecked=unchecked(report),
+        gaps=", ".join(gaps(report)),
+        clear=ruled_out(report),
+        seconds=duration,
+    )
+    return text
+
+
+def _source(name: str) -> str | None:
+    source = pkgutil.get_data("gpucheck.core.reports", name)
+    return None if source is None else source.decode("utf-8")
+
+
+class _Safe(str):
+    """Text that is markup already: ours, and cleaned."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+
+def _final(value: Any) -> Any:
+    return plain(value) if type(value) is str else value
+
+
+def _facts(facts: dict[str, Fact]) -> dict[str, list[Row]]:
+    """Every value of every fact by its path, as evidence names it."""
+    return {
+        probe: [Row(path.removeprefix("."), value) for path, value in _flat(msgspec.to_builtins(fact))][:MOST_FACTS]
+        for probe, fact in sorted(facts.items())
+    }
+
+
+def _flat(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for key, entry in value.items():
+            yield from _flat(entry, f"{path}.{key}")
+    elif isinstance(value, (list, tuple)) and any(isinstance(entry, (dict, list, tuple)) for entry in value):
+        for place, entry in enumerate(value):
+            yield from _flat(entry, f"{path}[{place}]")
+    elif isinstance(value, str):
+        yield path, value or '""'
+    elif isinstance(value, (list, tuple)):
+        yield path, ", ".join("unknown" if entry is None else str(entry) for entry in value) or "none"
+    else:
+        yield path, "unknown" if value is None else json.dumps(value)

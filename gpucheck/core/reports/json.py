@@ -1,0 +1,28 @@
+"""The report as JSON: its one serialised form. ``gpucheck schema`` describes it."""
+
+from typing import Any
+
+import msgspec
+
+from gpucheck.core.model import Report
+
+
+def render(report: Report) -> str:
+    """Indented JSON with a newline at the end. Numbers that are not finite become null; text is valid Unicode."""
+    try:
+        data = msgspec.json.encode(report)
+    except (UnicodeEncodeError, OverflowError):  # a file name that is not UTF-8, an integer beyond 64 bits
+        data = msgspec.json.encode(_encodable(msgspec.to_builtins(report)))
+    return msgspec.json.format(data, indent=2).decode() + "\n"
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_encodable(entry) for entry in value]
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 64:
+        return float(value) if abs(value) < 1 << 1000 else None
+    return value

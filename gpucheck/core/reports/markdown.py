@@ -1,0 +1,167 @@
+"""The report as Markdown, to paste into a bug tracker: findings first, then training, gaps and the facts, folded away.
+
+What a machine says about itself stands in code spans and fences, where nothing is markup, a mention or an issue number.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from gpucheck.core.model import Diagnosis, Report, Severity, TrainingRun, Verdict
+from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared import experiments, hardware_paths
+from gpucheck.core.reports.shared.areas import areas
+from gpucheck.core.reports.shared.conclusion import conclusion
+from gpucheck.core.reports.shared.evidence import evidence
+from gpucheck.core.reports.shared.findings import followers, gaps, muted, root_code, roots, ruled_out, unchecked
+from gpucheck.core.reports.shared.headline import headline
+from gpucheck.core.reports.shared.limited_text import line, plain
+from gpucheck.core.reports.shared.training import beside, row
+from gpucheck.core.reports.shared.words import duration, plural
+
+LIMIT_CHARACTERS = 60_000  # GitHub takes 65,536 in an issue, GitLab more
+MARKUP = re.compile(r"([\\`*\[\]<>|~$]|(?<![^\W_])_|_(?![^\W_])|^[-+#])")  # an underscore inside a word is none
+
+
+def title(report: Report) -> str:
+    """The heading: the verdict, and the root cause's code where there is one."""
+    return " ".join(filter(None, ("gpucheck:", report.verdict.value, root_code(report))))
+
+
+def render(report: Report, *, facts: bool = True) -> str:
+    """Markdown; ``facts``: with every probe's fact as JSON, as far as they fit into an issue."""
+    lines = [f"# {title(report)}", ""]
+    if report.verdict is Verdict.UNKNOWN or not roots(report):
+        lines += [escape(headline(report)), ""]
+    if report.unknown_because:
+        lines += ["## Not looked at", "", *(f"- {escape(reason)}" for reason in report.unknown_because), ""]
+    for root in roots(report):
+        lines += _finding(report, root)
+    if silenced := muted(report):
+        lines += ["## Muted", "", *(f"- `{each.code}`: {escape(f'{each.summary} ({each.muted})')}" for each in silenced), ""]
+    if report.training:
+        lines += _training(report.training)
+    if report.experiments:
+        lines += _experiments(report)
+    lines += _paths(hardware_paths.paths(report))
+    lines += ["## Machine", "", "| area | state | seen |", "| --- | --- | --- |"]
+    lines += [f"| {area.name} | {area.state} | {_code(area.words, cell=True)} |" for area in areas(report)]
+    lines += ["", *_rules(report)]
+    lines += [f"gpucheck {escape(report.tool.version)}, {escape(report.started_at)}, {duration(report.seconds)}", ""]
+    text = "\n".join(lines)
+    return text + _facts(report, LIMIT_CHARACTERS - len(text)) if facts else text
+
+
+def escape(text: str) -> str:
+    """Prose on one line in which nothing is markup or a mention."""
+    escaped = MARKUP.sub(r"\\\1", line(text).replace("&", "&amp;"))
+    escaped = re.sub(r"^(\d+)([.)] )", r"\1\\\2", escaped)  # no numbered list
+    return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escaped)  # a backslash does not stop GitHub from linking these
+
+
+def _finding(report: Report, root: Diagnosis) -> list[str]:
+    sign = "✗" if root.severity is Severity.ERROR else "!"
+    lines = [f"## {sign} {root.code}", "", escape(root.summary), "", f"{root.severity.value}, scope: {root.scope.value}"]
+    if root.affects:
+        lines[-1] += f", on {escape(', '.join(root.affects))}"
+    if root.evidence:
+        lines += ["", "Saw:", "", *(f"- {_code(evidence(item, report, verbose=True))}" for item in root.evidence)]
+    if root.fix:
+        lines += ["", "Do:", ""]
+        for number, fix in enumerate(root.fix, 1):
+            lines.append(f"{number}. {escape(fix.text)}")
+            if fix.command:
+                lines += ["", *(f"   {entry}" for entry in _fence(fix.command, "sh")), ""]
+    if also := followers(report, root):
+        lines += ["", "Also, explained by this:", "", *(f"- `{each.code}`: {escape(each.summary)}" for each in also)]
+    return [*lines, ""]
+
+
+def _training(runs: tuple[TrainingRun, ...]) -> list[str]:
+    headings = ("strategy", "devices", "precision", "samples/s", "step", "first step", "peak memory", "loss", "result")
+    rows = []
+    for run in runs:
+        result = run.status if run.status == "passed" else f"{run.status}: {run.stage or ''} {run.reason or ''}"
+        rows.append((*row(run), result))
+    lines = ["## Training", "", *_table(headings, rows, numbers=range(3, 8))]
+    if caveat := beside(runs):
+        lines += ["", escape(caveat)]
+    return [*lines, ""]
+
+
+def _experiments(report: Report) -> list[str]:
+    rows = [
+        (
+            experiments.name(experiment),
+            devices(experiment.devices) or "–",
+            experiment.status + (f": {experiment.reason}" if experiment.reason else ""),
+            ", ".join(experiments.figures(experiment)) or "–",
+        )
+        for experiment in report.experiments
+    ]
+    said = [f"- {sentence.kind}: {escape(sentence.text)}" for sentence in conclusion(report)]
+    return ["## Experiments", "", *said, "", *_table(("experiment", "devices", "result", "measured"), rows), ""]
+
+
+def _paths(paths: tuple[hardware_paths.Path, ...]) -> list[str]:
+    if not paths:
+        return []
+    headings = ("path", "best suited for", "main limitation", "first metric", "here")
+    rows = [
+        (path.option, path.suited, path.limitation, f"{path.metric}: {path.measured or hardware_paths.NOT_MEASURED}", path.fits)
+        for path in paths
+    ]
+    return ["## Which path fits", "", *_table(headings, rows), ""]
+
+
+def _table(headings: Sequence[str], rows: Iterable[Iterable[str]], numbers: Sequence[int] = ()) -> list[str]:
+    """A table; ``numbers`` are the columns that are set to the right."""
+    rules = ["---:" if place in numbers else "---" for place in range(len(headings))]
+    cells = [headings, rules, *([escape(cell) for cell in cells] for cells in rows)]
+    return [f"| {' | '.join(line)} |" for line in cells]
+
+
+def _rules(report: Report) -> list[str]:
+    clear = ruled_out(report)
+    reasons = [
+        f"- `{outcome.code}` {outcome.status.value}: {escape(outcome.reason or 'no reason given')}"
+        for outcome in unchecked(report)
+    ]
+    codes = ", ".join(f"`{code}`" for code in clear) or "none"
+    return _folded(", ".join([f"{plural(len(clear), 'cause')} ruled out", *gaps(report)]), [*reasons, "", f"Ruled out: {codes}"])
+
+
+def _facts(report: Report, room: int) -> str:
+    cited = {item.fact for finding in report.findings for item in finding.evidence}
+    parts, left_out = [], []
+    for probe in sorted(report.facts, key=lambda name: (name not in cited, name)):
+        fact = json.dumps(msgspec.to_builtins(report.facts[probe]), indent=1, ensure_ascii=False)
+        part = "\n".join(_folded(escape(probe), _fence(fact, "json")))
+        if len(part) > room - 500:
+            left_out.append(probe)
+        else:
+            parts.append(part)
+            room -= len(part)
+    more = f"\nLeft out, being too long: {', '.join(map(escape, left_out))}. `--format json` has them.\n" if left_out else ""
+    return "\n## Facts\n\n" + "".join(parts) + more
+
+
+def _folded(summary: str, lines: list[str]) -> list[str]:
+    return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>", ""]
+
+
+def _fence(text: str, language: str) -> list[str]:
+    """A fence longer than any run of backticks inside."""
+    text = plain(text)
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall(r"`+", text)), 3)
+    return [f"{fence}{language}", *text.split("\n"), fence]
+
+
+def _code(text: str, cell: bool = False) -> str:
+    text = line(text)
+    fence = "`" * max([0, *(len(run) for run in re.findall(r"`+", text))]) + "`"
+    padded = f" {text} " if text.startswith("`") or text.endswith("`") else text
+    spanned = f"{fence}{padded}{fence}"
+    return spanned.replace("|", "\\|") if cell else spanned

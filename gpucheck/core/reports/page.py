@@ -1,0 +1,130 @@
+"""A rule's manual page, for ``gpucheck explain CODE`` and for the docs."""
+
+import json
+import re
+
+from gpucheck.core.engine.manual import SECTIONS, Page
+from gpucheck.core.engine.plugin import Row, Rule
+
+LITERAL = ("Symptom", "References")  # line by line; the other sections are prose and flow
+ITEM = re.compile(r"\s*(?:\d+[.)]|[-*])\s+")
+
+HEADINGS = {"Unless": "When to ignore it"}  # of sections, where another says more to a reader
+ALSO = "Also shows up as"  # what it explains
+
+
+def render(page: Page, rule: Rule, row: Row, *, width: int, color: bool, ascii: bool) -> str:
+    """The page for a terminal; prose flows to ``width``, commands at the end of a line of it stand on their own line."""
+    from gpucheck.core.reports.shared.terminal_text import TerminalText  # rich is for terminals only
+
+    out = TerminalText(width=width, color=color, ascii=ascii)
+    severity = (rule.severity.value, "fail" if rule.severity.value == "error" else "warn")
+    out.flow([(page.code, "title"), severity, f"scope: {rule.scope.value}", row.problem], " · ")
+    out.blank()
+    out.add((page.title, "title"))
+    for name in SECTIONS:
+        out.blank()
+        out.add((HEADINGS.get(name, name), "title"))
+        column = 4  # what follows an item of a list stands below its text
+        for prose, commands in blocks(page, name):
+            marker = item[0] if (item := ITEM.match(prose)) else ""
+            column = 4 + len(marker) if marker else column
+            if marker:
+                out.add(prose.removeprefix(marker), indent=4, label=marker, hang=column)
+            elif name == "References":
+                out.command(prose, column)  # an address is copied too
+            elif prose:
+                out.add(prose, indent=column)
+            for command in commands:
+                out.command(command, column)
+    if rule.explains:
+        out.blank()
+        out.add((ALSO, "title"))
+        out.add(", ".join(rule.explains), indent=4)
+    return str(out)
+
+
+def render_json(page: Page, rule: Rule, row: Row) -> str:
+    """The page as one JSON object."""
+    return (
+        json.dumps(
+            {
+                "code": page.code,
+                "title": page.title,
+                "row": rule.row,
+                "problem": row.problem,
+                "first_check": row.first_check,
+                "action": row.action,
+                "severity": rule.severity.value,
+                "scope": rule.scope.value,
+                "explains": list(rule.explains),
+                "sections": {name.lower(): text for name, text in page.sections.items()},
+            },
+            indent=2,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
+
+
+def render_markdown(page: Page, rule: Rule, row: Row) -> str:
+    """The page as Markdown, for the docs."""
+    lines = [f"# {page.code}", "", _escape(page.title), "", f"{row.problem} · {rule.severity.value} · scope: {rule.scope.value}"]
+    for name in SECTIONS:
+        lines += ["", f"## {HEADINGS.get(name, name)}", ""]
+        if name == "Symptom":
+            lines += ["```text", *page.sections[name].splitlines(), "```"]
+        elif page.sections[name].startswith("bad:\n"):  # programs, of a lint rule
+            lines += ["```python", *page.sections[name].splitlines(), "```"]
+        elif name == "References":
+            lines += [f"- {line.strip()}" for line in page.sections[name].splitlines() if line.strip()]
+        else:
+            indent = ""
+            for prose, commands in blocks(page, name):
+                item = ITEM.match(prose)
+                indent = " " * len(item[0]) if item else indent
+                if prose:
+                    lines += [_escape(prose)] if item else [*([""] if indent else []), indent + _escape(prose)]
+                if commands:
+                    lines += ["", f"{indent}```sh", *(indent + command for command in commands), f"{indent}```", ""]
+    if rule.explains:
+        lines += ["", f"## {ALSO}", "", *(f"- [{code}]({code}.md)" for code in rule.explains)]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n"
+
+
+def blocks(page: Page, section: str) -> list[tuple[str, list[str]]]:
+    """A section as paragraphs: (prose on one line, the commands that follow it).
+
+    Lines of prose are joined; a blank line or a list marker begins a new paragraph. What begins with "$ " is a command, with "? "
+    one that only looks. Of the example only its sentence is shown: the rest is for the test suite.
+    """
+    text = page.sections[section]
+    if section == "Example" and text.startswith("bad:\n"):  # programs, of a rule for training scripts
+        bad, _, good = text.removeprefix("bad:\n").partition("\ngood:\n")
+        return [("This is found:", _dedented(bad)), ("This is not:", _dedented(good))]
+    if section == "Example":
+        return [(page.example.summary, [])]
+    if section in LITERAL:
+        return [(line.strip(), []) for line in text.splitlines() if line.strip()]
+    paragraphs: list[tuple[str, list[str]]] = []
+    begin = True
+    for line in map(str.strip, text.splitlines()):
+        if not line:
+            begin = True
+            continue
+        prose, commands = ("", [line[2:]]) if line.startswith(("$ ", "? ")) else (line, [])
+        if begin or ITEM.match(line) or (paragraphs[-1][1] and prose):
+            paragraphs.append((prose, commands))
+        else:
+            paragraphs[-1] = (f"{paragraphs[-1][0]} {prose}".rstrip(), [*paragraphs[-1][1], *commands])
+        begin = False
+    return paragraphs
+
+
+def _dedented(code: str) -> list[str]:
+    return [line.removeprefix("    ") for line in code.rstrip().splitlines()]
+
+
+def _escape(prose: str) -> str:
+    marker = item[0] if (item := ITEM.match(prose)) else ""
+    return marker + re.sub(r"([<*`])", r"\\\1", prose[len(marker) :])

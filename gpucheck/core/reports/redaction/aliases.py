@@ -1,0 +1,291 @@
+"""What is secret in one report, and the alias that stands for it."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from gpucheck.core.model import Report
+from gpucheck.core.probes.environment import KNOWN, Environment
+from gpucheck.core.probes.limits import Limits
+from gpucheck.core.probes.system import System
+from gpucheck.core.reports.redaction import judges
+from gpucheck.core.reports.redaction.hosts import host_in, in_text, known
+from gpucheck.core.reports.redaction.names import Names, listed
+from gpucheck.core.reports.redaction.pairs import FOLDER_VARIABLES, pairs
+from gpucheck.core.reports.redaction.shapes import ANNOUNCED, AT, FOLDER, HOMES, NAME, SHAPES, Shape
+from gpucheck.core.reports.redaction.walk import strings
+from gpucheck.core.reports.redaction.words import COMMON, NOBODY
+
+_WINDOW = 1 << 16  # characters of a text that are searched between two looks at the clock
+_OVERLAP = 1 << 13  # characters behind them, so that a secret on the seam is whole
+_NOT_REDACTED = "(left out: no time was left to redact it)"
+
+_ESCAPED_END = re.compile(r"\\[nrt]")
+
+Span = tuple[int, int, str]  # where it begins, where it ends, its alias
+
+
+class NoTime(Exception):
+    """The time for redaction is over."""
+
+
+class Aliases:
+    """What is secret here, and the name that stands for it."""
+
+    def __init__(self, has_time: Callable[[], bool]) -> None:
+        self._has_time = has_time
+        self._aliases: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+        self._home = ""
+        self._names = Names()
+        self._folders: set[str] = set()
+        self._versions: set[str] = set()
+        self._uuids = judges.Uuids()
+        self._complete = True
+
+    def learn(self, report: Report, hosts: Iterable[str], users: Iterable[str]) -> None:
+        """What the report, and who asks for it redacted, tell about the machine and its user; before any ``text``."""
+        for name in hosts:
+            self._learn_host(name, least=2)
+        for name in users:
+            self._learn_user(name, least=2)
+        system = report.fact(System)
+        if system is not None and system.node:
+            self._learn_host(system.node, least=2)
+        limits, environment = report.fact(Limits), report.fact(Environment)
+        home = ((limits and limits.home) or "").rstrip("/\\")
+        if len(home) > 1:
+            self._home = home
+            self._learn_user(re.split(r"[/\\]", home)[-1])
+        try:
+            for name, value in (environment.variables if environment else {}).items():
+                self._learn_variable(name, value)
+            for key, value in strings(report):
+                self._learn_field(key, value)
+                for searched in _unescaped(value):
+                    for start, end in self._windows(searched):
+                        self._learn_text(searched, start, end)
+        except NoTime:
+            self._complete = False
+
+    def text(self, key: str, text: str) -> str:
+        """One string of the report, redacted; ``key`` is the field or variable that holds it."""
+        if key.startswith("$") and key[1:] not in KNOWN:
+            return self.alias("value", text)
+        if judges.VERSION_FIELDS.search(key) and re.fullmatch(r"[\d.,<>=!~* ]*", text):
+            return text
+        if not self._complete:
+            return _NOT_REDACTED
+        spans: list[Span] = []
+        try:
+            for searched in _unescaped(text):
+                for start, end in self._windows(searched):
+                    spans += self._spans(key, searched, start, end)
+        except NoTime:
+            return _NOT_REDACTED
+        return _replaced(text, spans) if spans else text
+
+    def alias(self, kind: str, secret: str) -> str:
+        """The same alias for the same secret."""
+        if (kind, secret) not in self._aliases:
+            self._counts[kind] = self._counts.get(kind, 0) + 1
+            self._aliases[kind, secret] = f"{kind}-{self._counts[kind]}"
+        return self._aliases[kind, secret]
+
+    def _windows(self, text: str) -> Iterator[tuple[int, int]]:
+        for start in range(0, len(text), _WINDOW):
+            if not self._has_time():
+                raise NoTime
+            yield start, start + _WINDOW
+
+    def _learn_variable(self, name: str, value: str) -> None:
+        if judges.HOST_VARIABLES.search(name):
+            for host in listed(value):
+                self._learn_host(host)
+        if name == "TF_CONFIG":
+            for address in _addresses(value):
+                self._learn_host(address)
+        if FOLDER_VARIABLES.search(name):
+            self._learn_folders(value)
+
+    def _learn_field(self, key: str, value: str) -> None:
+        """What a field holds by its name."""
+        if judges.VERSION_FIELDS.search(key):
+            self._versions.update(re.findall(r"(?:\d{1,3}\.){3}\d{1,3}", value[:1000]))
+        elif judges.HOST_FIELDS.search(key) or (key == "address" and not judges.PCI_ADDRESS.fullmatch(value)):
+            self._learn_host(value)
+        elif judges.USER_FIELDS.search(key):
+            self._learn_user(value)
+        elif judges.SERIAL_FIELDS.search(key) and len(value) > 3:
+            self._names.add("serial", value)
+        elif judges.PATH.fullmatch(value):
+            self._learn_folders(value.rpartition("/")[0])
+
+    def _learn_text(self, text: str, start: int, end: int) -> None:
+        lowered = text[start : end + _OVERLAP].lower()
+        for kind, begin, stop in _announced(ANNOUNCED, text, lowered, start, end):
+            self._learn_name(kind, text[begin:stop])
+        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+            self._learn_name(kind, text[begin:stop])
+        for match in HOMES.finditer(text, start, end):
+            self._learn_user(match[1])
+            if path := judges.PATH.match(text, match.end()):
+                self._learn_folders(path[0])
+        for match in AT.finditer(text, start, end):
+            if judges.is_login(match):
+                self._learn_user(match["name"])
+                self._learn_host(match["place"])
+        for name in in_text(text[start : end + _OVERLAP]):
+            if (host := host_in(name)) is not None:
+                self._names.add("host", host)
+        self._uuids.learn(text, start, end)
+
+    def _learn_name(self, kind: str, name: str) -> None:
+        if kind == "user":
+            self._learn_user(name)
+        elif kind == "folders":
+            self._learn_folders(name)
+        elif kind == "host" or (kind == "machine" and judges.is_machine(name)):
+            self._learn_host(name)
+        elif kind == "serial" and judges.has_digit(name):
+            self._names.add("serial", name)
+
+    def _learn_host(self, name: str, least: int = 3) -> None:
+        name = re.sub(r":\d+$", "", name.strip()).rstrip(".")
+        if "#" in name:
+            if len(name) >= least:
+                self._names.add("host", name)
+            return
+        if not re.fullmatch(NAME, name) or re.fullmatch(r"[\d.]+", name):
+            return
+        first = name.partition(".")[0].lower()
+        if "." not in name and len(first) >= least and first not in NOBODY:
+            self._names.add("host", first)
+        elif "." in name and (host := known(name)) is not None:
+            self._names.add("host", host)
+
+    def _learn_user(self, name: str, least: int = 3) -> None:
+        name = name.rstrip(".")
+        if re.fullmatch(r"\w[\w.@$ -]{1,63}", name) and len(name) >= least and name.lower() not in NOBODY and not name.isdigit():
+            self._names.add("user", name)
+
+    def _learn_folders(self, paths: str) -> None:
+        for path in paths.split(":"):
+            self._folders.update(judges.own_folders(path))
+
+    def _spans(self, key: str, text: str, start: int, end: int) -> Iterator[Span]:
+        """What is hidden of one window of a text."""
+        lowered = text[start : end + _OVERLAP].lower()
+        for kind, begin, stop in _announced((*ANNOUNCED, *SHAPES), text, lowered, start, end):
+            yield from self._hidden(kind, text, begin, stop)
+        for kind, begin, stop in pairs(text, start, end + _OVERLAP):
+            if kind != "value" or key != "command":  # a command names variables on purpose
+                yield from self._hidden(kind, text, begin, stop)
+        for match in AT.finditer(text, start, end):
+            yield from self._at(match)
+        yield from self._homes(text, start, end)
+        for kind, begin, stop, name in self._names.find(text, start, end):
+            yield begin, stop, self.alias(kind, name)
+        if self._folders:
+            for match in FOLDER.finditer(text, start, end):
+                if match[0] in self._folders:
+                    yield match.start(), match.end(), self.alias("folder", match[0])
+
+    def _hidden(self, kind: str, text: str, start: int, end: int) -> Iterator[Span]:
+        """A span for what a pattern found, if it is a secret."""
+        value = text[start:end]
+        if kind in ("host", "machine"):
+            host = self._host(value.lower().rstrip("."), kind)
+            if host is not None:
+                yield start, end, self.alias("host", host)
+        elif kind == "user":
+            if value.lower() not in NOBODY and not value.isdigit():
+                yield start, end, self.alias("user", value.lower())
+        elif kind == "serial":
+            if judges.has_digit(value):
+                yield start, end, self.alias("serial", value.lower())
+        elif kind == "uuid":
+            yield start, end, self._uuids.alias(value, self.alias)
+        elif kind == "ip":
+            yield from judges.addresses(text, start, end, self._versions, self.alias)
+        elif kind != "folders" and (found := judges.secret(kind, value)) is not None:
+            alias_kind, whole, offset = found
+            yield start + offset, start + offset + len(whole), self.alias(alias_kind, whole)
+
+    def _host(self, name: str, kind: str) -> str | None:
+        """The machine of that name; None: it is nobody's. It may have a name and a domain, or the name alone."""
+        first, dot, _ = name.partition(".")
+        if first in self._names:
+            return first
+        if first.isdigit() or first in NOBODY or (kind == "machine" and not judges.is_machine(name)):
+            return None
+        return known(name) if dot or len(first) > 2 else first
+
+    def _at(self, match: "re.Match[str]") -> Iterator[Span]:
+        """Both sides of "name@address"."""
+        if judges.is_versioned(match):
+            return
+        name, place = match["name"].lower(), match["place"].lower()
+        if re.fullmatch(r"[\d.]+", place):
+            yield match.start("name"), match.end("name"), self.alias("user", name)
+            return
+        is_host = known(place) is None or any(True for _ in self._names.find(place, 0, len(place)))
+        if "." in place and not is_host:
+            yield match.start(), match.end("place"), self.alias("email", match[0].lower())
+            return
+        if name not in COMMON:
+            yield match.start("name"), match.end("name"), self.alias("user", name)
+        if known(place) is not None and place not in NOBODY:
+            first = place.partition(".")[0]
+            yield match.start("place"), match.end("place"), self.alias("host", first if first in self._names else place)
+
+    def _homes(self, text: str, start: int, end: int) -> Iterator[Span]:
+        for match in HOMES.finditer(text, start, end):
+            home = match[0]
+            yield match.start(), match.end(), "~" if home == self._home else "~" + self.alias("user", match[1].lower())
+        if self._home and not HOMES.fullmatch(self._home):
+            position = text.find(self._home, start)
+            while start <= position < end:
+                behind = position + len(self._home)
+                if judges.stands_alone(text, position, behind):
+                    yield position, behind, "~"
+                position = text.find(self._home, behind)
+
+
+def _unescaped(text: str) -> Iterator[str]:
+    """The text, and where it spells line ends, as JSON does, also with blanks for these: of the same length."""
+    yield text
+    if "\\" in text and (searched := _ESCAPED_END.sub("  ", text)) != text:
+        yield searched
+
+
+def _announced(shapes: tuple[Shape, ...], text: str, lowered: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Every group of every match: kind, where it begins and ends."""
+    for literals, regex in shapes:
+        if literals and not any(literal in lowered for literal in literals):
+            continue
+        for match in regex.finditer(text, start, end + _OVERLAP):
+            if match.start() >= end:
+                break
+            for group, value in match.groupdict().items():
+                if value:
+                    yield group.rstrip("2"), match.start(group), match.end(group)
+
+
+def _replaced(text: str, spans: list[Span]) -> str:
+    """The text with its spans replaced; of two that overlap the longer one counts, and the rest of the other one goes, too."""
+    parts, position = [], 0
+    for start, end, alias in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start >= position:
+            parts += [text[position:start], alias]
+        position = max(position, end)
+    return "".join((*parts, text[position:]))
+
+
+def _addresses(text: str) -> list[str]:
+    """The addresses of a TF_CONFIG, even of one that is no JSON."""
+    try:
+        cluster = json.loads(text).get("cluster", {})
+        return [str(address) for tasks in cluster.values() for address in tasks]
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return re.findall(rf"[\"']({NAME}):\d+[\"']", text)

@@ -1,0 +1,157 @@
+"""What --full measured, in a few sentences: what limits this machine, what to change, what is fine. Nothing is estimated."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from gpucheck.core.model import Experiment, Report
+from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared.words import significant, spelled
+
+MUCH = 1.2  # times as fast: what is worth a change
+WAIT_SHARE = 0.1  # of a step, waited for data
+GOOD_EFFICIENCY = 0.8
+REMEDIES = {
+    "prefetch": ".prefetch(tf.data.AUTOTUNE)",
+    "parallel_map": ".map(..., num_parallel_calls=tf.data.AUTOTUNE) and .prefetch(tf.data.AUTOTUNE)",
+    "cache": ".cache() behind a parallel map, and .prefetch(tf.data.AUTOTUNE)",
+    "larger_batch": "all of these, and a batch twice as large",
+}
+FINE = {
+    "batch_normalization": "synchronized BatchNormalization sees the global batch",
+    "global_batch": "replicas compute what one device computes",
+    "memory_after_clear": "memory comes back after clear_session",
+    "memory_growth": "memory growth is honoured",
+    "out_of_memory": "an out-of-memory error is caught, and training goes on",
+    "tensor_float_32": "TF32 is close enough to float32",
+}
+Figures = Mapping[str, float | None]
+
+
+class Sentence(NamedTuple):
+    """One thing: "limits", "change" or "fine", and the sentence."""
+
+    kind: str
+    text: str
+
+
+def conclusion(report: Report) -> list[Sentence]:
+    """The sentences, what limits first; none where no experiment was made."""
+    made = {one.name: one for one in report.experiments if one.status == "passed"}
+    failed = [
+        Sentence("limits", f"The experiment {spelled(one.name)} failed: {one.reason}.")
+        for one in report.experiments
+        if one.status == "failed"
+    ]
+    said = [*failed, *(sentence for name, words in _WORDS.items() if name in made for sentence in words(made[name]))]
+    fine = [FINE[name] for name in made if name in FINE] + [sentence.text for sentence in said if sentence.kind == "fine"]
+    sentences = sorted(
+        (sentence for sentence in said if sentence.kind != "fine"), key=lambda sentence: sentence.kind, reverse=True
+    )
+    if fine:
+        text = "; ".join(fine)
+        sentences.append(Sentence("fine", f"{text[0].upper()}{text[1:]}."))
+    return sentences
+
+
+def _of(figures: Figures, *names: str) -> list[float] | None:
+    """These figures; None if one of them was not measured."""
+    values = [figures.get(name) for name in names]
+    return None if None in values else [value for value in values if value is not None]
+
+
+def _input(experiment: Experiment) -> Iterator[Sentence]:
+    figures = experiment.figures
+    if (share := figures.get("input_wait_share")) is not None:
+        waits = f"{100 * share:.0f} % of a step is spent waiting for data"
+        yield Sentence("limits", f"{waits}.") if share >= WAIT_SHARE else Sentence("fine", waits)
+    plain = figures.get("jpeg_plain_samples_per_second")
+    rates = {name: figures.get(f"jpeg_{name}_samples_per_second") or 0.0 for name in REMEDIES}
+    best = max(rates, key=lambda name: rates[name])
+    if plain and rates[best] >= MUCH * plain:
+        times = f"{rates[best] / plain:.1f} times as fast ({significant(rates[best])} samples/s, not {significant(plain)})"
+        yield Sentence("change", f"Where images are read from files, {REMEDIES[best]} made training {times}.")
+
+
+def _precision(experiment: Experiment) -> Iterator[Sentence]:
+    speeds = {name: experiment.figures.get(f"{name}_training_speedup") or 0.0 for name in ("mixed_float16", "mixed_bfloat16")}
+    best = max(speeds, key=lambda name: speeds[name])
+    if speeds[best] >= MUCH:
+        yield Sentence(
+            "change", f"{best} trained {speeds[best]:.1f} times as fast as float32: keras.config.set_dtype_policy({best!r})."
+        )
+
+
+def _xla(experiment: Experiment) -> Iterator[Sentence]:
+    times = _of(experiment.figures, "step_seconds", "xla_step_seconds", "xla_first_step_seconds")
+    if times and times[1] > 0 and times[0] >= MUCH * times[1]:
+        pays = experiment.figures.get("break_even_steps")
+        since = f"; that pays from step {pays:,.0f} on" if pays else ""
+        yield Sentence("change", f"XLA (jit_compile=True) made a step {times[0] / times[1]:.1f} times as fast{since}.")
+
+
+def _scaling(experiment: Experiment) -> Iterator[Sentence]:
+    share, count = experiment.figures.get("scaling_efficiency"), len(experiment.devices)
+    if share is None or any(name.startswith("CPU") for name in experiment.devices):  # parts of one processor
+        return
+    work = f"{devices(experiment.devices)} do the work of {share * count:.1f}"
+    if share >= GOOD_EFFICIENCY:
+        yield Sentence("fine", work)
+        return
+    yield Sentence("limits", f"{work}: {100 * share:.0f} % of {count} times one.")
+    doubled = experiment.figures.get("doubled_batch_scaling_efficiency")
+    if doubled is not None and doubled >= share + 0.1:
+        yield Sentence("change", f"With twice the batch per replica it is {100 * doubled:.0f} %: give each device more work.")
+
+
+_WORDS = {"scaling": _scaling, "input_pipeline": _input, "precision": _precision, "xla_warm_up": _xla}
+
+
+# Each piece is left out where one of its figures was not measured; "_ms", "_percent" and "_mib" are made of what is measured.
+_TABLE = {
+    "batch_normalization": (
+        "off the global batch: synchronized {synchronized_distance_from_global_batch}, local {local_distance_from_global_batch}",
+    ),
+    "global_batch": (
+        "loss after {steps} steps: replicas {last_loss_of_replicas}, one device {last_loss_of_one_device_same_global_batch}",
+    ),
+    "input_pipeline": (
+        "samples/s: device {device_samples_per_second}, piped {piped_samples_per_second}",
+        "JPEG {jpeg_plain_samples_per_second}, with cache {jpeg_cache_samples_per_second}",
+    ),
+    "memory_after_clear": ("grows by {least_growth_of_a_round_mib} MiB a round",),
+    "out_of_memory": ("raised after {raised_after_ms} ms", "loss before {loss_before}, after {loss_after}"),
+    "precision": (
+        "float16 {mixed_float16_training_speedup} ×, bfloat16 {mixed_bfloat16_training_speedup} ×",
+        "loss after {steps} steps: {float32_last_loss}, {mixed_float16_last_loss}, {mixed_bfloat16_last_loss}",
+    ),
+    "scaling": (
+        "efficiency {scaling_efficiency_percent} %",
+        "{doubled_batch_scaling_efficiency_percent} % with twice the batch",
+        "all-reduce {gradient_all_reduce_ms} ms",
+    ),
+    "xla_warm_up": (
+        "first step {first_step_seconds} s, then {step_ms} ms",
+        "XLA {xla_first_step_seconds} s, then {xla_step_ms} ms",
+    ),
+}
+
+
+def _scaled(figures: Figures) -> dict[str, str]:
+    """Figures as they are printed, in further units too."""
+    values = {name: value for name, value in figures.items() if value is not None}
+    further = {
+        **{f"{name.removesuffix('_seconds')}_ms": value * 1000 for name, value in values.items()},
+        **{f"{name.removesuffix('_bytes')}_mib": value / (1 << 20) for name, value in values.items()},
+        **{f"{name}_percent": value * 100 for name, value in values.items()},
+    }
+    return {name: significant(value) for name, value in {**further, **values}.items()}
+
+
+def measured(experiment: Experiment) -> str:
+    """Its telling figures in one line; empty where it has none."""
+    told, values = [], _scaled(experiment.figures)
+    for piece in _TABLE.get(experiment.name, ()) if experiment.status == "passed" else ():
+        with contextlib.suppress(KeyError):
+            told.append(piece.format_map(values))
+    return "; ".join(told)

@@ -1,0 +1,169 @@
+"""Which hardware path fits: the decision table, with what this run measured of each path's first metric. Never an estimate."""
+
+from typing import NamedTuple
+
+from gpucheck.core.model import Report, Severity, TrainingRun
+from gpucheck.core.model.naming import devices
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.training import singles
+from gpucheck.core.reports.shared.words import significant, size
+
+NOT_MEASURED = "not measured here"
+HERE = "this machine"  # the cluster of workers that were started side by side
+LABEL_CELLS = 15
+
+
+class Path(NamedTuple):
+    """A row of the table."""
+
+    option: str
+    suited: str  # what it is best suited for
+    limitation: str
+    metric: str  # the first to check
+    measured: str | None  # its value; None: not measured in this run
+    fits: str  # whether this machine can go that way, in one line
+
+
+def paths(report: Report) -> tuple[Path, ...]:
+    """The rows; none where nothing was trained."""
+    if not report.training:
+        return ()
+    alone, wrong = _passed(report, "one_device"), _wrong(report)
+    return (
+        Path(
+            "single GPU",
+            "development and moderate training",
+            "one device's memory and throughput",
+            "peak memory",
+            _peak([run for run in alone if run.devices[0] not in wrong], report),
+            _single(alone, wrong),
+        ),
+        Path(
+            "multi-GPU",
+            "throughput-limited training",
+            "synchronization overhead",
+            "scaling efficiency",
+            *_multi(report, alone, wrong),
+        ),
+        Path(
+            "multi-worker",
+            "workloads exceeding one host",
+            "network and operational complexity",
+            "worker utilization",
+            *_workers(report),
+        ),
+        Path(
+            "TPU",
+            "large, compatible tensor workloads",
+            "backend and runtime constraints",
+            "time to target accuracy",
+            None,  # measured by `gpucheck bench --target-accuracy` only
+            _tpu(report),
+        ),
+    )
+
+
+def write(out: TerminalText, report: Report) -> None:
+    """A line for each path that was tried here."""
+    rows = [row for row in paths(report) if not row.fits.startswith(("not here", "not tried"))]
+    if not rows:
+        return
+    out.blank()
+    out.add(("which path fits", "title"), indent=2)
+    for row in rows:
+        metric = f"; {row.metric}: {row.measured}" if row.measured else ""
+        out.add(f"{row.fits}{metric}", indent=4, label=row.option, hang=4 + LABEL_CELLS)
+    out.blank()
+
+
+def _passed(report: Report, strategy: str) -> list[TrainingRun]:
+    return [run for run in report.training if run.strategy == strategy and run.status == "passed" and run.devices]
+
+
+def _on_gpus(run: TrainingRun) -> bool:
+    return bool(run.devices) and all(name.startswith("GPU") for name in run.devices)
+
+
+def _rate(run: TrainingRun) -> str:
+    return f"trains {significant(run.samples_per_second)} samples/s" if run.samples_per_second else "trains"
+
+
+def _peak(alone: list[TrainingRun], report: Report) -> str | None:
+    peaks = [(run.peak_memory_bytes, run.devices[0]) for run in alone if _on_gpus(run) and run.peak_memory_bytes is not None]
+    if not peaks:
+        return None
+    peak, device = max(peaks, key=lambda pair: pair[0])
+    cuda = report.fact(Cuda)
+    totals = {f"GPU:{gpu.ordinal}": gpu.memory_total_bytes for gpu in (cuda.devices if cuda else ())}
+    total = f" of {size(memory)}" if (memory := totals.get(device)) else ""
+    return f"{size(peak)}{total} on {device}"
+
+
+def _wrong(report: Report) -> dict[str, str]:
+    """Devices that an error is about, though they may have trained, with its code."""
+    errors = [finding for finding in report.findings if finding.severity is Severity.ERROR and finding.muted is None]
+    return {device: finding.code for finding in reversed(errors) for device in finding.affects}
+
+
+def _single(alone: list[TrainingRun], wrong: dict[str, str]) -> str:
+    gpus = [run for run in alone if _on_gpus(run)]
+    gpu = next((run for run in gpus if run.devices[0] not in wrong), None)
+    if gpu is not None:
+        return f"fits: {gpu.devices[0]} alone {_rate(gpu)}"
+    if gpus:
+        return f"not yet: {gpus[0].devices[0]} alone {_rate(gpus[0])}; see {wrong[gpus[0].devices[0]]}"
+    cpu = next(iter(alone), None)
+    return "not here: no GPU has trained" + (f"; the CPU {_rate(cpu)}" if cpu is not None else "")
+
+
+def _multi(report: Report, alone: list[TrainingRun], wrong: dict[str, str]) -> tuple[str | None, str]:
+    """The largest mirrored job on GPUs: its scaling efficiency, and what that makes of the GPUs."""
+    tried = [run for run in report.training if run.strategy == "mirrored" and _on_gpus(run) and len(run.devices) > 1]
+    if not tried:
+        trained = {run.devices[0] for run in alone if _on_gpus(run)}
+        return None, f"not here: {'one GPU' if len(trained) == 1 else 'no GPU'} has trained" if len(trained) < 2 else "not tried"
+    passed = [run for run in tried if run.status == "passed"]
+    names = devices(max(passed or tried, key=lambda run: len(run.devices)).devices)
+    if not passed:
+        return None, f"not yet: {names} together did not pass"
+    run = max(passed, key=lambda run: (run.scaling_efficiency is not None, len(run.devices)))
+    if code := next((wrong[device] for device in run.devices if device in wrong), None):
+        return None, f"not yet: {devices(run.devices)} train together; see {code}"
+    if run.scaling_efficiency is None:
+        return None, f"works: {names} train together"
+    count, share = len(run.devices), run.scaling_efficiency
+    figure = f"runs[{report.training.index(run)}].scaling_efficiency"
+    in_finding = any(item.field == figure for finding in report.findings for item in finding.evidence)
+    verdict = "does not pay" if in_finding else "fits"
+    return (
+        f"{100 * share:.0f} % on {devices(run.devices)} (experiment scaling)",
+        f"{verdict}: {count} GPUs do the work of {share * count:.1f}",
+    )
+
+
+def _workers(report: Report) -> tuple[str | None, str]:
+    """Workers with devices of their own, measured by what such a device does alone."""
+    tried = [run for run in report.training if run.strategy == "multi_worker_mirrored"]
+    run = next((run for run in tried if run.status == "passed"), None)
+    if run is None:
+        first = next(iter(tried), None)
+        if first is None or first.status == "skipped":
+            return None, f"not tried: {'--strategy multi_worker_mirrored does' if first is None else first.reason}"
+        return None, f"not yet: {first.workers or 'several'} workers together did not pass"
+    works = f"works: {run.workers or run.replicas} workers trained together ({run.cluster or HERE})"
+    shared = run.cluster in (None, HERE) and len(set(run.devices)) < len(run.devices)
+    single = next(iter(singles(run, report.training)), None)
+    if shared or single is None or not run.samples_per_second or not single.samples_per_second:
+        return None, works
+    share = run.samples_per_second / (run.replicas * single.samples_per_second)
+    return f"{100 * share:.0f} % of {run.replicas} × {single.devices[0]} alone", works
+
+
+def _tpu(report: Report) -> str:
+    run = next(iter(_passed(report, "tpu")), None)
+    if run is not None:
+        return f"fits: {devices(run.devices)} {_rate(run)}"
+    tpu = report.fact(Tpu)
+    return "not yet: the TPU has not trained" if tpu and tpu.expected else "not here: no TPU"

@@ -1,0 +1,62 @@
+"""The machine that a report is about, in a few words: its system and its GPUs."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from gpucheck.core.model import Level, Report, Request
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.cuda import Cuda, CudaDevice
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.probes.pci import Pci
+from gpucheck.core.probes.system import System
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.reports.shared.words import size
+
+
+def system_name(report: Report) -> str:
+    """The operating system, and what it runs in: "Ubuntu 24.04.3 LTS in docker"."""
+    system, container, wsl = report.fact(System), report.fact(Container), report.fact(Wsl)
+    name = (system.os_name or system.platform) if system else "unknown system"
+    if wsl and wsl.inside:
+        name += f" on WSL{wsl.version or ''}"
+    return f"{name} in {container.kind or 'a container'}" if container and container.inside else name
+
+
+def of_node(report: Report) -> bool:
+    """Whether the run asked about the machine alone, and about no environment."""
+    request = report.fact(Request)
+    return request is not None and request.level is Level.NODE
+
+
+def listed_gpus(report: Report) -> tuple[Gpu, ...]:
+    """The GPUs that NVML lists; empty where it was not asked."""
+    gpus = report.fact(Gpus)
+    return gpus.gpus if gpus else ()
+
+
+def gpu_count(report: Report) -> int:
+    """GPUs this process could use: as CUDA counts them, else NVML, else the PCI bus."""
+    cuda, pci = report.fact(Cuda), report.fact(Pci)
+    return (cuda and cuda.device_count) or len(listed_gpus(report)) or len(pci.gpus if pci else ())
+
+
+def gpu_names(report: Report) -> str:
+    """GPUs by kind: "8 × NVIDIA H200". Empty where none is known by name."""
+    cuda = report.fact(Cuda)
+    gpus: tuple[Gpu | CudaDevice, ...] = listed_gpus(report) or (cuda.devices if cuda else ())
+    return ", ".join(counted(gpu.name or "GPU of unknown name" for gpu in gpus))
+
+
+def gpu_kind(gpu: Gpu) -> str:
+    """One GPU's name, memory and compute capability."""
+    words = [gpu.name or "GPU of unknown name"]
+    if gpu.memory_total_bytes:
+        words.append(size(gpu.memory_total_bytes))
+    if gpu.compute_capability:
+        words.append("compute capability " + ".".join(map(str, gpu.compute_capability)))
+    return ", ".join(words)
+
+
+def counted(kinds: Iterable[str]) -> list[str]:
+    """Equal ones together, in the order in which they first come: "2 × TPU v5e"."""
+    return [f"{count} × {kind}" for kind, count in Counter(kinds).items()]

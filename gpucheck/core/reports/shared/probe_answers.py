@@ -1,0 +1,32 @@
+"""Which probes could look: one whose child process ended before it could answer has a fact that says just that."""
+
+from gpucheck.core.model import ProbeRun, ProbeStatus, Report
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
+
+
+def could_look(report: Report, run: ProbeRun) -> bool:
+    """Whether a probe could look at what it is for."""
+    return run.status is ProbeStatus.OK and why_no_answer(report, run) is None
+
+
+def why_no_answer(report: Report, run: ProbeRun) -> str | None:
+    """Why a probe that ran to its end has no answer: how its child ended, and in which stage. None: it has one."""
+    if run.status is not ProbeStatus.OK:
+        return None
+    match report.facts.get(run.name):
+        case TensorFlow(devices=None, ending=str() as ending, stage=stage):
+            return _in_stage(ending, stage)
+        case Backend(devices=None, ending=ending):
+            return ending
+        case Keras(imported=None, error=error):
+            return error or "no answer"
+        case Training(runs=(), ending=str() as ending, stage=stage):
+            return _in_stage(ending, stage)
+    return None
+
+
+def _in_stage(ending: str, stage: str | None) -> str:
+    return f"{ending} in the stage {stage}" if stage else ending

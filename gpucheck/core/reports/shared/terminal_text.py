@@ -1,0 +1,159 @@
+"""Lines of styled text that are never wider than asked: what every terminal text is written on.
+
+Of rich only the widths of unusual characters are taken: its console costs as much time as a third of a ``--quick`` run has.
+"""
+
+import re
+from typing import NamedTuple
+
+from gpucheck.core.reports.shared.words import clean
+
+STYLES = {"title": "1", "ok": "32", "warn": "33", "fail": "1;31", "quiet": "2", "command": "1;36"}  # ECMA-48 SGR
+ONE_CELL = r"[ -~\xa1-\xac\xae-\u02af\u2010-\u2027\u2190-\u2193✓✗]*"  # text whose width needs no table
+NARROWEST = 20  # below this nothing reads well; the lines are then wider than the terminal
+Part = str | tuple[str, str]  # text, or (text, name of a style)
+
+
+class _Span(NamedTuple):
+    text: str
+    style: str
+
+
+_Line = list[_Span]
+
+
+class TerminalText:
+    """A growing text. What is written on it is data: it is stripped of control characters and never read as markup."""
+
+    def __init__(self, *, width: int, color: bool, ascii: bool) -> None:
+        """``width`` in terminal cells; ``color``: with escape codes; ``ascii``: nothing but ASCII."""
+        self.width = max(width, NARROWEST)
+        self.ascii = ascii
+        self._color = color
+        self._lines: list[_Line] = []
+
+    def add(self, *parts: Part, indent: int = 0, label: Part | None = None, hang: int | None = None) -> None:
+        """Write parts, wrapped between words.
+
+        Args:
+            parts: what to write.
+            indent: blanks before the first line.
+            label: written once, after the indent; the text then begins at ``hang``.
+            hang: column of the later lines; None: ``indent``.
+        """
+        column = min(indent if hang is None else hang, self.width // 2)
+        start = [_Span(" " * min(indent, column), "")]
+        if label is not None:
+            start += self._spans(label)
+            if _cells(start) > column:
+                self._lines.append(start)
+                start = []
+            start.append(_Span(" " * (column - _cells(start)), ""))
+        for line in _wrap(self._spans(*parts), self.width - column):
+            self._lines.append([*start, *line])
+            start = [_Span(" " * column, "")]
+
+    def tail(self, *parts: Part, indent: int) -> None:
+        """Write parts behind the last line if there is room, else on a line of their own."""
+        spans = self._spans(*parts)
+        if self._lines and _cells(self._lines[-1]) + 4 + _cells(spans) <= self.width:
+            self._lines[-1] += [_Span(" " * 4, ""), *spans]
+        else:
+            self.add(*parts, indent=indent)
+
+    def flow(self, items: list[Part], separator: str, *, indent: int = 0, hang: int = 2) -> None:
+        """Write items one behind the other; a line ends only between two of them, unless one alone is too wide."""
+        line: list[Part] = []
+        column = indent
+        for item in items:
+            longer: list[Part] = [*line, separator, item] if line else [item]
+            if line and column + _cells(self._spans(*longer)) > self.width:
+                self.add(*line, indent=column)
+                longer, column = [item], hang
+            line = longer
+        self.add(*line, indent=column)
+
+    def command(self, command: str, column: int, *, indent: int = 0, label: Part = "") -> None:
+        """Write a command on one line, however long: a copied command must work."""
+        start = [_Span(" " * indent, ""), *self._spans(label)]
+        start.append(_Span(" " * (column - _cells(start)), ""))
+        self._lines.append([*start, *self._spans((command, "command"))])
+
+    def verbatim(self, *parts: Part) -> None:
+        """Write one line as it is, spaces included."""
+        self._lines.append(self._spans(*parts))
+
+    def blank(self) -> None:
+        """Write an empty line, never two in a row."""
+        if self._lines and self._lines[-1]:
+            self._lines.append([])
+
+    def __str__(self) -> str:
+        return "".join("".join(map(self._painted, _stripped(line))) + "\n" for line in self._lines)
+
+    def _spans(self, *parts: Part) -> _Line:
+        pairs = ((part, "") if isinstance(part, str) else part for part in parts)
+        return [_Span(clean(text, self.ascii), style) for text, style in pairs]
+
+    def _painted(self, span: _Span) -> str:
+        return f"\x1b[{STYLES[span.style]}m{span.text}\x1b[0m" if self._color and span.style and span.text else span.text
+
+
+def _cells(line: _Line) -> int:
+    return sum(cells(span.text) for span in line)
+
+
+def _stripped(line: _Line) -> _Line:
+    """Without blanks at the end."""
+    while line and not line[-1].text.strip():
+        line = line[:-1]
+    return [*line[:-1], line[-1]._replace(text=line[-1].text.rstrip())] if line else line
+
+
+def _wrap(line: _Line, width: int) -> list[_Line]:
+    """Lines of at most ``width`` cells, broken between words; a word that is too long by itself is cut."""
+    text = "".join(span.text for span in line)
+    cuts: list[tuple[int, int]] = []
+    start = end = 0
+    for word in re.finditer(r"\S+", text):
+        if _wider(text, start, word.end(), width):
+            if end > start:
+                cuts.append((start, end))
+                start = word.start()
+            while _wider(text, start, word.end(), width):
+                end = start + width
+                while (over := cells(text[start:end]) - width) > 0:  # wide characters take two cells
+                    end -= max(over // 2, 1)
+                cuts.append((start, end))
+                start = end
+        end = word.end()
+    return [_slice(line, *cut) for cut in [*cuts, (start, end)]]
+
+
+def cells(text: str) -> int:
+    """Cells of a terminal that a text takes: wide characters two."""
+    if re.fullmatch(ONE_CELL, text):
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _wider(text: str, start: int, end: int, width: int) -> bool:
+    """Whether that part takes more cells than ``width``; of a long one no more is measured than that takes."""
+    size = width + 1
+    while start + size < end:
+        if cells(text[start : start + size]) > width:
+            return True
+        size *= 2  # characters without a width
+    return cells(text[start:end]) > width
+
+
+def _slice(line: _Line, start: int, end: int) -> _Line:
+    spans, place = [], 0
+    for span in line:
+        text = span.text[max(start - place, 0) : max(end - place, 0)]
+        place += len(span.text)
+        if text:
+            spans.append(_Span(text, span.style))
+    return spans

@@ -1,0 +1,131 @@
+"""The training table of a terminal: one row per training job, as many columns as the width allows."""
+
+from gpucheck.core.model import TrainingRun
+from gpucheck.core.reports.shared.terminal_text import TerminalText
+from gpucheck.core.reports.shared.training import NOTHING, beside, row, singles, why_not
+from gpucheck.core.reports.shared.words import clean, significant
+
+HEADINGS = {
+    "strategy": "strategy",
+    "devices": "devices",
+    "precision": "precision",
+    "rate": "samples/s",
+    "step": "step ms",
+    "first_step": "first step s",
+    "memory": "peak GiB",
+    "loss": "loss",
+    "result": "result",
+}
+LEFT = ("strategy", "devices", "precision", "result")
+STYLES = {"passed": "ok", "failed": "fail", "timed_out": "warn", "skipped": "quiet"}
+RESULTS = {"passed": "ok", "failed": "FAIL", "timed_out": "out of time", "skipped": "not tried"}
+INDENT, GAP = 2, 3
+USUAL_PRECISION = "float32"
+SHORT_DEVICES = 12  # a longer list of devices is cut before the rate is dropped
+
+
+def write(out: TerminalText, runs: tuple[TrainingRun, ...]) -> None:
+    """Write the table; a run that did not pass says its stage and reason below its row."""
+    # As wide as with an arrow of one letter, so that the same columns fit.
+    rows = [{column: clean(text, out.ascii).replace(" -> ", "->") for column, text in _cells(run, runs).items()} for run in runs]
+    widths = {column: max(len(HEADINGS[column]), *(len(cells[column]) for cells in rows)) for column in HEADINGS}
+    nothing = clean(NOTHING, out.ascii)
+    for column in ("memory", "loss", "first_step", "step"):
+        if all(cells[column] == nothing for cells in rows):
+            del widths[column]
+    _fit(widths, out.width, _least_important_first(rows))
+    for cells in rows:
+        cells["devices"] = _cut(cells["devices"], widths["devices"], clean("…", out.ascii))
+    out.blank()
+    out.add((_line(HEADINGS, widths), "quiet"), indent=INDENT)
+    below = "precision" not in widths and not _alike(rows)  # else rows on a narrow screen could not be told apart
+    before_result = _total(widths) - INDENT - widths["result"]
+    for run, cells in zip(runs, rows, strict=True):
+        head = _line({**cells, "result": ""}, widths).ljust(before_result)
+        out.add(head, (cells["result"], STYLES.get(run.status, "")), indent=INDENT)
+        if below and cells["precision"] != USUAL_PRECISION:
+            out.add(cells["precision"], indent=INDENT + 4)
+        for note in _notes(run, runs):
+            out.add(note, indent=INDENT + 4)
+    if caveat := beside(runs):
+        out.add(caveat, indent=INDENT)
+    out.blank()
+
+
+def _notes(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[str]:
+    """What stands below the row of a job."""
+    by_itself = run.fit_verified is False and run.status == "passed"
+    notes = [
+        _efficiency(run, runs),
+        why_not(run) if run.status != "passed" else None,
+        f"XLA: {run.xla_problem}" if run.xla_problem else None,
+        f"Model.fit does not train under this strategy; this is a {run.loop} loop" if by_itself else None,
+        run.note,
+        f"not on the named device: {', '.join(run.misplaced_ops[:6])}" if run.misplaced_ops else None,
+    ]
+    return [note for note in notes if note]
+
+
+def _cells(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> dict[str, str]:
+    plain = row(run)
+    if plain.loss != NOTHING and len({one.steps for one in runs if one.steps}) > 1:  # losses of as many steps can be compared
+        plain = plain._replace(loss=f"{plain.loss} in {run.steps}")
+    return {
+        **plain._asdict(),
+        "step": _fixed(run.step_seconds, 1000, 1),
+        "first_step": _fixed(run.first_step_seconds, 1, 1),
+        "memory": _fixed(run.peak_memory_bytes, 1 / (1 << 30), 2),
+        "result": RESULTS.get(run.status, run.status),
+    }
+
+
+def _fixed(value: float | None, factor: float, decimals: int) -> str:
+    """The same number of decimals down the column, while they tell something."""
+    if value is None:
+        return NOTHING
+    value *= factor
+    return f"{value:,.{decimals}f}" if 10**-decimals <= value < 100 else significant(value)
+
+
+def _least_important_first(rows: list[dict[str, str]]) -> list[str]:
+    """Which columns to drop in what order: one precision for all tells nothing."""
+    return ["first_step", "loss", *(["precision"] if _alike(rows) else []), "memory", "step", "precision", "rate"]
+
+
+def _alike(rows: list[dict[str, str]]) -> bool:
+    return len({cells["precision"] for cells in rows}) == 1
+
+
+def _fit(widths: dict[str, int], width: int, order: list[str]) -> None:
+    """Drop columns in that order, and cut the devices, until a line fits. The last number to go is the rate."""
+    for column in order:
+        spare = max(widths["devices"] - SHORT_DEVICES, 0) if column == "rate" else 0
+        if _total(widths) - spare > width:
+            widths.pop(column, None)
+    over = max(_total(widths) - width, 0)
+    widths["devices"] = max(widths["devices"] - over, len(HEADINGS["devices"]))
+
+
+def _total(widths: dict[str, int]) -> int:
+    return INDENT + sum(widths.values()) + GAP * (len(widths) - 1)
+
+
+def _line(cells: dict[str, str], widths: dict[str, int]) -> str:
+    aligned = (cells[column].ljust(width) if column in LEFT else cells[column].rjust(width) for column, width in widths.items())
+    return (" " * GAP).join(aligned).rstrip()
+
+
+def _cut(text: str, width: int, mark: str) -> str:
+    return text if len(text) <= width else text[: width - len(mark)] + mark
+
+
+def _efficiency(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> str | None:
+    """Throughput of several GPUs as a share of one GPU's times their number: measured for it, else of jobs that ran alike."""
+    if run.replicas < 2 or run.status != "passed" or any(name.startswith("CPU") for name in run.devices):
+        return None
+    share = run.scaling_efficiency
+    source = "" if share is None else ", both as measured by the experiment scaling"
+    if share is None and run.samples_per_second and len(set(run.devices)) == run.replicas:
+        rates = [single.samples_per_second for single in singles(run, runs) if single.samples_per_second]
+        share = run.samples_per_second / (sum(rates) / len(rates) * run.replicas) if rates else None
+    return None if share is None else f"{share * 100:.0f} % of {run.replicas} × one GPU's samples/s{source}"

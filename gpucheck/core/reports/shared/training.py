@@ -1,0 +1,75 @@
+"""What reports say of training jobs: one row of a table each, and what their rates can be compared with."""
+
+from typing import NamedTuple
+
+from gpucheck.core.model import TrainingRun
+from gpucheck.core.model.naming import devices
+from gpucheck.core.reports.shared.words import duration, significant, size, strategy
+
+NOTHING = "–"
+
+
+class Row(NamedTuple):
+    """One training job in words, as tables that are wide enough show it."""
+
+    strategy: str
+    devices: str
+    precision: str
+    rate: str  # samples per second
+    step: str
+    first_step: str
+    memory: str
+    loss: str
+
+
+def row(run: TrainingRun) -> Row:
+    """A training job as the row of a table."""
+    first, last = run.loss.first, run.loss.last
+    return Row(
+        strategy=strategy(run),
+        devices=devices(run.devices) or NOTHING,
+        precision=precision(run),
+        rate=number(run.samples_per_second),
+        step=NOTHING if run.step_seconds is None else f"{significant(run.step_seconds * 1000)} ms",
+        first_step=NOTHING if run.first_step_seconds is None else duration(run.first_step_seconds),
+        memory=NOTHING if run.peak_memory_bytes is None else size(run.peak_memory_bytes),
+        loss=NOTHING if first is None and last is None else f"{number(first)} → {number(last)}",
+    )
+
+
+def precision(run: TrainingRun) -> str:
+    """The dtype policy, and whether XLA compiled the training: "float32 XLA"."""
+    return f"{run.precision} XLA" if run.compiled else run.precision
+
+
+def number(value: float | None) -> str:
+    """Three significant digits; "–" where it is unknown."""
+    return NOTHING if value is None else significant(value)
+
+
+def why_not(run: TrainingRun) -> str:
+    """Why a job did not pass: "at first step: out of memory"."""
+    return (f"at {run.stage}: " if run.stage else "") + (run.reason or "no reason given")
+
+
+def beside(runs: tuple[TrainingRun, ...]) -> str | None:
+    """Which devices' rates are less than they can do, in a sentence; None where nothing trained beside another."""
+    names = dict.fromkeys(name for run in runs if run.trained_with for name in run.devices)
+    return f"{devices(names)} trained at the same time, each under the others' load" if names else None
+
+
+def singles(run: TrainingRun, runs: tuple[TrainingRun, ...]) -> list[TrainingRun]:
+    """Jobs that passed on one of a run's devices alone, and did there what each of its replicas did.
+
+    Those that nothing else trained beside, if there are any: the others' rates are less than their devices can do.
+    """
+    alike = [single for single in runs if _like_a_replica(single, run)]
+    return [single for single in alike if not single.trained_with] or alike
+
+
+def _like_a_replica(single: TrainingRun, run: TrainingRun) -> bool:
+    return (
+        (single.strategy, single.replicas, single.status) == ("one_device", 1, "passed")
+        and set(single.devices) <= set(run.devices)
+        and all(getattr(single, name) == getattr(run, name) for name in ("precision", "compiled", "per_replica_batch_size"))
+    )

@@ -1,0 +1,82 @@
+"""What a run waits for, in words, and how long that usually takes.
+
+The seconds are those of recorded runs. On an H200 node of 16 cores: TensorFlow 2.21's import 3.8 to 5 s, its list of devices 0.3,
+nvmlInit 0.01 and all of NVML 0.13, a first step 4.3 to 15 s (without and with XLA). On a laptop and a machine of two cores,
+both without a GPU: the import 2.4 to 4.0 s, and 5.1 and 7.0 s where the disk had to be read; a first step 0.6 to 1.2 s.
+"""
+
+from typing import NamedTuple
+
+from gpucheck.core.model import Level, Request
+from gpucheck.core.model.activity import Activity
+from gpucheck.core.model.naming import devices
+
+
+class Wait(NamedTuple):
+    """One kind of waiting."""
+
+    phase: str
+    words: str
+    usual: tuple[float, float] | None = None  # seconds, least and most
+
+
+LOOK, IMPORT, TRAIN, EXPERIMENT, MEASURE, JUDGE = "look", "import", "train", "experiment", "measure", "judge"
+JUDGING = Wait(JUDGE, "Judging what was seen")
+SUMMING_UP = Wait(MEASURE, "Summing up what was measured")
+_DRIVER = Wait(LOOK, "Waiting for the NVIDIA driver to answer", (0, 1))
+_CHILDREN = {
+    "nvml": _DRIVER,
+    "sampler": Wait(TRAIN, "Waiting for the NVIDIA driver to answer while training", (0, 1)),
+    "cuda": Wait(LOOK, "Waiting for CUDA to answer", (0, 3)),
+    "libraries": Wait(LOOK, "Opening the libraries that TensorFlow opens", (0, 3)),
+    "device_nodes": Wait(LOOK, "Opening device files", (0, 1)),
+    "interpreter": Wait(LOOK, "Asking the Python that is examined", (0, 3)),
+    "kubernetes": Wait(LOOK, "Asking the Kubernetes API server"),
+    "worker": Wait(TRAIN, "Training with several workers"),
+    "exhaustion": Wait(EXPERIMENT, "Running out of memory on purpose"),
+}
+_STAGES = {
+    "import": Wait(IMPORT, "Importing TensorFlow", (2, 7)),
+    "devices": Wait(IMPORT, "Waiting for TensorFlow to list devices", (0, 3)),
+    "keras": Wait(IMPORT, "Importing Keras", (0, 7)),
+    "tpu": Wait(IMPORT, "Connecting to the TPU"),
+    "plan": Wait(TRAIN, "Preparing to train"),
+    "train": Wait(TRAIN, "Training"),
+    "xla": Wait(TRAIN, "Compiling a small step with XLA"),
+    "experiment": Wait(EXPERIMENT, "Trying"),
+    "measure": Wait(MEASURE, "Measuring"),
+    "data": Wait(MEASURE, "Loading the data"),
+}
+_FIRST_STEP = (1.0, 16.0)
+
+
+def phases(request: Request) -> tuple[str, ...]:
+    """What a run of that depth does, one after the other."""
+    deep, trains = request.level >= Level.DEFAULT, request.smoke and request.level >= Level.DEFAULT
+    full = trains and request.level >= Level.FULL
+    return (LOOK, *[IMPORT] * deep, *[TRAIN] * trains, *[EXPERIMENT] * full, JUDGE)
+
+
+def wait(doing: Activity) -> Wait:
+    """The kind of waiting, with what is trained or measured."""
+    kind = _CHILDREN.get(doing.child) or _STAGES.get(doing.stage, Wait(IMPORT, "Waiting for TensorFlow"))
+    words, usual = kind.words, kind.usual
+    if doing.planned:
+        words += f" {min(doing.ended + 1, doing.planned)} of {doing.planned}"
+    if doing.stage == "train":
+        words += f": {_job(doing.job)}"
+        usual = _FIRST_STEP if doing.step == "first step" else None
+    elif doing.stage in ("measure", "experiment"):
+        words += f" {doing.job.replace('_', ' ')}"
+    if doing.job and doing.step:
+        words += f", {doing.step}"
+    if doing.child == "backend":
+        words = words.replace("TensorFlow", "JAX or PyTorch")
+    return Wait(MEASURE if doing.child == "bench" else kind.phase, words, usual)
+
+
+def _job(job: str) -> str:
+    """A job's name with its devices in short, and its precision if it is another than usual: "mirrored CPU:0-7"."""
+    strategy, _, rest = job.partition(" ")
+    names, _, precision = rest.partition(" ")
+    return f"{strategy} {devices(names.split(','))} {precision.removeprefix('float32')}".rstrip()

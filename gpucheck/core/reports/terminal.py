@@ -1,0 +1,150 @@
+"""The report for a person at a terminal: what is wrong and what to type, or what was proved. Nothing else unless asked."""
+
+from gpucheck.core.model import Level, Report, Request, Severity, Status, Verdict
+from gpucheck.core.reports.shared import terminal_findings
+from gpucheck.core.reports.shared.areas import Area, areas
+from gpucheck.core.reports.shared.findings import gaps, muted, roots, ruled_out, unchecked
+from gpucheck.core.reports.shared.headline import proved
+from gpucheck.core.reports.shared.probe_answers import why_no_answer
+from gpucheck.core.reports.shared.terminal_text import Part, TerminalText
+from gpucheck.core.reports.shared.versions import versions
+from gpucheck.core.reports.shared.words import duration, plural
+
+NOT_LOOKED_AT = "not looked at"
+STATE_STYLES = {"ok": "ok", "WARN": "warn", "FAIL": "fail"}
+
+
+def render(report: Report, *, width: int, color: bool, ascii: bool, verbose: bool, again: str | None = None) -> str:
+    """The report as lines no wider than ``width``, commands excepted: they are never broken.
+
+    Args:
+        report: what to show.
+        width: terminal cells per line.
+        color: whether escape codes may be written.
+        ascii: whether only ASCII may be written.
+        verbose: with every cause that could not be checked, and every probe; with experiments and the paths that
+            fit, which are told after ``--full`` too.
+        again: the command that says whether it is cured; None: nobody would type it.
+    """
+    out = TerminalText(width=width, color=color, ascii=ascii)
+    _header(out, report)
+    out.blank()
+    _areas(out, areas(report))
+    if report.training and (verbose or not _is_beside_the_point(report)):
+        from gpucheck.core.reports.shared import terminal_training  # --quick does without
+
+        terminal_training.write(out, report.training)
+    request = report.fact(Request)
+    if verbose or (request and request.level == Level.FULL):
+        from gpucheck.core.reports.shared import experiments, hardware_paths
+
+        experiments.write(out, report)
+        hardware_paths.write(out, report)
+        experiments.write_conclusion(out, report)
+    terminal_findings.write(out, report, verbose)
+    if verbose:
+        _not_checked(out, report)
+        _listed(out, "ruled out", ruled_out(report))
+        _probes(out, report)
+    out.blank()
+    _conclusion(out, report, verbose)
+    if again:
+        out.command(again, 0, label="Then, in the same shell: ")
+    return str(out)
+
+
+def _is_beside_the_point(report: Report) -> bool:
+    """Whether the CPU trained well on a machine that fails for want of an accelerator: the checklist says so already."""
+    trained = all(run.status == "passed" and all(name.startswith("CPU") for name in run.devices) for run in report.training)
+    return report.verdict is Verdict.FAIL and trained and not report.experiments
+
+
+def _header(out: TerminalText, report: Report) -> None:
+    tool, *others = versions(report)
+    out.flow([(tool, "title"), *others], " · ")
+
+
+def _areas(out: TerminalText, every: list[Area]) -> None:
+    """The checklist: a line for each area; those that were not looked at for one reason share a line."""
+    unseen: dict[str, list[str]] = {}
+    for area in every:
+        if area.state == "–" and area.words.startswith(NOT_LOOKED_AT):
+            unseen.setdefault(area.words, []).append(area.name)
+            continue
+        label: Part = (f"{area.name:12} {area.state}", STATE_STYLES.get(area.state, "quiet"))
+        words: Part = (area.words, "quiet") if area.state == "follows" else area.words
+        out.add(words, indent=2, label=label, hang=24 if out.width >= 50 else 4)
+    for reason, names in unseen.items():
+        out.add(f"{', '.join(names)}: {reason}", indent=2, hang=4)
+
+
+def _listed(out: TerminalText, title: str, codes: list[str]) -> None:
+    if codes:
+        out.blank()
+        out.add((title, "title"), indent=2)
+        out.add(", ".join(codes), indent=4)
+
+
+def _not_checked(out: TerminalText, report: Report) -> None:
+    reasons: dict[str, list[str]] = {}
+    for outcome in unchecked(report):
+        crashed = "crashed, please report it: " if outcome.status is Status.CRASHED else ""
+        reasons.setdefault(f"{crashed}{outcome.reason or 'no reason given'}", []).append(outcome.code)
+    if reasons:
+        out.blank()
+        out.add(("not checked", "title"), indent=2)
+        for reason, codes in reasons.items():
+            out.add(reason, indent=4)
+            out.add(", ".join(codes), indent=6)
+
+
+def _probes(out: TerminalText, report: Report) -> None:
+    out.blank()
+    out.add(("probes", "title"), indent=2)
+    for run in report.probes:
+        if run.name == "request":
+            continue
+        no_answer = why_no_answer(report, run)
+        status = "no answer" if no_answer else run.status.value.replace("_", " ")
+        label = f"{run.name:14} {status:9} {duration(run.seconds) if run.seconds else '–':>7}"
+        out.add(run.problem or no_answer or "", indent=4, label=label, hang=40 if out.width >= 70 else 8)
+
+
+def _conclusion(out: TerminalText, report: Report, verbose: bool) -> None:
+    if report.verdict is Verdict.UNKNOWN:
+        _unknown(out, report.unknown_because)
+    elif report.verdict is not Verdict.FAIL:
+        out.add((proved(report), "ok" if report.verdict is Verdict.PASS else "warn"))
+    elif verbose and report.unknown_because:
+        for reason in report.unknown_because:
+            out.add(reason, indent=2, label=("–", "quiet"), hang=4)
+        out.blank()
+    counts = _counts(report)
+    parts = [part for count in counts for part in (", ", count)][1:]
+    out.add(*parts, " · " if counts else "", _ruled_out(report, verbose), f" · {duration(report.seconds)}")
+
+
+def _counts(report: Report) -> list[Part]:
+    errors = sum(root.severity is Severity.ERROR for root in roots(report))
+    warnings = len(roots(report)) - errors
+    strict = " (a fault with --strict)" if report.exit_code and report.verdict is Verdict.WARN else ""
+    counts: list[Part] = []
+    if errors:
+        counts.append((plural(errors, "error"), "fail"))
+    if warnings:
+        counts.append((plural(warnings, "warning") + strict, "warn"))
+    if muted(report):
+        counts.append(f"{len(muted(report))} muted")
+    return counts
+
+
+def _unknown(out: TerminalText, reasons: tuple[str, ...]) -> None:
+    first, *more = reasons or ("no reason given",)
+    out.add((f"No verdict: {first}", "warn"), hang=2)
+    for reason in more:
+        out.add((f"and: {reason}", "warn"), indent=2, hang=4)
+
+
+def _ruled_out(report: Report, verbose: bool) -> str:
+    words = [f"{plural(len(ruled_out(report)), 'cause')} ruled out", *gaps(report)]
+    return ", ".join(words) + (" (-v says why)" if len(words) > 1 and not verbose else "")

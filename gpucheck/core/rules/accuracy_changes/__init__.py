@@ -1,0 +1,10 @@
+"""It trains, but the numbers can't be trusted."""
+
+from gpucheck.core.engine.plugin import Row
+
+ROW = Row(
+    problem="Accuracy changes",
+    first_check="batch size and precision",
+    action="retune and validate numerics",
+    position=5,
+)

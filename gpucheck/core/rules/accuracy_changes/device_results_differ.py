@@ -1,0 +1,90 @@
+"""The same first step gives another loss on this device than on the CPU.
+
+Symptom:
+    Accuracy differs between machines with the same data, model and seed.
+    gpucheck: the first loss of a run is not its cpu_first_loss.
+Cause:
+    Before anything is learnt, the loss depends on data, weights and arithmetic alone; rounding explains a small part in a
+    thousand. A larger difference comes from a device that computes wrongly, from a damaged library, or from an option that trades
+    exactness for speed (XLA_FLAGS, TF_* variables).
+Fix:
+    1. Repeat it without such options
+       ? env -u XLA_FLAGS -u TF_FP16_CONV_USE_FP32_COMPUTE gpucheck --full
+    2. Test the GPU, as an administrator
+       ? dcgmi diag -r 3
+    3. Install TensorFlow and its CUDA libraries in a fresh environment, and compare again
+Verify:
+    gpucheck --full: both losses agree to two digits or more.
+Unless:
+    Never in float32; with bfloat16 a model of your own may differ by a few percent.
+Example:
+    training.runs[0].cpu_first_loss = 2.41
+    training.runs[0].loss = {"first": 2.93, "last": 1.52}
+    -> The same first step gives a loss of 2.93 in one_device on GPU:0 and of 2.41 on the CPU, 22 % apart; up to 1 % is rounding.
+References:
+    https://www.tensorflow.org/guide/mixed_precision
+    https://docs.nvidia.com/cuda/floating-point/index.html
+"""
+
+from gpucheck.core.combiners.training_outcomes import label, on_gpu
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.training import Training
+from gpucheck.core.repairs.fixes import TEST_GPU
+
+# Relative, for a loss of the order of one: TensorFloat-32, the default for float32 since Ampere, and float16 round to 11 bits
+# (5e-4), bfloat16 to 8 (4e-3); summed over a small network's layers this stays below twenty and twelve times as much.
+TOLERANCE = {"float32": 0.01, "mixed_float16": 0.01, "float16": 0.01, "mixed_bfloat16": 0.05, "bfloat16": 0.05}
+SMALLEST = 1e-3  # a loss below it is compared with it
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=("loss-not-falling", "loss-not-finite", "replicas-diverged", "training-failed"),
+)
+def check(training: Training) -> Finding | Skip | None:
+    """First losses of the same step, on the device and on the CPU."""
+    compared = [
+        (place, run, run.loss.first, run.cpu_first_loss)
+        for place, run in enumerate(training.runs)
+        if run.loss.first is not None and run.cpu_first_loss is not None
+    ]
+    if all("CPU" in device for run in training.runs for device in run.devices):
+        return None  # the CPU is what others are compared with
+    if not compared:
+        return Skip("no run's first loss was compared with the CPU's")
+    for place, run, here, there in compared:
+        tolerance = TOLERANCE.get(run.precision, max(TOLERANCE.values()))
+        if _relative_difference(here, there) > tolerance:
+            device_loss, cpu_loss, percent = _figures(here, there, tolerance)
+            return Finding(
+                summary=f"The same first step gives a loss of {device_loss} in {label(run)} and of {cpu_loss} on the CPU,"
+                f" {percent} % apart; up to {100 * tolerance:.0f} % is rounding.",
+                evidence=saw(training, *(f"runs[{place}].{name}" for name in ("loss.first", "cpu_first_loss", "precision"))),
+                fix=(
+                    Fix(
+                        text="Repeat it without options that trade exactness for speed",
+                        command="env -u XLA_FLAGS gpucheck --full",
+                        kind="look",
+                    ),
+                    *((TEST_GPU,) if on_gpu(run) else ()),
+                    Fix(text="Install TensorFlow and its libraries in a fresh environment, and compare again"),
+                ),
+                affects=run.devices,
+            )
+    return None
+
+
+def _relative_difference(here: float, there: float) -> float:
+    return abs(here - there) / max(abs(there), SMALLEST)
+
+
+def _figures(here: float, there: float, tolerance: float) -> tuple[str, str, str]:
+    """Both losses and their difference in percent, with as many digits as show that they differ by more than is tolerated."""
+    losses = ((f"{here:.{digits}g}", f"{there:.{digits}g}") for digits in range(3, 17))
+    enough = (pair for pair in losses if _relative_difference(*map(float, pair)) > tolerance)
+    first, second = next(enough, (f"{here}", f"{there}"))
+    difference = 100 * _relative_difference(here, there)
+    percents = (f"{difference:.{digits}f}" for digits in range(15))
+    return first, second, next((text for text in percents if float(text) > 100 * tolerance), f"{difference}")

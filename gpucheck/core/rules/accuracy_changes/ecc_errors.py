@@ -1,0 +1,124 @@
+"""The memory of a GPU lost data beyond repair, or has no spare rows left to repair it with.
+
+Symptom:
+    CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered
+    NVRM: Xid (PCI:0000:3b:00): 48 / 63 / 64 / 94 / 95
+    nvidia-smi -q -d ECC,ROW_REMAPPER: Uncorrectable errors, Remapping Failure Occurred: Yes
+Cause:
+    Error correction repairs single bits; two in one word are lost. That is noticed, and the process that used them is ended
+    before it computes with them; in rare cases, and before Ampere always, so is every process on the GPU. The GPU then sets the row or page aside, which takes effect at its next reset.
+Fix:
+    1. See what was counted
+       ? nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT
+    2. Take the machine out of service, let its jobs end, and restart it: that completes pending repairs
+    3. If errors come back, or remapping failed, have the board replaced
+    4. Test the board, as an administrator
+       ? dcgmi diag -r 3
+Verify:
+    After the restart the volatile counters are 0 and nothing is pending.
+Unless:
+    Only the aggregate counters are above 0, or the kernel's log tells of errors that a reset has repaired: that is the board's
+    history, and gpucheck does not report it.
+Example:
+    gpus.gpus[0].ecc_uncorrected_volatile = 3
+    gpus.gpus[0].ecc_uncorrected_aggregate = 3
+    -> GPU 0 (NVIDIA H200) has had 3 uncorrectable memory errors since the driver was loaded.
+References:
+    https://docs.nvidia.com/deploy/a100-gpu-mem-error-mgmt/index.html
+    https://docs.nvidia.com/deploy/xid-errors/index.html
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.xid_reports import XidReport, XidReports, affected, cited, fixes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.gpus import Gpu, Gpus
+from gpucheck.core.repairs.fixes import TEST_GPU
+
+LOST = r"CUDA_ERROR_ECC_UNCORRECTABLE|CUDA_ERROR_CONTAINED|[Uu]ncorrectable ECC"
+COUNTED = (48, 63, 64, 94, 95, 140, 171, 172)  # Xids that leave a trace in NVML's counters until the GPU is reset
+FIX = (
+    Fix(text="See what was counted", command="nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT", kind="look"),
+    Fix(text="Take the machine out of service, let its jobs end, and restart it: that completes pending repairs"),
+    Fix(text="If errors come back, or remapping failed, have the board replaced"),
+    TEST_GPU,
+)
+FIELDS = ("ecc_uncorrected_volatile", "remapping_failed", "remapping_pending", "retired_pages_pending")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=(
+        *("loss-not-finite", "loss-not-falling", "replicas-diverged", "device-results-differ"),
+        *("training-failed", "training-crashed", "nccl-failed"),
+    ),
+)
+def check(xids: XidReports, log_causes: LogCauses) -> Finding | Skip | None:
+    """Uncorrectable errors since the driver was loaded, or a repair that failed or waits; else a log that says so."""
+    gpus = xids.gpus
+    reports = [report for report in xids.of("memory") if not _repaired(report)]
+    if gpus is not None and any(_trouble(gpu) for gpu in gpus.gpus):
+        return _counted(gpus, reports)
+    if reports:
+        return _reported(reports)
+    summary = "GPU memory lost data beyond repair: {text}."
+    if (failure := log_causes.failure("ecc-errors", LOST, summary, FIX, severity=Severity.ERROR)) is not None:
+        return failure
+    if gpus is None:
+        return log_causes.outcomes.skip
+    counted = any(getattr(gpu, field) is not None for gpu in gpus.gpus for field in FIELDS)
+    return None if counted or not gpus.gpus else Skip("these GPUs do not count memory errors")
+
+
+def _counted(gpus: Gpus, reports: list[XidReport]) -> Finding:
+    bad = [(place, gpu, trouble) for place, gpu in enumerate(gpus.gpus) if (trouble := _trouble(gpu))]
+    _, worst, trouble = bad[0]
+    more = f"; {len(bad)} GPUs have memory errors" if len(bad) > 1 else ""
+    only_pending = all(gpu.remapping_pending and _lost(gpu) is None for _, gpu, _ in bad)
+    fields = (f"gpus[{place}].{field}" for place, gpu, _ in bad for field in FIELDS if getattr(gpu, field))
+    return Finding(
+        summary=f"{worst.title} {trouble}{more}.",
+        evidence=(*saw(gpus, *fields), *cited(reports)),
+        fix=(*fixes(reports), *FIX),
+        affects=tuple(gpu.label for _, gpu, _ in bad),
+        severity=Severity.WARNING if only_pending else Severity.ERROR,
+    )
+
+
+def _reported(reports: list[XidReport]) -> Finding:
+    first = min(reports, key=lambda report: report.xid.severity != "error")
+    more = f", and {len(reports) - 1} more such messages" if len(reports) > 1 else ""
+    return Finding(
+        summary=f"{first.label} has had memory trouble since its driver was loaded: {first.meaning}{more}.",
+        evidence=cited(reports),
+        fix=(*fixes(reports), *FIX),
+        affects=affected(reports),
+        severity=Severity.ERROR if first.xid.severity == "error" else Severity.WARNING,
+    )
+
+
+def _repaired(report: XidReport) -> bool:
+    """Whether NVML counts these errors and has none of them now: the GPU was reset since."""
+    gpu = report.gpu
+    return (
+        gpu is not None
+        and report.xid.code in COUNTED
+        and gpu.ecc_uncorrected_volatile == 0
+        and not (gpu.remapping_pending is None and gpu.retired_pages_pending is None)
+        and _trouble(gpu) is None
+    )
+
+
+def _trouble(gpu: Gpu) -> str | None:
+    waits = "waits for a reset to replace a faulty row of its memory"
+    return _lost(gpu) or (waits if gpu.remapping_pending else None)
+
+
+def _lost(gpu: Gpu) -> str | None:
+    if gpu.remapping_failed:
+        return "has run out of spare rows for its faulty memory (row remapping failed)"
+    if count := gpu.ecc_uncorrected_volatile:
+        errors = "1 uncorrectable memory error" if count == 1 else f"{count} uncorrectable memory errors"
+        return f"has had {errors} since the driver was loaded"
+    return "has faulty memory pages that are retired only at the next restart" if gpu.retired_pages_pending else None

@@ -1,0 +1,128 @@
+"""Training in the precision that was asked for does not work on this GPU, or is slower than in float32.
+
+Symptom:
+    Your GPU may run slowly with dtype policy mixed_float16 because it does not have compute capability of at least 7.0
+    No algorithm worked! / UnimplementedError, only under mixed_bfloat16
+    gpucheck --full: mixed_float16 trains fewer samples per second than float32.
+Cause:
+    float16 needs Tensor Cores of compute capability 7.0 (Volta) to be worth it, bfloat16 those of 8.0 (Ampere). On older GPUs
+    some kernels don't exist, and the others are slower than float32.
+Fix:
+    1. Older GPUs: keras.mixed_precision.set_global_policy("float32")
+    2. Volta and Turing: keras.mixed_precision.set_global_policy("mixed_float16")
+Verify:
+    gpucheck --full: the run in that precision passed.
+Unless:
+    Memory, not speed, is why you use it, and it trains.
+Example:
+    gpus.gpus[0].name = "Tesla T4"
+    gpus.gpus[0].compute_capability = [7, 5]
+    cuda.devices[0].name = "Tesla T4"
+    cuda.devices[0].compute_capability = [7, 5]
+    tensorflow.devices[1].description = "Tesla T4"
+    tensorflow.devices[1].compute_capability = [7, 5]
+    request.level = 2
+    training.runs[1].strategy = "one_device"
+    training.runs[1].precision = "mixed_bfloat16"
+    training.runs[1].status = "failed"
+    training.runs[1].stage = "first step"
+    training.runs[1].reason = "UnimplementedError: the DNN library has no convolution for bfloat16"
+    -> Training in mixed_bfloat16 fails on GPU 0 (Tesla T4), whose compute capability 7.5 has no bfloat16 Tensor Cores, and works in float32.
+References:
+    https://keras.io/api/mixed_precision/
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#compute-capabilities
+"""
+
+import re
+from typing import Literal
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.model.naming import devices
+from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.wording import version_text
+
+# Failures of a type, not of memory or a process: those have rules of their own.
+OF_THE_TYPE = r"Unimplemented|UNIMPLEMENTED|[Nn]ot (implemented|supported)|[Uu]nsupported|No algorithm worked|no convolution|No OpKernel|b?float16|DT_B?HALF|DT_BFLOAT16"
+SLOWER = 1.5  # times the samples per second: below that, steps as small as the smoke job's say nothing about a type
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """A mixed run failed over its type where float32 passed, or was much slower on a GPU without it."""
+    return _failed(used, outcomes) or _slow(used, outcomes) or outcomes.skip
+
+
+def _failed(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
+    sound = {run.devices for run in outcomes.passed if run.precision == "float32"}
+    for place, run in enumerate(outcomes.runs):
+        if run.precision == "float32" or run.status != "failed" or run.devices not in sound:
+            continue
+        gpu = _weak(run, used)
+        if gpu is None and not re.search(OF_THE_TYPE, run.reason or ""):
+            continue
+        where, better = f"on {devices(run.devices)}", "float32"
+        if gpu is not None:
+            kind, capability = _type(run.precision), gpu.compute_capability or (0, 0)
+            where = f"on {gpu.title}, whose compute capability {version_text(capability)} has no {kind} Tensor Cores,"
+            if kind == "bfloat16" and gpu_tables.supports(capability, "float16"):
+                better = "mixed_float16"
+        return Finding(
+            summary=f"Training in {run.precision} fails {where} and works in float32.",
+            evidence=outcomes.saw_run(place, "precision", "reason"),
+            fix=(Fix(text=f'Use the precision that this GPU has: keras.mixed_precision.set_global_policy("{better}")'),),
+            affects=run.devices,
+        )
+    return None
+
+
+def _slow(used: GpusInUse | None, outcomes: TrainingOutcomes) -> Finding | None:
+    """A mixed run that passed, much slower than the same run in float32, on a GPU without Tensor Cores for its type."""
+    plain = {
+        _job(run): place
+        for place, run in enumerate(outcomes.runs)
+        if run.precision == "float32" and run.status == "passed" and run.cross_device is None
+    }
+    for place, run in enumerate(outcomes.runs):
+        reference = plain.get(_job(run))
+        if reference is None or run.status != "passed" or (gpu := _weak(run, used)) is None:
+            continue
+        rate, usual = run.samples_per_second, outcomes.runs[reference].samples_per_second
+        if rate is None or usual is None or rate * SLOWER > usual:
+            continue
+        return Finding(
+            summary=f"Training in {run.precision} is slower than in float32 on {gpu.title}: {rate:.0f} against {usual:.0f} samples"
+            f" per second; its compute capability {version_text(gpu.compute_capability or (0, 0))} has no {_type(run.precision)}"
+            " Tensor Cores.",
+            evidence=(*outcomes.saw_run(place, "samples_per_second"), *outcomes.saw_run(reference, "samples_per_second")),
+            fix=(Fix(text='Train in float32: keras.mixed_precision.set_global_policy("float32")'),),
+            affects=run.devices,
+            severity=Severity.WARNING,
+        )
+    return None
+
+
+def _job(run: TrainingRun) -> tuple[str, tuple[str, ...], bool]:
+    """What a run trains, apart from its precision."""
+    return run.strategy, run.devices, run.compiled
+
+
+def _type(policy: str) -> Literal["float16", "bfloat16"] | None:
+    if policy == "mixed_float16":
+        return "float16"
+    return "bfloat16" if policy == "mixed_bfloat16" else None
+
+
+def _weak(run: TrainingRun, used: GpusInUse | None) -> Gpu | None:
+    """The run's GPU, if its capability lacks the type."""
+    kind = _type(run.precision)
+    if used is None or not on_gpu(run) or kind is None:
+        return None
+    for _, gpu in used.used:
+        capability = gpu.compute_capability
+        if used.device_name(gpu) in run.devices and capability is not None and not gpu_tables.supports(capability, kind):
+            return gpu
+    return None

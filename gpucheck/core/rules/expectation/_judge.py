@@ -1,0 +1,50 @@
+"""From expectations of one kind to one finding."""
+
+from gpucheck.core.combiners.expected import Expected
+from gpucheck.core.expectations import NONE_GIVEN
+from gpucheck.core.expectations.items import Item
+from gpucheck.core.model import Finding, Fix, Skip
+from gpucheck.core.repairs.wording import listing
+
+_SNAPSHOT = Fix(
+    text="If this machine is right as it is, write down what it is now",
+    command="gpucheck snapshot expected.toml",
+)
+
+
+def judge(expected: Expected, items: tuple[Item, ...], verb: str, *fixes: Fix) -> Finding | Skip | None:
+    """One finding for everything that is not met; unknown as a whole where nothing is unmet and something was not seen.
+
+    Args:
+        expected: all expectations.
+        items: those of the rule.
+        verb: stands between what an item is about and what was seen of it: " is", ":".
+        fixes: what to do about the unmet ones.
+    """
+    if not expected.given:
+        return Skip(NONE_GIVEN)
+    unmet = [item for item in items if item.met is False]
+    unseen = [item for item in items if item.met is None]
+    if unmet:
+        return Finding(
+            summary=_summary(unmet, unseen, verb),
+            evidence=tuple(evidence for item in unmet for evidence in item.evidence),
+            fix=(*fixes, _SNAPSHOT),
+            affects=tuple(dict.fromkeys(name for item in unmet for name in item.affects)),
+        )
+    reasons = dict.fromkeys(f"{item.what} ({item.expected}): {item.seen}" for item in unseen)
+    return Skip("; ".join(reasons)) if reasons else None
+
+
+def _summary(unmet: list[Item], unseen: list[Item], verb: str) -> str:
+    same: dict[tuple[str, str], list[str]] = {}
+    for item in unmet:
+        same.setdefault((item.seen, item.expected), []).append(item.what)
+    parts = [
+        f"{listing(list(dict.fromkeys(names)))}{verb} {observed}, where {wanted} was expected"
+        for (observed, wanted), names in same.items()
+    ]
+    more = f"; {listing(list(dict.fromkeys(item.what for item in unseen)))} could not be looked at" if unseen else ""
+    summary = "; ".join(parts) + more
+    start = summary[:1].upper() if summary.partition(" ")[0].islower() else summary[:1]  # cuDNN stays
+    return f"{start}{summary[1:]}."

@@ -1,0 +1,40 @@
+"""A training job did not do what was expected of it: pass, reach a speed, or start within a time.
+
+Symptom:
+    gpucheck --expect expected.toml: one_device in float32: 1,830 samples/s, where at least 2,920 samples/s was expected.
+    gpucheck --expect expected.toml: the first step takes 38 s, where at most 10 s was expected
+Cause:
+    The same hardware is slower than it was: throttled, shared with others, behind a narrower link or fewer processors. Or the
+    software changed: other kernels, none for this GPU (they are then compiled at the first step), another version of XLA.
+Fix:
+    1. Follow the diagnosis above this one, if there is one
+    2. See what changed since it was good
+       ? gpucheck compare baseline.json
+    3. Run it again on the idle machine: a job of others on the same GPU, or on the same processors, halves the speed
+Verify:
+    gpucheck --expect expected.toml: "Ready".
+Unless:
+    The machine was measured while it was idle and is now shared on purpose: lower the minimum.
+Example:
+    request.expectations.training.min_samples_per_second = {"one_device": {"float32": 9000}}
+    -> Strategy one_device in float32: 3,650 samples/s, where at least 9,000 samples/s was expected.
+References:
+    https://www.tensorflow.org/guide/gpu_performance_analysis
+"""
+
+from gpucheck.core.combiners.expected import Expected
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.rules.expectation._judge import judge
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+def check(expected: Expected) -> Finding | Skip | None:
+    """Every job of a strategy must reach the speed that is expected of it; those compiled by XLA as a whole don't count."""
+    return judge(
+        expected,
+        expected.training,
+        ":",
+        Fix(text="Run it again while nothing else uses the GPUs and the processors"),
+        Fix(text="See what changed since it was good", command="gpucheck compare expected.toml", kind="look"),
+    )

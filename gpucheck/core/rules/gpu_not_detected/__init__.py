@@ -1,0 +1,13 @@
+"""The machine has, or should have, a GPU, and TensorFlow does not list it."""
+
+from gpucheck.core.engine.plugin import Row
+
+ROW = Row(
+    problem="GPU not detected",
+    first_check="nvidia-smi and TensorFlow's device list",
+    action="correct the driver or environment",
+    position=1,
+)
+
+# What follows wherever CUDA does not come up: every cause below CUDA explains these.
+WITHOUT_CUDA = ("cuda-init-failed", "gpus-not-listed", "training-failed")

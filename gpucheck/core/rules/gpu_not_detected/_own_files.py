@@ -1,0 +1,38 @@
+"""A failed import whose cause is a file of the user's: one that hides an installed module, or settings that Keras can't take."""
+
+import msgspec
+
+from gpucheck.core.model import Evidence, Fix, saw
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.own_files import renaming
+from gpucheck.core.repairs.shells import word
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """What stands in the way: the words after "can't be imported: ", what shows it, and how to clear it."""
+
+    words: str
+    evidence: tuple[Evidence, ...]
+    fix: tuple[Fix, ...]
+
+
+def own_file(fact: TensorFlow | Keras | Backend) -> Cause | None:
+    """The user's file that ended the import; None if none did."""
+    failure = saw(fact, "imported", "error_type", "error")
+    for module, file in fact.shadows.items():
+        return Cause(f"{file} hides the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file))
+    if fact.keras_settings is None:
+        return None
+    path, _, problem = fact.keras_settings.rpartition("keras.json: ")
+    path = f"{path}keras.json"
+    put_aside = f"mv {word(path)} {word(path + '.old')}"
+    return Cause(
+        f"the settings in {path} can't be used: {problem}",
+        (*saw(fact, "keras_settings"), *failure),
+        (
+            Fix(text=f"Correct {path}, or put it aside: Keras writes a new one", command=put_aside),
+            Fix(text="See what it holds", command=f"cat {word(path)}", kind="look"),
+        ),
+    )

@@ -1,0 +1,111 @@
+"""The GPU's compute mode keeps this process out.
+
+Symptom:
+    CUDA_ERROR_DEVICE_UNAVAILABLE: CUDA-capable device(s) is/are busy or unavailable
+    cudaErrorDevicesUnavailable (46): all CUDA-capable devices are busy or unavailable
+    RuntimeError: CUDA error: all CUDA-capable devices are busy or unavailable
+Cause:
+    In the compute mode "prohibited" no program may use the GPU; in "exclusive process" only one at a time may, and another one
+    has it. Some clusters set exclusive mode on purpose; a display card is sometimes set to prohibited.
+Fix:
+    1. See who uses it, and its mode; wait for that process or end it
+       ? nvidia-smi
+    2. Let every program in again (it lasts until the driver is reloaded)
+       $ sudo nvidia-smi -c DEFAULT
+Verify:
+    nvidia-smi --query-gpu=index,compute_mode --format=csv says Default.
+Unless:
+    The GPU is meant to be left alone: hide it with CUDA_VISIBLE_DEVICES instead.
+Example:
+    gpus.gpus[0].compute_mode = "exclusive-process"
+    gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 1073741824, "name": "python3"}]
+    training.runs[0].status = "failed"
+    training.runs[0].reason = "all CUDA-capable devices are busy or unavailable"
+    training.runs[1].status = "failed"
+    training.runs[1].reason = "all CUDA-capable devices are busy or unavailable"
+    -> GPU 0 lets in only one process at a time (compute mode exclusive-process), and process 4242 (python3) has it.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (Compute Modes)
+"""
+
+from gpucheck.core.combiners.cuda_gpus import CudaGpus
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Evidence, Finding, Fix, Level, Request, Scope, Severity, Skip, saw
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_DEVICE_UNAVAILABLE = 46
+_MPS_SERVER = "nvidia-cuda-mps"  # the kernel cuts its name; exclusive mode with MPS: many programs share it through the server
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "gpu-memory-held-by-others", "nccl-failed", "training-crashed", "replica-count-mismatch"),
+)
+def check(request: Request, environment: Environment, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Exclusive mode alone is a site's choice; it is a fault where somebody else is in, or CUDA was refused."""
+    refused = _refused(gpus.cuda, outcomes)
+    candidates = [
+        (place, gpu)
+        for place, gpu in _candidates(environment, gpus)
+        if request.level is not Level.NODE or gpu.compute_mode == "prohibited"  # a job that has a GPU is no fault of the node
+    ]
+    closed = [(place, gpu, why) for place, gpu in candidates if (why := _closed(gpu, outcomes, refused))]
+    if not closed:
+        if refused and any(gpu.compute_mode is None for gpu in gpus.gpus.gpus):
+            return Skip("CUDA calls a GPU unavailable, and its compute mode could not be read")
+        return None
+    indices = ",".join(str(gpu.index) for _, gpu, _ in closed)
+    fields = (f"gpus[{place}].{name}" for place, _, _ in closed for name in ("compute_mode", "processes"))
+    return Finding(
+        summary=f"{listing([f'{gpu.label} {why}' for _, gpu, why in closed])}.",
+        evidence=(*saw(gpus.gpus, *fields), *refused),
+        fix=(
+            Fix(text="See who uses it, and wait for that or end it", command=f"nvidia-smi -i {indices}", kind="look"),
+            Fix(
+                text="Let every program in again, until the driver is reloaded",
+                command=f"sudo nvidia-smi -i {indices} -c DEFAULT",
+            ),
+        ),
+        affects=tuple(gpu.label for _, gpu, _ in closed),
+    )
+
+
+def _candidates(environment: Environment, gpus: CudaGpus) -> list[tuple[int, Gpu]]:
+    """The GPUs that the user chose for CUDA, else all: CUDA leaves out what it can't get into."""
+    visible = {device.pci_address for device in gpus.cuda.devices}
+    chosen = "CUDA_VISIBLE_DEVICES" in environment.variables and bool(visible)
+    return [(place, gpu) for place, gpu in enumerate(gpus.gpus.gpus) if not chosen or gpu.pci_address in visible]
+
+
+def _closed(gpu: Gpu, outcomes: TrainingOutcomes, refused: tuple[Evidence, ...]) -> str | None:
+    """Why a program does not get into this GPU."""
+    if gpu.compute_mode == "prohibited":
+        return "lets no program in (compute mode prohibited)"
+    if gpu.compute_mode not in ("exclusive-process", "exclusive-thread") or outcomes.trained_on_gpu():
+        return None
+    holder = _holder(gpu) or ("another one" if refused else None)
+    return f"lets in only one process at a time (compute mode {gpu.compute_mode}), and {holder} has it" if holder else None
+
+
+def _holder(gpu: Gpu) -> str | None:
+    if not gpu.processes or any((process.name or "").startswith(_MPS_SERVER) for process in gpu.processes):
+        return None
+    process = gpu.processes[0]
+    return f"process {process.pid}" + (f" ({process.name})" if process.name else "")
+
+
+def _refused(cuda: Cuda, outcomes: TrainingOutcomes) -> tuple[Evidence, ...]:
+    """Where CUDA itself said that a device is unavailable."""
+    if cuda.result == _DEVICE_UNAVAILABLE:
+        return saw(cuda, "result_name")
+    for place, event in enumerate(outcomes.events):
+        if event.kind in (Kind.CUDA_ERROR, Kind.CUINIT_FAILED) and event.fields.get("code") == str(_DEVICE_UNAVAILABLE):
+            return outcomes.saw_event(place)
+    return ()

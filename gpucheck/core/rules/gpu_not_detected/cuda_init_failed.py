@@ -1,0 +1,114 @@
+"""CUDA does not start though a driver is here, and nothing that gpucheck knows of explains it.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
+    failed call to cuInit: CUDA_ERROR_NOT_INITIALIZED: initialization error
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    RuntimeError: cuda runtime error (999) : unknown error
+Cause:
+    The driver refuses without a reason that can be seen from here. Frequent ones: the machine was suspended and resumed, which
+    leaves nvidia-uvm in a bad state; a half-finished driver upgrade; a virtual machine whose GPU was not passed through whole,
+    or whose virtual GPU has no licence (error 102); an MPS server that does not answer (805, 807, 808).
+Fix:
+    1. Load nvidia-uvm anew, with every GPU program ended (after a suspend it is often in a bad state, or not loaded)
+       $ sudo rmmod nvidia_uvm; sudo modprobe nvidia_uvm && sudo nvidia-modprobe -u -c=0
+    2. Where the MPS server is named: stop it (its clients too), then start it anew
+       $ echo quit | nvidia-cuda-mps-control
+    3. Read what the kernel says
+       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+    4. Restart the machine; if that does not help, reinstall the driver
+Verify:
+    gpucheck --quick finds nothing.
+Unless:
+    Never on a machine that is to train on its GPU. One without a GPU answers CUDA_ERROR_NO_DEVICE, which is no fault with
+    --allow-cpu.
+Example:
+    container = {"inside": false}
+    cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA does not start: cuInit answers CUDA_ERROR_UNKNOWN (999: the driver gives no reason).
+References:
+    https://docs.nvidia.com/cuda/cuda-driver-api/ (CUresult)
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.combiners.gpu_presence import refuses
+from gpucheck.core.combiners.xid_reports import XidReports, affected, cited, fixes
+from gpucheck.core.compat import results
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.environment import Environment
+
+_MEANINGS = {
+    100: "the driver offers this process no GPU",
+    102: "the virtual GPU has no licence",
+    304: "a system call failed",
+    805: "the MPS server does not answer",
+    807: "the MPS server is recovering",
+    808: "the MPS server has no place left",
+    999: "the driver gives no reason",
+}
+_MPS = (805, 807, 808)
+_READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=("gpus-not-listed", "training-failed"))
+def check(stack: CudaStack, xids: XidReports, environment: Environment | None) -> Finding | None:
+    """cuInit failed (or counts nothing) though something says that a GPU is here; or the driver names an error of its own."""
+    cuda, refused = stack.cuda, refuses(stack.cuda)
+    failed = cuda.status == "failed" or (cuda.status == "ok" and cuda.device_count == 0)
+    if not failed or (stack.given_no_gpu and not (refused and not stack.request.needs_gpu)):
+        return None  # container-without-gpu is silent where no GPU is needed
+    nodes = any(node.present for node in stack.device_nodes.gpus)
+    if not (refused or stack.driver.gpu_count or stack.pci.gpus or stack.wsl.dxg_present or nodes):
+        return None  # nothing to start on
+    variables = environment.variables if environment is not None else {}
+    hidden = cuda.result == CUDA_ERROR_NO_DEVICE and "CUDA_VISIBLE_DEVICES" in variables
+    reports = xids.of("start")
+    return Finding(
+        summary=_summary(cuda),
+        evidence=(
+            *saw(cuda, "status", "result", "problem", "library"),
+            *saw(stack.driver, "status", "result_name", "gpu_count"),
+            *saw(stack.pci, "gpus"),
+            *(cited(reports) or xids.last_message),
+        ),
+        fix=(*fixes(reports), *_fixes(stack)),
+        affects=affected(reports),
+        severity=Severity.WARNING if hidden and not stack.request.needs_gpu else None,
+    )
+
+
+def _summary(cuda: Cuda) -> str:
+    if cuda.status == "ok":
+        return "CUDA starts, but counts no GPU."
+    result = results.cuda(str(cuda.result)) if cuda.result is not None else None
+    name = cuda.result_name or (result.name if result else None)
+    if name is None:
+        return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
+    meaning = _MEANINGS.get(cuda.result or 0) or (result.meaning if result else None)
+    return f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
+
+
+def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
+    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver")
+    if stack.wsl.inside:
+        return (
+            Fix(text="Restart WSL, from a Windows prompt", command="wsl.exe --shutdown"),
+            Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL"),
+        )
+    if stack.cuda.result in _MPS:
+        stop = "Stop the MPS server (its clients too), then start it anew"
+        return (Fix(text=stop, command="echo quit | nvidia-cuda-mps-control"), _READ_KERNEL_LOG)
+    if stack.container.inside:
+        text = "See whether CUDA starts outside of it (nvidia-smi does not tell)"
+        outside = Fix(text=text, command="gpucheck --quick", kind="look")
+        return (Fix(text="Restart the container"), restart, outside, _READ_KERNEL_LOG)
+    reload = Fix(
+        text="If the machine was suspended: load nvidia-uvm anew, with every GPU program ended",
+        command="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
+    )
+    return (reload, _READ_KERNEL_LOG, restart)

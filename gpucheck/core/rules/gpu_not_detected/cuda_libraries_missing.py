@@ -1,0 +1,83 @@
+"""CUDA libraries that TensorFlow opens are nowhere on this machine.
+
+Symptom:
+    Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
+    Skipping registering GPU devices...
+    Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
+    Could not find cuda drivers on your machine, GPU will not be used.
+Cause:
+    TensorFlow opens seven CUDA libraries before it lists the first GPU; without any one of them it lists none. The plain
+    tensorflow package brings none: they come with its and-cuda extra. The line about missing CUDA drivers is misleading: it
+    only says that libcudart was not found.
+Fix:
+    1. Install a TensorFlow with its CUDA libraries, which it finds by itself
+       $ python -m pip install "{tensorflow}"
+    2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
+    3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
+       ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
+    4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)
+    5. PyTorch: install it with the libraries it brings
+       $ python -m pip install --force-reinstall torch
+Verify:
+    python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
+Unless:
+    TensorFlow is meant to train on the CPU although a GPU is here: hide it with CUDA_VISIBLE_DEVICES=-1 and say --allow-cpu.
+Example:
+    packages.nvidia = []
+    packages.and_cuda = []
+    environment.variables.LD_LIBRARY_PATH = "/usr/local/nvidia/lib64"
+    libraries.library_path = ["/usr/local/nvidia/lib64"]
+    libraries.libraries = [{"soname": "libcudart.so.12", "required": true, "package": "nvidia-cuda-runtime-cu12", "opened": false, "open_error": "libcudart.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcublas.so.12", "required": true, "package": "nvidia-cublas-cu12", "opened": false, "open_error": "libcublas.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcublasLt.so.12", "required": true, "package": "nvidia-cublas-cu12", "opened": false, "open_error": "libcublasLt.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcufft.so.11", "required": true, "package": "nvidia-cufft-cu12", "opened": false, "open_error": "libcufft.so.11: cannot open shared object file: No such file or directory"}, {"soname": "libcusolver.so.11", "required": true, "package": "nvidia-cusolver-cu12", "opened": false, "open_error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}, {"soname": "libcusparse.so.12", "required": true, "package": "nvidia-cusparse-cu12", "opened": false, "open_error": "libcusparse.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcudnn.so.9", "required": true, "package": "nvidia-cudnn-cu12", "opened": false, "open_error": "libcudnn.so.9: cannot open shared object file: No such file or directory"}, {"soname": "libnccl.so.2", "required": false, "package": "nvidia-nccl-cu12", "opened": false, "open_error": "libnccl.so.2: cannot open shared object file: No such file or directory"}]
+    libraries.ptxas = {}
+    libraries.libdevice = {}
+    log.events = [{"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 cannot use the GPU: libcudart.so.12, libcublas.so.12 and 5 more CUDA libraries are not installed.
+References:
+    https://www.tensorflow.org/install/pip
+    https://github.com/tensorflow/tensorflow/issues/63362
+"""
+
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "ptxas-missing",
+        "libdevice-missing",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
+)
+def check(faults: LibraryFaults) -> Finding | Skip | None:
+    """No copy anywhere, and not of cuDNN alone, which has a page of its own."""
+    installation = faults.installation
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
+    if all(fault.soname.startswith("libcudnn") for fault in missing):
+        return None
+    lost = list(dict.fromkeys(fault.soname for fault in missing))
+    names = listing(lost)
+    verb = "library is" if len(lost) == 1 else "libraries are"
+    state = f"{names} CUDA {verb} not installed" if len(lost) > 3 else f"its CUDA {verb} not installed: {names}"
+    packages = {library.soname: library.package for library in faults.libraries.libraries}
+    again = installation.reinstall(packages.get(soname) for soname in lost)
+    fixes = [fix for fix in (again, installation.cuda_libraries(), installation.with_cuda()) if fix]
+    return Finding(
+        summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: {state}.",
+        evidence=(
+            *(item for fault in missing for item in fault.evidence),
+            *saw(faults.libraries, "runpath", "library_path"),
+        ),
+        fix=tuple({fix.command: fix for fix in reversed(fixes)}.values())[::-1],
+    )

@@ -1,0 +1,122 @@
+"""CUDA libraries that TensorFlow opens are installed, but not where its loader looks.
+
+Symptom:
+    Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly
+    Skipping registering GPU devices...
+    Could not load dynamic library 'libcusolver.so.11'; dlerror: libcusolver.so.11: cannot open shared object file
+    tf.config.list_physical_devices("GPU") returns [] after a clean pip install tensorflow[and-cuda] of 2.21.0
+Cause:
+    The loader searches LD_LIBRARY_PATH, then the folders written into libtensorflow_framework.so.2 (its RUNPATH), then the
+    system's. TensorFlow 2.21.0 was built without pip's nvidia/cusolver/lib in that RUNPATH, so out of the box it never finds
+    libcusolver.so.11. In other cases the libraries lie in a toolkit's folder that nobody told the loader about.
+Fix:
+    1. Name exactly the folder that is missing, before Python starts; naming all of nvidia/*/lib works too, but then XLA's first step
+       takes six to ten times as long (gpucheck env prints the line for this machine)
+       $ export LD_LIBRARY_PATH="$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cusolver/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    2. Or use a release that finds them by itself
+       $ python -m pip install "{tensorflow}"
+Verify:
+    python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
+Unless:
+    Something else loads the library before TensorFlow is imported; then TensorFlow finds it in the process.
+Example:
+    environment.variables.LD_LIBRARY_PATH = "/usr/local/nvidia/lib64:/usr/local/nvidia/lib"
+    libraries.library_path = ["/usr/local/nvidia/lib64", "/usr/local/nvidia/lib"]
+    libraries.libraries[4] = {"soname": "libcusolver.so.11", "required": true, "package": "nvidia-cusolver-cu12", "elsewhere": ["/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib/libcusolver.so.11"], "opened": false, "open_error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}
+    log.events = [{"kind": "library-missing", "line": 5, "text": "Could not load dynamic library 'libcusolver.so.11'", "fields": {"soname": "libcusolver.so.11", "error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}}, {"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 cannot use the GPU: it does not search the folder that holds libcusolver.so.11 (a bug of this release).
+References:
+    https://www.tensorflow.org/install/pip
+    https://man7.org/linux/man-pages/man8/ld.so.8.html
+"""
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Assignment, Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.commands import look_first
+from gpucheck.core.repairs.shells import statement, word
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
+)
+def check(faults: LibraryFaults) -> Finding | Skip | None:
+    """A copy lies on this machine, and none where the loader looks."""
+    installation = faults.installation
+    unreachable = faults.blocking("unreachable")
+    if isinstance(unreachable, Skip):
+        return unreachable
+    if not unreachable:
+        return None
+    libraries = faults.libraries
+    names = [fault.soname for fault in unreachable]
+    release = releases.release(libraries.tensorflow or "")
+    defect = release is not None and not release.cusolver_reachable and names == ["libcusolver.so.11"]
+    assignment = _assignment(unreachable, installation.packages)
+    holds = f"the folder that holds {listing(names)}" if len(names) == 1 else f"the folders that hold {listing(names)}"
+    return Finding(
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it does not search {holds}"
+        f"{' (a bug of this release)' if defect else ''}.",
+        evidence=(
+            *(item for fault in unreachable for item in fault.evidence),
+            *saw(libraries, "loader"),
+            *_searched(libraries),
+            *saw(libraries, "library_path"),
+        ),
+        fix=tuple(_fixes(installation, assignment)),
+        assignments=() if assignment is None else (assignment,),
+    )
+
+
+def _searched(libraries: Libraries) -> tuple[Evidence, ...]:
+    """The wheels' folders on the loader's RUNPATH by their short names: "cublas" for .../nvidia/cublas/lib."""
+    names = (folder.partition("/nvidia/")[2].partition("/")[0] for folder in libraries.runpath)
+    wheels = sorted({name for name in names if name})
+    return (Evidence(fact="libraries", field="runpath", value=wheels),) if wheels else saw(libraries, "runpath")
+
+
+def _assignment(unreachable: list[Fault], packages: Packages) -> Assignment | None:
+    """Let the loader search the missing folders, each once; None where a folder's name can't stand in the variable."""
+    folders = list(dict.fromkeys(_folder(fault, packages) for fault in unreachable))
+    if any(":" in folder or ";" in folder or not folder.isprintable() for folder in folders):
+        return None  # the loader splits the variable there, and knows no way to quote
+    names = listing([fault.soname for fault in unreachable])
+    verb = "lies" if len(unreachable) == 1 else "lie"
+    return look_first(folders, f"{names} {verb} where TensorFlow's loader does not look")
+
+
+def _folder(fault: Fault, packages: Packages) -> str:
+    """Where the copy lies that was installed for this TensorFlow, else the first one found."""
+    sites = tuple({f"{package.folder}/nvidia/" for package in packages.nvidia})
+    own = [copy for copy in fault.copies if copy.startswith(sites)] if sites else []
+    return (own or list(fault.copies))[0].rpartition("/")[0]
+
+
+def _fixes(installation: Installation, assignment: Assignment | None) -> list[Fix]:
+    fixes = []
+    if assignment is not None:
+        export = statement(assignment)
+        text = "Add these folders before starting Python"
+        if ":" not in assignment.value:
+            text = "Add just this folder before starting Python (every CUDA folder would make XLA's first step much slower)"
+        fixes.append(Fix(text=text, command=export))
+        if installation.interpreter.environment == "venv":
+            activate = word(f"{installation.interpreter.prefix}/bin/activate")
+            command = f"printf '%s\\n' {word(export)} >> {activate}"
+            fixes.append(Fix(text="Make it permanent in this virtual environment", command=command))
+    return [*fixes, installation.with_cuda()]

@@ -1,0 +1,66 @@
+"""The CUDA toolkit's link-time stub of libcuda.so.1 was loaded instead of the driver.
+
+Symptom:
+    failed call to cuInit: UNKNOWN ERROR (34)
+    CUDA_ERROR_STUB_LIBRARY
+    CUDA driver is a stub library
+    libcuda reported version is: INVALID_ARGUMENT: expected %d.%d, %d.%d.%d, or %d.%d.%d.%d form for driver version; got "1"
+Cause:
+    A toolkit ships lib64/stubs/libcuda.so so that programs can be linked where no driver is. It does nothing. Once its folder
+    is on LD_LIBRARY_PATH (or in /etc/ld.so.conf.d), or a link libcuda.so.1 points to it, it is found before the driver.
+Fix:
+    1. See which file is found first
+       ? echo $LD_LIBRARY_PATH; ldconfig -p | grep libcuda.so.1
+    2. Take the folder that ends in /stubs out of LD_LIBRARY_PATH, in the shell and in the files that set it
+    3. See which files set it
+       ? grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/ ~/.bashrc
+    4. Or out of /etc/ld.so.conf.d, then make the loader's list anew
+       $ sudo ldconfig
+    5. TensorFlow's GPU image: start it with --gpus all; it falls back to the stub only without a driver
+Verify:
+    ldconfig -p | grep libcuda.so.1 shows the driver's file, and gpucheck --quick finds nothing.
+Unless:
+    Never when running; for linking, name the folder with -L instead.
+Example:
+    environment.variables = {"LD_LIBRARY_PATH": "/usr/local/cuda/lib64/stubs:/usr/local/nvidia/lib64"}
+    cuda = {"status": "failed", "result": 34, "result_name": "CUDA_ERROR_STUB_LIBRARY", "library": "/usr/local/cuda/lib64/stubs/libcuda.so.1"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA does not start because a stub was loaded instead of the driver's library: /usr/local/cuda/lib64/stubs/libcuda.so.1, found through LD_LIBRARY_PATH.
+References:
+    https://docs.nvidia.com/cuda/cuda-driver-api/ (CUDA_ERROR_STUB_LIBRARY)
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.repairs.commands import set_path
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_STUB_LIBRARY = 34
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=WITHOUT_CUDA)
+def check(stack: CudaStack, environment: Environment) -> Finding | None:
+    """CUDA names the stub itself; where there is no GPU for it to hide, that is the finding instead."""
+    if stack.cuda.result != _STUB_LIBRARY or stack.given_no_gpu:
+        return None
+    if not (stack.pci.gpus or stack.driver.gpu_count or stack.wsl.dxg_present):
+        return None
+    library = stack.cuda.library or "libcuda.so.1"
+    folder = library.rpartition("/")[0]
+    entries = [entry for entry in environment.variables.get("LD_LIBRARY_PATH", "").split(":") if entry]
+    kept = [entry for entry in entries if "stubs" not in entry and entry.rstrip("/") != folder]
+    summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
+    evidence = saw(stack.cuda, "result_name", "library")
+    fix: tuple[Fix, ...] = (
+        Fix(text="Remove the line that adds the stub's folder, and make the loader's list anew with sudo ldconfig"),
+        Fix(text="See which line it is", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
+    )
+    if len(kept) < len(entries):
+        summary += ", found through LD_LIBRARY_PATH"
+        evidence += saw(environment, "variables.LD_LIBRARY_PATH")
+        text = "Take the stub's folder out of LD_LIBRARY_PATH (and out of the file that sets it)"
+        fix = (Fix(text=text, command=set_path("LD_LIBRARY_PATH", kept)),)
+    return Finding(summary=f"{summary}.", evidence=evidence, fix=fix)

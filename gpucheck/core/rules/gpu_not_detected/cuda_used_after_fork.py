@@ -1,0 +1,64 @@
+"""CUDA was started in a process that forked afterwards, and its child can't use it.
+
+Symptom:
+    Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error
+    RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with multiprocessing, you must use the 'spawn' start method
+    A child of multiprocessing that hangs at its first TensorFlow call
+Cause:
+    A fork copies the process' memory, but not the threads and the connection that the CUDA driver holds for it. On Linux,
+    Python's multiprocessing forked by default until 3.14, and so do gunicorn --preload, Celery's prefork pool, and os.fork.
+Fix:
+    1. Start fresh processes instead: multiprocessing.set_start_method("spawn"), as the program's first act
+    2. Or touch TensorFlow's devices only in the children: no import-time model, no tf.config.list_logical_devices in the parent
+    3. gunicorn: without --preload; Celery: --pool=solo or --pool=threads; in a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1
+Verify:
+    The child's first TensorFlow operation runs, and nvidia-smi lists the child.
+Unless:
+    Never: it cannot work.
+Example:
+    log.events = [{"kind": "cuda-used-after-fork", "line": 3, "text": "RuntimeError: Cannot re-initialize CUDA in forked subprocess"}]
+    training.runs[0].status = "failed"
+    training.runs[0].reason = "RuntimeError: Cannot re-initialize CUDA in forked subprocess"
+    -> CUDA was started before a fork, and is used after it: RuntimeError: Cannot re-initialize CUDA in forked subprocess.
+References:
+    https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#initialization
+"""
+
+from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.probes.cuda import Cuda
+
+NOT_INITIALIZED = "3"  # CUDA_ERROR_NOT_INITIALIZED: of a later call, it means that this process never called cuInit
+FORKED = r"in forked subprocess|CUDA_ERROR_NOT_INITIALIZED"
+FIX = (
+    Fix(text='Start fresh processes, as the program\'s first act: multiprocessing.set_start_method("spawn")'),
+    Fix(text="Or use TensorFlow's devices only in the children, not before they are forked"),
+    Fix(text="gunicorn: leave out --preload; Celery: --pool=solo; a child that needs no GPU: CUDA_VISIBLE_DEVICES=-1"),
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.CODE,
+    explains=("cuda-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(outcomes: TrainingOutcomes, cuda: Cuda | None) -> Finding | Skip | None:
+    """PyTorch names it; in TensorFlow a call finds CUDA not initialised although cuInit did not fail, here in a fresh process neither."""
+    failed_here = cuda is not None and cuda.status == "failed"
+    refused = failed_here or any(event.kind == Kind.CUINIT_FAILED for event in outcomes.events)
+
+    def after_fork(event: Event) -> bool:
+        return event.kind != Kind.CUDA_ERROR or (event.fields.get("code") == NOT_INITIALIZED and not refused)
+
+    failure = outcomes.failure(FORKED, Kind.CUDA_USED_AFTER_FORK, Kind.CUDA_ERROR, where=after_fork)
+    if not isinstance(failure, Failure):
+        return failure
+    return Finding(
+        summary=f"CUDA was started before a fork, and is used after it: {failure.text}.",
+        evidence=failure.evidence,
+        fix=FIX,
+        affects=failure.affects,
+    )

@@ -1,0 +1,98 @@
+"""Only CUDA libraries of another major version are installed than TensorFlow opens.
+
+Symptom:
+    Could not load dynamic library 'libcudart.so.12'; dlerror: libcudart.so.12: cannot open shared object file
+    Cannot dlopen some GPU libraries.
+    nvcc --version says 13.0, and TensorFlow lists no GPU
+Cause:
+    TensorFlow asks for its CUDA libraries by name with the major version in it: since 2.15 those of CUDA 12, before that those of
+    CUDA 11. Libraries of CUDA 13 have other names and are never opened. A newer driver is fine: only the libraries must fit.
+Fix:
+    1. Install the right ones, in Python's environment; the other toolkit may stay where it is
+       $ python -m pip install "{tensorflow}"
+    2. Or install the toolkit of that CUDA major beside the other; several can stand side by side
+    3. Or take a release of the program that was built for the CUDA that is here
+Verify:
+    python -c 'import tensorflow as tf; print(tf.config.list_physical_devices("GPU"))' lists the GPU.
+Unless:
+    The other CUDA is there for another framework; TensorFlow still needs its own.
+Example:
+    packages.nvidia = [{"name": "nvidia-cuda-runtime", "version": "13.0.88", "folder": "/home/user/.venv/lib/python3.12/site-packages"}, {"name": "nvidia-cudnn-cu13", "version": "9.15.1.9", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
+    packages.and_cuda = []
+    environment.variables.LD_LIBRARY_PATH = "/usr/local/nvidia/lib64"
+    libraries.library_path = ["/usr/local/nvidia/lib64"]
+    libraries.other_versions = ["/usr/local/cuda-13.0/lib64/libcudart.so.13"]
+    libraries.libraries = [{"soname": "libcudart.so.12", "required": true, "package": "nvidia-cuda-runtime-cu12", "opened": false, "open_error": "libcudart.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcublas.so.12", "required": true, "package": "nvidia-cublas-cu12", "opened": false, "open_error": "libcublas.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcublasLt.so.12", "required": true, "package": "nvidia-cublas-cu12", "opened": false, "open_error": "libcublasLt.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcufft.so.11", "required": true, "package": "nvidia-cufft-cu12", "opened": false, "open_error": "libcufft.so.11: cannot open shared object file: No such file or directory"}, {"soname": "libcusolver.so.11", "required": true, "package": "nvidia-cusolver-cu12", "opened": false, "open_error": "libcusolver.so.11: cannot open shared object file: No such file or directory"}, {"soname": "libcusparse.so.12", "required": true, "package": "nvidia-cusparse-cu12", "opened": false, "open_error": "libcusparse.so.12: cannot open shared object file: No such file or directory"}, {"soname": "libcudnn.so.9", "required": true, "package": "nvidia-cudnn-cu12", "opened": false, "open_error": "libcudnn.so.9: cannot open shared object file: No such file or directory"}, {"soname": "libnccl.so.2", "required": false, "package": "nvidia-nccl-cu12", "opened": false, "open_error": "libnccl.so.2: cannot open shared object file: No such file or directory"}]
+    libraries.ptxas.elsewhere = []
+    libraries.libdevice.elsewhere = []
+    log.events = [{"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 cannot use the GPU: it needs the libraries of CUDA 12, and only those of CUDA 13 are installed.
+References:
+    https://www.tensorflow.org/install/source#gpu
+"""
+
+import re
+from collections.abc import Iterator
+
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Scope, Severity, Skip, saw
+from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "cuda-libraries-missing",
+        "gpus-not-listed",
+        "ptxas-missing",
+        "libdevice-missing",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
+)
+def check(faults: LibraryFaults) -> Finding | Skip | None:
+    """The CUDA runtime that TensorFlow opens is nowhere, and one of another major is."""
+    installation = faults.installation
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
+    libraries = faults.libraries
+    needed = releases.release(libraries.tensorflow or "")
+    runtime = [fault for fault in missing if fault.soname.startswith("libcudart")]
+    if needed is None or not runtime:
+        return None
+    installed = list(_majors(installation.packages, libraries))
+    majors = {major for major, _ in installed}
+    if not majors or needed.cuda_major in majors:
+        return None  # none at all, or the right one too: cuda-libraries-missing
+    return Finding(
+        summary=f"TensorFlow {libraries.tensorflow} cannot use the GPU: it needs the libraries of CUDA {needed.cuda_major}, and only"
+        f" those of CUDA {listing([str(major) for major in sorted(majors)])} are installed.",
+        evidence=(*runtime[0].evidence, *(item for _, evidence in installed for item in evidence)),
+        fix=tuple(dict.fromkeys((installation.cuda_libraries(), installation.with_cuda()))),
+    )
+
+
+def _majors(packages: Packages, libraries: Libraries) -> Iterator[tuple[int, tuple[Evidence, ...]]]:
+    """Majors of every CUDA runtime: pip's wheels (with -cu12 in their names up to CUDA 12), toolkits, loose files."""
+    for place, package in enumerate(packages.nvidia):
+        if match := re.fullmatch(r"nvidia-(?:cuda-runtime|cublas)(?:-cu(\d+))?", package.name):
+            major = int(match[1]) if match[1] else next(iter(versions.parse(package.version)), None)
+            if major:
+                yield major, saw(packages, f"nvidia[{place}].name", f"nvidia[{place}].version")
+    for place, path in enumerate(libraries.other_versions):
+        if match := re.search(r"\.so\.(\d+)", path):
+            yield int(match[1]), saw(libraries, f"other_versions[{place}]")
+    ptxas = libraries.ptxas
+    if ptxas.path and ptxas.version and "/site-packages/" not in ptxas.path and (number := versions.parse(ptxas.version)):
+        yield number[0], saw(libraries, "ptxas.path", "ptxas.version")

@@ -1,0 +1,99 @@
+"""cuDNN, or a part of it, is not installed; the other CUDA libraries are.
+
+Symptom:
+    Could not load dynamic library 'libcudnn.so.9'; dlerror: libcudnn.so.9: cannot open shared object file
+    Cannot dlopen some GPU libraries.
+    Could not locate cudnn_engines_precompiled64_9.dll / libcudnn_engines_precompiled.so.9
+    Autotuner could not find any supported configs for HLO: %cudnn-conv-bw-filter
+    DNN library is not found.
+Cause:
+    NVIDIA ships cuDNN apart from the CUDA toolkit, so a machine can have all of CUDA and no cuDNN; TensorFlow then lists no GPU.
+    cuDNN 9 is in parts that it opens from its own folder at first use: a copy with a part missing fails only in training.
+Fix:
+    1. Install it with pip (for CUDA 12)
+       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<10"
+    2. If pip says that it is there already, lay it down again, whole
+       $ python -m pip install --force-reinstall --no-deps nvidia-cudnn-cu12
+    3. Or let TensorFlow bring it, with the other libraries
+       $ python -m pip install "{tensorflow}"
+    4. If it is installed, see whether the loader knows it
+       ? ldconfig -p | grep libcudnn
+Verify:
+    gpucheck trains a convolutional network on the GPU.
+Unless:
+    There is no other way: TensorFlow does not list a GPU without cuDNN.
+Example:
+    packages.and_cuda[5].installed = null
+    packages.and_cuda[5].satisfied = null
+    packages.nvidia = [{"name": "nvidia-cublas-cu12", "version": "12.5.3.2", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
+    libraries.libraries[6] = {"soname": "libcudnn.so.9", "required": true, "package": "nvidia-cudnn-cu12", "opened": false, "open_error": "libcudnn.so.9: cannot open shared object file: No such file or directory"}
+    log.events = [{"kind": "library-missing", "line": 5, "text": "Could not load dynamic library 'libcudnn.so.9'", "fields": {"soname": "libcudnn.so.9", "error": "libcudnn.so.9: cannot open shared object file: No such file or directory"}}, {"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 cannot use the GPU: cuDNN (libcudnn.so.9) is not installed.
+References:
+    https://docs.nvidia.com/deeplearning/cudnn/installation/latest/linux.html
+"""
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.libraries import Libraries
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "cudnn-init-failed",
+        "training-failed",
+        "training-crashed",
+        "tensorflow-import-failed",
+        "cpu-fallback",
+    ),
+)
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Nothing is missing but cuDNN, or parts beside the copy that wins."""
+    installation = faults.installation
+    if faults.presence.here and faults.libraries.cudnn_parts_missing:
+        return _partial(faults.libraries, installation, outcomes)
+    missing = faults.blocking("missing")
+    if isinstance(missing, Skip):
+        return missing
+    if not missing or not all(fault.soname.startswith("libcudnn") for fault in missing):
+        return None
+    return Finding(
+        summary=f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: cuDNN ({missing[0].soname}) is not installed.",
+        evidence=tuple(item for fault in missing for item in fault.evidence),
+        fix=(_fix(faults.libraries, installation, missing[0].library.package),),
+    )
+
+
+def _partial(libraries: Libraries, installation: Installation, outcomes: TrainingOutcomes) -> Finding:
+    parts = list(libraries.cudnn_parts_missing)
+    package = next((library.package for library in libraries.libraries if library.soname.startswith("libcudnn")), None)
+    return Finding(
+        summary=f"cuDNN is incomplete: {listing(parts)} {'is' if len(parts) == 1 else 'are'} missing beside libcudnn, so layers"
+        " that need it fail on the GPU.",
+        evidence=saw(libraries, "cudnn_parts_missing"),
+        fix=(_fix(libraries, installation, package),),
+        severity=Severity.WARNING if outcomes.trained_on_gpu() else None,
+    )
+
+
+def _fix(libraries: Libraries, installation: Installation, package: str | None) -> Fix:
+    again = installation.reinstall((package,))
+    if again is not None:
+        return again
+    needed = releases.release(libraries.tensorflow or "")
+    if package is None or needed is None:
+        return installation.cuda_libraries()
+    wanted = f"{package}>={needed.cudnn},<{int(needed.cudnn.partition('.')[0]) + 1}"
+    return Fix(text=f"Install the cuDNN that TensorFlow {libraries.tensorflow} is built for", command=installation.pip(wanted))

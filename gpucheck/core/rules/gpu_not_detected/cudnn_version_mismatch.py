@@ -1,0 +1,116 @@
+"""The cuDNN that TensorFlow loads does not fit: another major, older than it was built with, or without code for this GPU.
+
+Symptom:
+    Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0. CuDNN library needs to have matching major version
+    and equal or higher minor version.
+    No DNN in stream executor. [Op:Conv2D]
+    DNN library is not found.
+    CUDNN_STATUS_ARCH_MISMATCH, CUDNN_STATUS_EXECUTION_FAILED_CUDART (a GPU before Turing with cuDNN 9.11 or newer)
+Cause:
+    TensorFlow runs with the cuDNN major it was built with and the same or a newer minor. All packages of one environment share one
+    cuDNN, so installing PyTorch can replace it by an older one. And from 9.11 on cuDNN has no code for GPUs before Turing.
+Fix:
+    1. Install one that fits (for CUDA 12)
+       $ python -m pip install --upgrade "nvidia-cudnn-cu12>=9.3,<10"
+    2. If LD_LIBRARY_PATH puts another copy first, start without it
+       $ unset LD_LIBRARY_PATH
+    3. For Pascal and Volta GPUs
+       $ python -m pip install "nvidia-cudnn-cu12>=9.3,<9.11"
+Verify:
+    gpucheck trains a convolutional network on the GPU.
+Unless:
+    Nothing that you run uses cuDNN (no convolution, no recurrent layer).
+Example:
+    packages.and_cuda[5].installed = "9.1.0.70"
+    packages.and_cuda[5].satisfied = false
+    packages.nvidia[5].version = "9.1.0.70"
+    libraries.libraries[6].version = "9.1.0.70"
+    training.runs = []
+    log.events = [{"kind": "cudnn-version-mismatch", "line": 9, "text": "Loaded runtime CuDNN library: 9.1.0 but source was compiled with: 9.3.0.", "fields": {"loaded": "9.1.0", "compiled": "9.3.0"}}]
+    -> cuDNN 9.1.0.70 is older than the 9.3 that TensorFlow 2.21.0 was built with, so layers that need it fail on the GPU.
+References:
+    https://www.tensorflow.org/install/source#gpu
+    https://docs.nvidia.com/deeplearning/cudnn/backend/latest/reference/support-matrix.html
+"""
+
+from gpucheck.core.combiners.cuda_gpus import CudaGpus
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.repairs.wording import version_text
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("cudnn-missing", "cudnn-init-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(faults: LibraryFaults, gpus: CudaGpus, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """TensorFlow's own words if it spoke; else the version that the loader takes, against the release's."""
+    installation = faults.installation
+    if not faults.presence.here or outcomes.trained_on_gpu():
+        return faults.presence.skip
+    libraries = faults.libraries
+    version = libraries.tensorflow
+    needed = releases.release(version or "")
+    place = next((place for place, library in enumerate(libraries.libraries) if library.soname.startswith("libcudnn.")), None)
+    if version is None or needed is None or place is None or "+" in version:
+        return Skip("which cuDNN this TensorFlow was built with is not known")
+    cudnn = libraries.libraries[place]
+    if cudnn.path is None:
+        return _other_major(installation, needed, version, cudnn.package)
+    if cudnn.version is None:
+        return Skip("the version of the cuDNN that the loader takes is not known")
+    complaint = outcomes.saw_events(Kind.CUDNN_VERSION_MISMATCH)
+    evidence = (*saw(libraries, f"libraries[{place}].path", f"libraries[{place}].version"), *complaint)
+    older = not versions.at_least(cudnn.version, needed.cudnn)
+    if older or complaint:
+        than = f"is older than the {needed.cudnn} that TensorFlow {version} was built with"
+        state = than if older else f"does not fit TensorFlow {version}, which says so itself"
+        return Finding(
+            summary=f"cuDNN {cudnn.version} {state}, so layers that need it fail on the GPU.",
+            evidence=evidence,
+            fix=_fixes(installation, cudnn.package, needed),
+        )
+    old = [gpu for gpu in gpus.capable if not cuda_tables.cudnn_runs_on(cudnn.version, gpu.capability)]
+    if not old:
+        return None
+    return Finding(
+        summary=f"cuDNN {cudnn.version} has no code for {old[0].name} (compute capability {version_text(old[0].capability)}):"
+        f" {cuda_tables.CUDNN_LAST_FOR_OLD_GPUS} was the last for GPUs before Turing.",
+        evidence=(*evidence, *(item for gpu in old for item in gpu.evidence)),
+        fix=_fixes(installation, cudnn.package, needed, below="9.11"),
+        affects=tuple(gpu.label for gpu in old),
+    )
+
+
+def _other_major(installation: Installation, needed: releases.Release, version: str, package: str | None) -> Finding | None:
+    """libcudnn of the wanted major is absent because a wheel of another one is installed."""
+    for place, wheel in enumerate(installation.packages.nvidia):
+        if wheel.name.startswith("nvidia-cudnn") and versions.parse(wheel.version)[:1] != versions.parse(needed.cudnn)[:1]:
+            return Finding(
+                summary=f"cuDNN {wheel.version} is installed, and TensorFlow {version} opens only cuDNN"
+                f" {needed.cudnn.partition('.')[0]}.",
+                evidence=saw(installation.packages, f"nvidia[{place}].name", f"nvidia[{place}].version"),
+                fix=_fixes(installation, package, needed),
+            )
+    return None
+
+
+def _fixes(
+    installation: Installation, package: str | None, needed: releases.Release, below: str | None = None
+) -> tuple[Fix, ...]:
+    limit = below or str(int(needed.cudnn.partition(".")[0]) + 1)
+    wanted = f"{package or f'nvidia-cudnn-cu{needed.cuda_major}'}>={needed.cudnn},<{limit}"
+    return (
+        Fix(
+            text="Install a cuDNN that fits (other frameworks in this environment share it: check that they accept it)",
+            command=installation.pip(wanted),
+        ),
+    )

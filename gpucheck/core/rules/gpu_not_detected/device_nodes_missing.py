@@ -1,0 +1,116 @@
+"""The NVIDIA driver runs, and a device file under /dev that CUDA opens is not there.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error
+    ls: cannot access '/dev/nvidia-uvm': No such file or directory
+    Unable to determine the device handle for GPU
+Cause:
+    CUDA opens /dev/nvidiactl, /dev/nvidia-uvm and one /dev/nvidia<N> per GPU. The kernel module does not make them:
+    nvidia-modprobe does, started by a udev rule of the distribution's driver package (71-nvidia.rules) or at the first use, or
+    nvidia-persistenced at boot. A driver installed without those, a container that was given only some files, or a chroot lacks one. Without nvidia-uvm, cuInit fails with 999; without the others, with 100.
+Fix:
+    1. Make the device files now
+       $ sudo modprobe nvidia-uvm && sudo nvidia-modprobe -u -c=0
+    2. Have them made at every start
+       $ sudo systemctl enable --now nvidia-persistenced
+    3. In a container: start it with --gpus all (Apptainer: --nv), or pass every one of them: --device /dev/nvidiactl
+       --device /dev/nvidia-uvm --device /dev/nvidia0
+Verify:
+    ls /dev/nvidiactl /dev/nvidia-uvm /dev/nvidia0 prints all three.
+Unless:
+    Never on Linux with a GPU of your own; WSL2 has none of them and needs none.
+Example:
+    container = {"inside": false}
+    kernel_module.uvm_loaded = false
+    device_nodes.uvm = {"path": "/dev/nvidia-uvm", "present": false}
+    cuda = {"status": "failed", "result": 999, "result_name": "CUDA_ERROR_UNKNOWN", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA cannot start because /dev/nvidia-uvm is missing (the kernel module nvidia-uvm is not loaded).
+References:
+    https://docs.nvidia.com/cuda/cuda-installation-guide-linux/ (Device Node Verification)
+    https://github.com/NVIDIA/nvidia-modprobe
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.compat.cuda import CUDA_ERROR_NO_DEVICE
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.probes.device_nodes import DeviceNode
+from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_OTHER_CAUSES = (34, 101, 802, 803, 804)  # the stub, a malformed variable, the fabric, versions: CUDA got past the nodes
+_NO_DEVICE_BEHIND = ("ENXIO", "ENODEV")
+_IN_CONTAINER = (
+    Fix(text="Start the container again, with all of the GPU's device files: --gpus all (Docker), --nv (Apptainer)"),
+    Fix(text="See which the machine itself has (run it there)", command="ls -l /dev/nvidia*", kind="look"),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "devices-hidden"))
+def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | None:
+    """A missing node matters only where CUDA fails: CUDA makes nodes itself where nvidia-modprobe is installed."""
+    container, cuda = stack.container, stack.cuda
+    if not _matter(stack, kernel_module):
+        return None
+    unusable = _unusable_nodes(stack)
+    if not unusable:
+        if stack.device_nodes.gpus or not container.inside:
+            return None
+        unusable = {"gpus": ("/dev/nvidia0", "missing")}  # nothing says how many there should be: none is too few
+    paths = [path for path, _ in unusable.values()]
+    state = " or ".join(sorted({state for _, state in unusable.values()}))
+    not_loaded = "uvm" in unusable and kernel_module.uvm_loaded is False
+    reason = " (the kernel module nvidia-uvm is not loaded)" if not_loaded else ""
+    return Finding(
+        summary=f"CUDA cannot start because {listing(paths)} {'are' if len(paths) > 1 else 'is'} {state}{reason}.",
+        evidence=(
+            *saw(stack.device_nodes, *unusable),
+            *saw(kernel_module, "uvm_loaded"),
+            *saw(cuda, "status", "result_name"),
+        ),
+        fix=_IN_CONTAINER if container.inside else _on_host(kernel_module),
+    )
+
+
+def _matter(stack: CudaStack, kernel_module: KernelModule) -> bool:
+    """Whether CUDA fails, on a loaded driver, for a reason that missing files can have."""
+    container, cuda = stack.container, stack.cuda
+    if stack.wsl.inside or not kernel_module.loaded or stack.counts_gpus or stack.given_no_gpu:
+        return False
+    if cuda.status not in ("failed", "ok") or cuda.result in _OTHER_CAUSES:
+        return False
+    if container.inside:  # "none": the runtime passed everything but the GPUs, as it was told
+        return container.nvidia_visible_devices != "none"
+    return bool(stack.pci.gpus or kernel_module.gpu_addresses)
+
+
+def _unusable_nodes(stack: CudaStack) -> dict[str, tuple[str, str]]:
+    """By their field: the path and what is wrong with it."""
+    device_nodes = stack.device_nodes
+    nodes = {"control": device_nodes.control}
+    if stack.cuda.result != CUDA_ERROR_NO_DEVICE:
+        nodes["uvm"] = device_nodes.uvm  # without it CUDA says 999, never 100
+    if all(_unusable(node) for node in device_nodes.gpus):  # with one good GPU, the others are not why CUDA counts none
+        nodes |= {f"gpus[{place}]": node for place, node in enumerate(device_nodes.gpus)}
+    return {field: (node.path, state) for field, node in nodes.items() if (state := _unusable(node))}
+
+
+def _unusable(node: DeviceNode) -> str | None:
+    """What is wrong with the node itself; who may open it is another page's question."""
+    if not node.present:
+        return "missing"
+    if node.regular_file:
+        return "an ordinary file instead of a device"
+    return "without a device behind it" if node.error in _NO_DEVICE_BEHIND else None
+
+
+def _on_host(kernel_module: KernelModule) -> tuple[Fix, ...]:
+    load = "sudo modprobe nvidia-uvm && " if kernel_module.uvm_loaded is False else ""
+    return (
+        Fix(text="Make the device files now", command=f"{load}sudo nvidia-modprobe -u -c=0"),
+        Fix(text="Have them made at every start", command="sudo systemctl enable --now nvidia-persistenced"),
+    )

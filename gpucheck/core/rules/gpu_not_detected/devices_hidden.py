@@ -1,0 +1,160 @@
+"""A GPU is here and works, and an environment variable hides it from CUDA.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    CUDA_VISIBLE_DEVICES is set to -1 - this hides all GPUs from CUDA
+    nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns []
+Cause:
+    CUDA offers a program only the GPUs that CUDA_VISIBLE_DEVICES names, reads the list up to the first entry that it can't
+    match, and ignores the rest. So an empty value, -1, a number beyond the last GPU, or the UUID of another GPU (or of a MIG
+    instance that was made anew) hides everything behind it. nvidia-smi takes no notice of the variable. In a container,
+    NVIDIA_VISIBLE_DEVICES=none passes the driver in and leaves the GPUs out.
+Fix:
+    1. See what hides them, and which GPUs there are
+       ? env | grep VISIBLE_DEVICES; nvidia-smi -L
+    2. Let CUDA see every GPU (look in ~/.bashrc, the job script, os.environ in the program and the image's ENV, too)
+       $ unset CUDA_VISIBLE_DEVICES
+    3. Slurm: ask for a GPU when starting the job (srun --gres=gpu:1 COMMAND); Slurm sets the variable itself
+    4. In a container: start it with --gpus all
+    5. In a container: see whether /dev/nvidia0 is in it
+       ? ls -l /dev/nvidia*
+Verify:
+    nvidia-smi -L lists what may be named, and gpucheck --quick finds nothing.
+Unless:
+    The GPUs are hidden on purpose, to train on the CPU: say so with --allow-cpu.
+Example:
+    environment.variables = {"CUDA_VISIBLE_DEVICES": "-1"}
+    cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> CUDA_VISIBLE_DEVICES=-1 hides every GPU from CUDA: the driver sees 1, a program gets none.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/ (CUDA Environment Variables)
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.compat.cuda import HIDES_ALL
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Request, Scope, Severity, Skip, saw
+from gpucheck.core.probes.device_nodes import DeviceNodes
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.fixes import ASK_SLURM, CPU_IS_ENOUGH
+from gpucheck.core.repairs.shells import statement
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_NO_DEVICE = (100, 101)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=(*WITHOUT_CUDA, "replica-count-mismatch"))
+def check(stack: CudaStack, environment: Environment, gpus: Gpus) -> Finding | Skip | None:
+    """The driver counts GPUs that CUDA, told to look at some of them only, does not find."""
+    cuda, counted = stack.cuda, stack.driver.gpu_count
+    none = cuda.result in _NO_DEVICE or (cuda.status == "ok" and cuda.device_count == 0)
+    if not none and not cuda.device_count:
+        return None
+    value = environment.variables.get("CUDA_VISIBLE_DEVICES")
+    if value is None:
+        return _left_out(stack) if none else None
+    entries = [entry.strip() for entry in value.split(",")]
+    if (cuda.device_count or 0) >= len(entries):
+        return None
+    hides_all = entries[0] in HIDES_ALL
+    if not counted and not (hides_all and none and _openable(stack.device_nodes)):
+        return None  # nothing says that there is a GPU to hide
+    usable = 0 if hides_all else _usable(entries, gpus, counted or 0)
+    if usable is None:
+        return Skip("which GPUs the driver has could not be compared with CUDA_VISIBLE_DEVICES")
+    if usable == len(entries) or usable != (cuda.device_count or 0):
+        return None  # every entry is good, or CUDA found more or fewer than the entries account for
+    assignment = _assignment(value, cuda.device_count, slurm="SLURM_JOB_ID" in environment.variables)
+    return Finding(
+        summary=_summary(value, entries, usable, counted, none=none),
+        evidence=(
+            *saw(environment, "variables.CUDA_VISIBLE_DEVICES"),
+            *saw(stack.driver, "gpu_count"),
+            *saw(cuda, "status", "result_name", "device_count"),
+        ),
+        fix=_fixes(stack.request, environment, statement(assignment)),
+        assignments=() if stack.request.allow_cpu else (assignment,),  # else hidden on purpose
+        severity=Severity.WARNING if not (stack.request.needs_gpu and none) else None,
+    )
+
+
+def _summary(value: str, entries: list[str], usable: int, counted: int | None, *, none: bool) -> str:
+    shown = f"CUDA_VISIBLE_DEVICES={value}" if value else "CUDA_VISIBLE_DEVICES, set to nothing,"
+    driver = f"the driver sees {counted}" if counted else "the device files are there"
+    wrong = entries[usable]
+    if none and entries[0] in HIDES_ALL:
+        return f"{shown} hides every GPU from CUDA: {driver}, a program gets none."
+    if none:
+        return f"{shown} hides every GPU from CUDA: no GPU here is called {wrong}, and {driver}."
+    return f"{shown} names {len(entries)} GPUs, and CUDA stops at {wrong}, which is not here: a program gets {usable}."
+
+
+def _assignment(value: str, offered: int | None, slurm: bool) -> Assignment:
+    """Let CUDA see every GPU; only a suggestion where the value may have been chosen well for some other machine or job."""
+    shown = f" ({value})" if value.strip() and value.isprintable() else ""
+    if slurm:
+        reason = f"Slurm's list of GPUs{shown} is not what CUDA finds: ask Slurm for GPUs, others' jobs may run on these"
+    elif offered:
+        reason = f"CUDA stops at the first name it does not know{shown}, and offers {offered}"
+    else:
+        reason = f"it hides every GPU{shown}"
+    apply = not (slurm or offered)
+    return Assignment(variable="CUDA_VISIBLE_DEVICES", operation=Operation.UNSET, reason=reason, apply=apply)
+
+
+def _usable(entries: list[str], gpus: Gpus, count: int) -> int | None:
+    """How many entries CUDA accepts before the first that it cannot match; None where their names are not known."""
+    for place, entry in enumerate(entries):
+        here = _is_here(entry, gpus, count)
+        if here is None:
+            return None
+        if not here:
+            return place
+    return len(entries)
+
+
+def _is_here(entry: str, gpus: Gpus, count: int) -> bool | None:
+    """Whether an entry names a GPU of this machine; None: not known."""
+    if entry.isdecimal():  # numbers count MIG instances where there are any
+        return None if any(gpu.mig_enabled for gpu in gpus.gpus) else int(entry) < count
+    if entry.startswith("GPU-"):
+        uuids = [gpu.uuid for gpu in gpus.gpus if gpu.uuid is not None]
+        return any(uuid.startswith(entry) for uuid in uuids) if uuids and len(uuids) == len(gpus.gpus) else None
+    if entry.startswith("MIG-") and not any(gpu.mig_devices for gpu in gpus.gpus):
+        return None  # no instance at all: mig-misconfigured
+    return False
+
+
+def _openable(device_nodes: DeviceNodes) -> bool:
+    return device_nodes.control.openable is True and any(node.openable for node in device_nodes.gpus)
+
+
+def _left_out(stack: CudaStack) -> Finding | None:
+    """NVIDIA_VISIBLE_DEVICES=none: the runtime passed the driver in, and no GPU."""
+    if not stack.container.inside or stack.container.nvidia_visible_devices != "none":
+        return None
+    if not stack.device_nodes.control.present or any(node.present for node in stack.device_nodes.gpus):
+        return None
+    return Finding(
+        summary="NVIDIA_VISIBLE_DEVICES=none keeps every GPU out of this container; the driver itself was passed in.",
+        evidence=(
+            *saw(stack.container, "nvidia_visible_devices"),
+            *saw(stack.device_nodes, "control.present", "gpus"),
+            *saw(stack.cuda, "status", "result_name"),
+        ),
+        fix=(Fix(text="Start the container with NVIDIA_VISIBLE_DEVICES=all, or with --gpus all and the variable left out"),),
+        severity=None if stack.request.needs_gpu else Severity.WARNING,
+    )
+
+
+def _fixes(request: Request, environment: Environment, command: str) -> tuple[Fix, ...]:
+    unset = Fix(text="Let CUDA see every GPU", command=command)
+    names = Fix(
+        text="See which GPUs are here, to name some of them by number from 0 or by UUID", command="nvidia-smi -L", kind="look"
+    )
+    if "SLURM_JOB_ID" in environment.variables:
+        return (ASK_SLURM, unset)
+    return (unset, names, CPU_IS_ENOUGH) if request.needs_gpu else (unset, names)

@@ -1,0 +1,81 @@
+"""An NVIDIA GPU is on the bus, and no NVIDIA driver is installed for it.
+
+Symptom:
+    nvidia-smi: command not found
+    failed call to cuInit: UNKNOWN ERROR (303)
+    Could not find cuda drivers on your machine, GPU will not be used.
+    OSError: libcuda.so.1: cannot open shared object file: No such file or directory
+Cause:
+    The card is plugged in, but neither NVIDIA's kernel module nor its libraries (libcuda.so.1, libnvidia-ml.so.1) are on this
+    system. CUDA wheels and toolkits bring no driver. The nouveau driver that Linux ships with shows a picture, but cannot run CUDA.
+Fix:
+    1. See whether the machine has an NVIDIA GPU at all
+       ? lspci -d 10de:
+    2. Ubuntu: install NVIDIA's driver, then restart the machine
+       $ sudo ubuntu-drivers install
+    3. Debian: install NVIDIA's driver (from the sections contrib, non-free and non-free-firmware), then restart the machine
+       $ sudo apt-get install -y linux-headers-amd64 nvidia-driver
+    4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
+       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+    5. If training on the CPU is what you want, ignore it: the job runs without a GPU
+Verify:
+    nvidia-smi prints a table with one box per GPU.
+Unless:
+    The GPU is meant for a display only, and training for another machine.
+Example:
+    container = {"inside": false}
+    pci.gpus[0].kernel_driver = "nouveau"
+    kernel_module = {"loaded": false, "uvm_loaded": false, "nouveau_loaded": true, "installed_for_running_kernel": false}
+    device_nodes = {"control": {"path": "/dev/nvidiactl", "present": false}, "uvm": {"path": "/dev/nvidia-uvm", "present": false}}
+    driver = {"status": "library-not-found", "problem": "libnvidia-ml.so.1: cannot open shared object file"}
+    gpus.gpus = []
+    cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> No NVIDIA driver is installed for the GPU on the PCI bus (0000:00:06.0); nouveau holds it, which cannot run CUDA.
+References:
+    https://docs.nvidia.com/datacenter/tesla/driver-installation-guide/
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Scope, Severity, Skip, saw
+from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_STUB_LIBRARY = 34  # a toolkit's link-time stub is no driver
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "driver-not-loaded", "device-nodes-missing"),
+)
+def check(stack: CudaStack, kernel_module: KernelModule) -> Finding | Skip | None:
+    """Neither the kernel's half nor the libraries' half is there."""
+    pci, driver, cuda = stack.pci, stack.driver, stack.cuda
+    if stack.wsl.inside or stack.container.inside or driver.gpu_count or stack.counts_gpus:
+        return None
+    if all(gpu.kernel_driver == "vfio-pci" for gpu in pci.gpus):
+        return None  # none, or all are handed to a virtual machine: driver-not-loaded says so
+    if driver.status != "library-not-found" or not (cuda.status == "library-not-found" or cuda.result == _STUB_LIBRARY):
+        return None
+    if kernel_module.loaded or kernel_module.installed_for_running_kernel or kernel_module.installed_for_kernels:
+        return None
+    if kernel_module.loaded is None:
+        return Skip("whether the NVIDIA kernel module is loaded could not be read")
+    many = len(pci.gpus) > 1
+    gpus = f"{'GPUs' if many else 'GPU'} on the PCI bus ({listing([gpu.address for gpu in pci.gpus])})"
+    nouveau = any(gpu.kernel_driver == "nouveau" for gpu in pci.gpus)
+    held = f"; nouveau holds {'them' if many else 'it'}, which cannot run CUDA" if nouveau else ""
+    return Finding(
+        summary=f"No NVIDIA driver is installed for the {gpus}{held}.",
+        evidence=(
+            *saw(pci, "gpus[0].address", "gpus[0].kernel_driver"),
+            *saw(kernel_module, "loaded", "installed_for_running_kernel"),
+            *saw(driver, "status"),
+            *saw(cuda, "status"),
+        ),
+        fix=(stack.install_driver("Install NVIDIA's driver"),),
+    )

@@ -1,0 +1,123 @@
+"""The NVIDIA driver is older than the CUDA that the installed TensorFlow was built with.
+
+Symptom:
+    CUDA driver version is insufficient for CUDA runtime version
+    cudaGetDeviceCount() returned 35
+    the provided PTX was compiled with an unsupported toolchain.
+    CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+    Driver version is lower than what is required to execute PTX
+Cause:
+    A driver runs programs of its own CUDA major version and of older ones, never of a newer major. TensorFlow 2.15 and later
+    were built with CUDA 12, which asks for driver 525.60.13 (528.33 on Windows, for WSL2); 2.10 to 2.14 ask for 450.80.02.
+Fix:
+    1. See which driver runs, and which CUDA it knows
+       ? nvidia-smi
+    2. Ubuntu: install a newer driver, which goes on running everything older, then restart the machine
+       $ sudo ubuntu-drivers install
+    3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
+       $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+    4. Or install a TensorFlow, or take an image, that was built with a CUDA that the driver knows
+Verify:
+    nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
+Unless:
+    The forward-compatibility package (cuda-compat) is in use on a data-center GPU: CUDA then reports the newer version, and
+    this is not said.
+Example:
+    kernel_module.version = "470.256.02"
+    driver.version = "470.256.02"
+    driver.cuda_version = "11.4"
+    cuda.driver_version = "11.4"
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> The NVIDIA driver 470.256.02 knows CUDA up to 11.4, and TensorFlow 2.21.0 needs 12.0 (driver 525.60.13 or newer).
+References:
+    https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/
+    https://docs.nvidia.com/deploy/cuda-compatibility/
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import results, versions
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat.cuda import cuda_of_driver
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.kernel_module import KernelModule
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_TOO_OLD = ("35", "36")  # insufficient driver; a call that needs a newer one
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "container-without-gpu"), tensorflow=True)
+def check(
+    stack: CudaStack, kernel_module: KernelModule | None, installation: Installation, outcomes: TrainingOutcomes
+) -> Finding | Skip | None:
+    """Compare the newest CUDA that the driver supports with the major version that TensorFlow's release was built with."""
+    installed, cuda = installation.packages.tensorflow, stack.cuda
+    if installed is None or "cpu" in installed.name or outcomes.trained_on_gpu():
+        return None
+    if cuda.status == "failed" and str(cuda.result) in _TOO_OLD:
+        return _refused(stack)
+    if not (stack.driver.gpu_count or stack.counts_gpus):
+        return None  # an old driver still counts its GPUs; without any, something else is wrong first
+    newest, evidence = _newest_cuda(stack, kernel_module)
+    if newest is None:
+        return None  # no driver answers: others say why
+    release = releases.release(installed.version)
+    if release is None:
+        return Skip(f"it is not known which CUDA TensorFlow {installed.version} needs")
+    needed = f"{release.cuda_major}.0"
+    windows = "Windows " if stack.wsl.inside else ""
+    floor = f" ({windows}driver {release.driver_min_windows if windows else release.driver_min_linux} or newer)"
+    refused = outcomes.saw_events(Kind.PTX_UNSUPPORTED, Kind.DRIVER_TOO_OLD)
+    if versions.at_least(newest, needed):
+        if not refused or versions.at_least(newest, release.cuda):
+            return None
+        # Its kernels have to be compiled by the driver, which takes the full version.
+        needed, floor = release.cuda, " to compile its kernels"
+    version = stack.driver.version or (kernel_module.version if kernel_module is not None else None)
+    name = f"driver {version}" if version else "driver"
+    return Finding(
+        summary=f"The NVIDIA {name} knows CUDA up to {newest}, and TensorFlow {installed.version} needs {needed}{floor}.",
+        evidence=(
+            *evidence,
+            *saw(stack.driver, "version"),
+            *saw(installation.packages, "tensorflow.version"),
+            *refused,
+        ),
+        fix=(_newer_driver(stack), installation.with_cuda()),
+    )
+
+
+def _refused(stack: CudaStack) -> Finding:
+    """The driver says so: its library asks for more than the driver below it can do."""
+    cuda, driver = stack.cuda, stack.driver
+    result = results.cuda(str(cuda.result or 0))
+    name = cuda.result_name or (result.name if result is not None else "error")
+    version = f" {driver.version}" if driver.version else ""
+    return Finding(
+        summary=f"The NVIDIA driver{version} is too old for the CUDA library above it: cuInit answers {name} ({cuda.result}).",
+        evidence=(*saw(cuda, "result", "result_name", "library"), *saw(driver, "version")),
+        fix=(Fix(text="See which driver runs, and which CUDA it knows", command="nvidia-smi", kind="look"), _newer_driver(stack)),
+    )
+
+
+def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[str | None, tuple[Evidence, ...]]:
+    """What libcuda says counts first: a forward-compatibility libcuda knows more than the driver below it."""
+    if stack.cuda.driver_version:
+        return stack.cuda.driver_version, saw(stack.cuda, "driver_version")
+    if stack.driver.cuda_version:
+        return stack.driver.cuda_version, saw(stack.driver, "cuda_version")
+    for fact in (stack.driver, kernel_module):
+        if fact is not None and fact.version and (by_branch := cuda_of_driver(fact.version)):
+            return by_branch, saw(fact, "version")
+    return None, ()
+
+
+def _newer_driver(stack: CudaStack) -> Fix:
+    if stack.wsl.inside:
+        return Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
+    return stack.install_driver("Install a newer NVIDIA driver")

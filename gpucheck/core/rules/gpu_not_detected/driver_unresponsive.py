@@ -1,0 +1,93 @@
+"""The NVIDIA driver does not answer: a call to it hung, or took the calling process down.
+
+Symptom:
+    nvidia-smi hangs, and kill -9 does not end it
+    A training job that stands still at start, in process state D
+    INFO: task nvidia-smi:1234 blocked for more than 120 seconds.
+    Segmentation fault (core dumped), before TensorFlow has printed anything
+Cause:
+    The driver waits for a GPU that stopped answering (its firmware hangs, or it fell off the bus), or another process wedged it.
+    A crash instead of a hang comes from a damaged or foreign driver library, or from something preloaded into every process.
+Fix:
+    1. Read what the kernel says
+       ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
+    2. End the processes that use the GPU; those in state D can't be ended
+    3. Restart the machine; if it comes back, take the GPU out of service: it is usually the hardware
+Verify:
+    timeout 10 nvidia-smi answers within a second or two (a little longer without persistence mode).
+Unless:
+    The machine is so overloaded that nothing answers in time: look again when it is idle.
+Example:
+    driver = {"status": "hung", "problem": "no answer within 20 s in nvmlInit"}
+    gpus = null
+    cuda = {"status": "hung", "problem": "no answer within 20 s in cuInit"}
+    tensorflow.devices = null
+    tensorflow.ending = "timed out"
+    training.runs = []
+    -> The NVIDIA driver does not answer NVML and CUDA: no answer within 20 s in nvmlInit.
+References:
+    https://docs.nvidia.com/deploy/xid-errors/
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.combiners.xid_reports import XidReports
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_LATE = ("timed out", "could not be killed")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(*WITHOUT_CUDA, "training-crashed", "tensorflow-import-failed"),
+)
+def check(stack: CudaStack, xids: XidReports, outcomes: TrainingOutcomes) -> Finding | None:
+    """A child that was stopped at its limit or died. Training that passed on a GPU proves more."""
+    if outcomes.trained_on_gpu():
+        return None
+    unanswered = [
+        (name, fact) for name, fact in (("NVML", stack.driver), ("CUDA", stack.cuda)) if fact.status in ("hung", "crashed")
+    ]
+    hung = not unanswered or any(fact.status == "hung" for _, fact in unanswered)
+    if unanswered:
+        names = " and ".join(name for name, _ in unanswered)
+        problem = next((fact.problem for _, fact in unanswered if fact.problem), None)
+        state = f"does not answer {names}" if hung else f"cannot be asked through {names}"
+        summary = f"The NVIDIA driver {state}{f': {problem}' if problem else ''}."
+        evidence = tuple(item for _, fact in unanswered for item in saw(fact, "status", "problem"))
+    elif stack.device_nodes.ending in _LATE:
+        node = stack.device_nodes.hung_on or "its device files"
+        summary = f"The NVIDIA driver does not answer: opening {node} did not come to an end."
+        evidence = saw(stack.device_nodes, "ending", "hung_on")
+    else:
+        return None
+    return Finding(
+        summary=summary,
+        evidence=(*evidence, *xids.last_message),
+        fix=_fixes(stack, hung),
+        # NVML's child died while it asked this one.
+        affects=tuple(
+            gpu.label for gpu in (xids.gpus.gpus if xids.gpus is not None else ()) if gpu.problem and gpu.result is None
+        ),
+    )
+
+
+def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
+    where = f" ({stack.on_host.strip()})" if stack.on_host else ""
+    read = Fix(
+        text=f"Read what the kernel says about it{where}",
+        command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
+        kind="look",
+    )
+    last = Fix(text="Restart the machine; if it comes back, take this GPU out of service")
+    if hung:
+        return (read, last)
+    damaged = Fix(
+        text="Look for a damaged or foreign driver library, or one in LD_PRELOAD",
+        command="ldconfig -p | grep -E 'libcuda|libnvidia-ml'; echo $LD_PRELOAD",
+        kind="look",
+    )
+    return (read, damaged, last)

@@ -1,0 +1,92 @@
+"""The NVSwitch fabric between the GPUs is not up, because no fabric manager of the driver's version runs.
+
+Symptom:
+    failed call to cuInit: CUDA_ERROR_SYSTEM_NOT_READY: system not yet initialized
+    CUDA_ERROR_FABRIC_NOT_READY
+    Error 802: system not yet initialized
+    nvidia-smi works and shows every GPU; under Fabric: State: In Progress
+Cause:
+    On HGX and DGX machines the GPUs are joined by NVSwitches, and CUDA waits until the fabric manager has set these up. It is a
+    service of its own package, must have exactly the driver's version, and has to be running before the first CUDA program.
+Fix:
+    1. Start it, and at every start of the machine
+       $ sudo systemctl enable --now nvidia-fabricmanager
+    2. If it is absent or of another version than the driver, install the one of the driver's branch; on Ubuntu, for branch 580
+       $ sudo apt-get install -y nvidia-fabricmanager-580
+    3. Read why it stopped
+       ? sudo journalctl -u nvidia-fabricmanager -n 50
+Verify:
+    nvidia-smi -q -i 0 | grep -A 3 Fabric says State: Completed and Status: Success.
+Unless:
+    The machine has just been started: the fabric takes up to some minutes.
+Example:
+    pci.nvswitches = [{"address": "0000:07:00.0", "vendor_id": "0x10de", "device_id": "0x22a3", "class_code": "0x068000"}]
+    gpus.gpus[0].fabric_state = "in-progress"
+    cuda = {"status": "failed", "result": 802, "result_name": "CUDA_ERROR_SYSTEM_NOT_READY", "driver_version": "13.0"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> The NVSwitch fabric that joins the GPUs is not ready (CUDA error 802): the fabric manager is not running, or not of the driver's version 580.159.04.
+References:
+    https://docs.nvidia.com/datacenter/tesla/fabric-manager-user-guide/
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_NOT_READY = (802, 919)
+_NVML_NOT_READY = 27
+
+
+@rule(severity=Severity.ERROR, scope=Scope.HOST, explains=(*WITHOUT_CUDA, "nccl-failed", "container-without-gpu"))
+def check(stack: CudaStack, gpus: Gpus | None, outcomes: TrainingOutcomes) -> Finding | None:
+    """CUDA says so; NVML counts only where the bus shows NVSwitches. Where CUDA counts GPUs, the fabric is up."""
+    driver, cuda = stack.driver, stack.cuda
+    if stack.counts_gpus:
+        return None
+    logged = outcomes.saw_events(Kind.FABRIC_NOT_READY)
+    if cuda.result in _NOT_READY:
+        source, evidence = f"CUDA error {cuda.result}", saw(cuda, "result", "result_name")
+    elif driver.result == _NVML_NOT_READY and stack.pci.nvswitches:
+        source, evidence = "NVML error 27", saw(driver, "result", "result_name")
+    elif logged:
+        source, evidence = "the log says so", logged
+    else:
+        return None
+    version = f"'s version {driver.version}" if driver.version else "'s version"
+    return Finding(
+        summary=f"The NVSwitch fabric that joins the GPUs is not ready ({source}): the fabric manager is not running,"
+        f" or not of the driver{version}.",
+        evidence=(*evidence, *saw(stack.pci, "nvswitches"), *_states(gpus)),
+        fix=_fixes(stack),
+    )
+
+
+def _states(gpus: Gpus | None) -> tuple[Evidence, ...]:
+    """The GPUs that wait for their fabric."""
+    if gpus is None:
+        return ()
+    waiting = [place for place, gpu in enumerate(gpus.gpus) if gpu.fabric_state in ("not-started", "in-progress")]
+    return saw(gpus, *(f"gpus[{place}].fabric_state" for place in waiting))
+
+
+def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
+    where = stack.on_host
+    branch = versions.parse(stack.driver.version or "")[:1]
+    install = {
+        "ubuntu": f"sudo apt-get install -y nvidia-fabricmanager-{branch[0]}" if branch else None,
+        **dict.fromkeys(("rhel", "rocky", "almalinux"), "sudo dnf install -y nvidia-fabric-manager"),
+    }.get(stack.system.os_id or "")
+    return (
+        Fix(text=f"Start the fabric manager{where}", command="sudo systemctl enable --now nvidia-fabricmanager"),
+        Fix(
+            text=f"If there is none, or it does not start: install the one of exactly the driver's version{where}",
+            command=None if where else install,
+        ),
+        Fix(text=f"Read why it stopped{where}", command="sudo journalctl -u nvidia-fabricmanager -n 50", kind="look"),
+    )

@@ -1,0 +1,89 @@
+"""TensorFlow ignores a GPU because it has too few multiprocessors.
+
+Symptom:
+    Ignoring visible gpu device (device: 1, name: GeForce GT 1030, ...) with core count: 3. The minimum required count is 8.
+    You can adjust this requirement with the env var TF_MIN_GPU_MULTIPROCESSOR_COUNT.
+Cause:
+    TensorFlow leaves small cards out, so that a display card does not slow down training on a large one: it asks for 8
+    multiprocessors, or for as many as the best GPU has where all have fewer. TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
+Fix:
+    1. To train on it all the same, set the limit to its number of multiprocessors
+       $ export TF_MIN_GPU_MULTIPROCESSOR_COUNT=3
+    2. To be rid of the message: leave it out with CUDA_VISIBLE_DEVICES; it is meant for a display
+Verify:
+    tf.config.list_physical_devices("GPU") lists it.
+Unless:
+    The card is there for a display: leave it out.
+Example:
+    environment.variables = {"TF_MIN_GPU_MULTIPROCESSOR_COUNT": "144"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> TensorFlow ignores GPU 0 (NVIDIA H200): it has 132 multiprocessors, and TF_MIN_GPU_MULTIPROCESSOR_COUNT asks for 144.
+References:
+    https://github.com/tensorflow/tensorflow/blob/master/tensorflow/core/common_runtime/gpu/gpu_device.cc
+"""
+
+from gpucheck.core.compat.gpus import lowest_multiprocessors
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.cuda import Cuda, CudaDevice
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.wording import listing
+
+_VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("gpus-not-listed", "training-failed", "replica-count-mismatch"),
+    tensorflow=True,
+)
+def check(environment: Environment, gpus: Gpus | None, cuda: Cuda, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+    """Below TensorFlow's floor. An error only where no GPU is left: a display card left out is as it should be."""
+    if not cuda.devices or _lists_all(tensorflow, len(cuda.devices)):
+        return None
+    counts = [device.multiprocessors for device in cuda.devices if device.multiprocessors is not None]
+    if len(counts) < len(cuda.devices):
+        return Skip("the number of multiprocessors is not known")
+    value = environment.variables.get(_VARIABLE, "").strip()
+    floor = int(value) if value.isdecimal() else lowest_multiprocessors(counts)
+    small = [(place, device) for place, device in enumerate(cuda.devices) if (device.multiprocessors or 0) < floor]
+    if not small:
+        return None
+    names = [_label(device, gpus) for _, device in small]
+    described = [f"{name} ({device.name})" if device.name else name for name, (_, device) in zip(names, small, strict=True)]
+    have = "it has" if len(small) == 1 else "they have"
+    few = listing(sorted({str(device.multiprocessors) for _, device in small}))
+    asks = f"{_VARIABLE} asks" if value.isdecimal() else "TensorFlow asks"
+    left = len(cuda.devices) - len(small)
+    return Finding(
+        summary=f"TensorFlow ignores {listing(described)}: {have} {few} multiprocessors, and {asks} for {floor}.",
+        evidence=(
+            *saw(cuda, *(f"devices[{place}].multiprocessors" for place, _ in small)),
+            *(saw(environment, f"variables.{_VARIABLE}") if value else ()),
+        ),
+        fix=_fixes(value, min(counts), left),
+        affects=tuple(names),
+        severity=Severity.WARNING if left else None,
+    )
+
+
+def _lists_all(tensorflow: TensorFlow | None, count: int) -> bool:
+    devices = (tensorflow.devices if tensorflow is not None else None) or ()
+    return sum(device.kind == "GPU" for device in devices) >= count
+
+
+def _label(device: CudaDevice, gpus: Gpus | None) -> str:
+    """The GPU as NVML numbers it, where it lists it."""
+    labels = {gpu.pci_address: gpu.label for gpu in (gpus.gpus if gpus is not None else ()) if gpu.pci_address}
+    return labels.get(device.pci_address or "", f"GPU {device.ordinal}")
+
+
+def _fixes(value: str, least: int, left: int) -> tuple[Fix, ...]:
+    text = "Ask for no more than this machine has" if value.isdecimal() else "Train on it all the same"
+    leave = Fix(text="Or leave it out; it is meant for a display")
+    own = Fix(text="Or go back to TensorFlow's own floor", command=f"unset {_VARIABLE}")
+    return (Fix(text=text, command=f"export {_VARIABLE}={least}"), leave if left else own)

@@ -1,0 +1,113 @@
+"""A GPU is newer than this TensorFlow: it has no native code for it, and what would be compiled instead fails.
+
+Symptom:
+    TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0a. CUDA kernels will be jit-compiled
+    from PTX, which could take 30 minutes or longer.
+    LLVM ERROR: PTX version 8.5 does not support target 'sm_120'
+    'cuModuleLoadData(&module, data)' failed with 'CUDA_ERROR_INVALID_PTX'
+    CUDA_ERROR_INVALID_HANDLE, no kernel image is available for execution on the device
+Cause:
+    No TensorFlow up to 2.21 has native code for Blackwell GPUs (compute capability 10.0 and newer). Up to 2.20 the driver rejects the
+    code that TensorFlow generates for them. With 2.21 the driver compiles TensorFlow's kernels at first use, which takes long, but
+    XLA, with which Keras 3 compiles models by default, aborts.
+Fix:
+    1. TensorFlow: start from NVIDIA's own build, which has code for this GPU
+       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
+    2. PyTorch: install a build for the newest CUDA
+       $ python -m pip install --upgrade torch --index-url https://download.pytorch.org/whl/cu128
+    3. With TensorFlow 2.21: train without XLA, model.compile(..., jit_compile=False), and with patience in the first step
+Verify:
+    gpucheck trains on the GPU, the XLA-compiled step included.
+Unless:
+    You train with jit_compile=False on TensorFlow 2.21: that works.
+Example:
+    gpus.gpus[0].name = "NVIDIA GeForce RTX 5090"
+    gpus.gpus[0].compute_capability = [12, 0]
+    cuda.devices[0].name = "NVIDIA GeForce RTX 5090"
+    cuda.devices[0].compute_capability = [12, 0]
+    tensorflow.devices[1].description = "NVIDIA GeForce RTX 5090"
+    tensorflow.devices[1].compute_capability = [12, 0]
+    training.runs = []
+    -> TensorFlow 2.21.0 does not really support NVIDIA GeForce RTX 5090 (Blackwell, compute capability 12.0): kernels wait for a slow PTX compilation, and XLA, which Keras 3 turns on by default, aborts.
+References:
+    https://github.com/tensorflow/tensorflow/issues/111958
+    https://github.com/tensorflow/tensorflow/issues/97387
+"""
+
+from gpucheck.core.combiners.cuda_gpus import CudaGpus
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.probes.container import Container
+from gpucheck.core.repairs.wording import version_text
+
+_BLACKWELL = (10, 0)
+_NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow; has code for Blackwell
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "training-failed",
+        "training-crashed",
+        "kernels-jit-compiled",
+    ),
+    tensorflow=True,
+)
+def check(gpus: CudaGpus, build: TensorFlowBuild, container: Container, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Newer than all native code, and known to fail from PTX; a compiled step that passed on it proves the contrary."""
+    if not gpus.capable or outcomes.trained_on_gpu(compiled=True):
+        return None
+    kernels = build.kernels
+    if kernels is None:
+        return Skip("which compute capabilities this TensorFlow has code for is not known")
+    newer = [gpu for gpu in gpus.capable if gpu.capability > kernels.highest and not kernels.runs_natively(gpu.capability)]
+    problem: str | None = "it has neither native code nor PTX for it"
+    if kernels.ptx is not None:  # the driver compiles PTX for whatever is newer, and up to Hopper that goes well
+        newer = [gpu for gpu in newer if gpu.capability >= _BLACKWELL]
+        problem = releases.blackwell_problem(kernels.version)
+    if not newer:
+        return None
+    first = newer[0]
+    if problem is None:
+        return Skip(f"how TensorFlow {kernels.version} gets on with {first.name} is not known")
+    architecture = gpu_tables.architecture(first.capability)
+    kind = f"{f'{architecture}, ' if architecture else ''}compute capability {version_text(first.capability)}"
+    return Finding(
+        summary=f"TensorFlow {kernels.version} does not really support {first.name} ({kind}): {problem}.",
+        evidence=(
+            *(item for gpu in newer for item in gpu.evidence),
+            *kernels.evidence,
+            *outcomes.saw_events(Kind.KERNELS_JIT_COMPILED, Kind.KERNEL_IMAGE_MISSING),
+        ),
+        fix=_fixes(container, build.installation, kernels.version),
+        affects=tuple(gpu.label for gpu in newer),
+    )
+
+
+def _fixes(container: Container, installation: Installation, version: str) -> tuple[Fix, ...]:
+    image = Fix(
+        text=f"Start from NVIDIA's own build, the image {_NVIDIA_IMAGE}, which has code for this GPU",
+        command=None if container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+    )
+    without_xla = "Train without XLA, in your code: model.compile(..., jit_compile=False); the first step takes minutes"
+    if versions.at_least(version, "2.21"):
+        return (image, Fix(text=without_xla))
+    fixed = releases.RELEASES["2.21"]
+    if not versions.at_least(installation.interpreter.version, fixed.python_min):
+        return (image,)
+    return (
+        image,
+        Fix(
+            text=f"Or take TensorFlow 2.21, whose kernels the driver can compile. {without_xla}",
+            command=installation.pip("tensorflow[and-cuda]==2.21.*"),
+        ),
+    )

@@ -1,0 +1,72 @@
+"""A GPU's compute capability is below the lowest that this TensorFlow has kernels for, so TensorFlow ignores it.
+
+Symptom:
+    Ignoring visible gpu device (device: 0, name: Tesla M60, compute capability: 5.2). The minimum required Cuda capability is 6.0.
+    CUDA_ERROR_NO_BINARY_FOR_GPU, cudaErrorInvalidDeviceFunction
+Cause:
+    A TensorFlow build carries code for some compute capabilities: native code runs on its own generation, intermediate code (PTX) on
+    newer ones only. Nothing runs on an older GPU, and each release drops some.
+Fix:
+    1. Install the last TensorFlow with code for it
+    2. See which one that is, and what it needs
+       ? gpucheck setup
+    3. Use an older release of another program, which still had code for this GPU
+    4. Use a newer GPU, or build the program from source for this one
+Verify:
+    gpucheck trains on the GPU.
+Unless:
+    It is a display card beside the GPUs that train: TensorFlow passes over it, and that is well.
+Example:
+    gpus.gpus[0].name = "Tesla M60"
+    gpus.gpus[0].compute_capability = [5, 2]
+    cuda.devices[0].name = "Tesla M60"
+    cuda.devices[0].compute_capability = [5, 2]
+    libraries.ptxas = {"path": "/home/user/.venv/lib/python3.12/site-packages/nvidia/cuda_nvcc/bin/ptxas", "version": "12.5.82"}
+    log.events = [{"kind": "gpu-ignored", "line": 7, "text": "Ignoring visible gpu device (device: 0, name: Tesla M60, compute capability: 5.2). The minimum required Cuda capability is 6.0.", "fields": {"device": "0", "reason": "capability", "capability": "5.2", "minimum": "6.0"}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 ignores Tesla M60: its compute capability is 5.2, and the lowest that this build has code for is 6.0.
+References:
+    https://developer.nvidia.com/cuda-gpus
+    https://www.tensorflow.org/install/source#gpu
+"""
+
+from gpucheck.core.combiners.cuda_gpus import CudaGpus
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip
+from gpucheck.core.repairs.wording import listing, version_text
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("gpus-not-listed", "cudnn-version-mismatch"),
+    tensorflow=True,
+)
+def check(request: Request, gpus: CudaGpus, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Below everything that the build carries; a warning where another GPU, or by request the CPU, is left to train on."""
+    if not gpus.capable:
+        return None
+    kernels = build.kernels
+    if kernels is None:
+        return Skip("which compute capabilities this TensorFlow has code for is not known")
+    old = [gpu for gpu in gpus.capable if gpu.capability < kernels.lowest]
+    if not old:
+        return None
+    return Finding(
+        summary=f"TensorFlow {kernels.version} ignores {listing(sorted({gpu.name for gpu in old}))}: its compute capability is"
+        f" {version_text(old[0].capability)}, and the lowest that this build has code for is {version_text(kernels.lowest)}.",
+        evidence=(
+            *(item for gpu in old for item in gpu.evidence),
+            *kernels.evidence,
+            *outcomes.saw_events(Kind.GPU_IGNORED),
+        ),
+        fix=(build.installation.with_cuda(), Fix(text="Use a newer GPU, or build TensorFlow from source for this one")),
+        affects=tuple(gpu.label for gpu in old),
+        severity=Severity.WARNING if len(old) < len(gpus.capable) or not request.needs_gpu else None,
+    )

@@ -1,0 +1,119 @@
+"""CUDA counts more GPUs than TensorFlow (or the JAX or PyTorch that Keras trains on) lists, and no other diagnosis says why.
+
+Symptom:
+    nvidia-smi shows the GPU, and tf.config.list_physical_devices("GPU") returns [] or too few
+    Skipping registering GPU devices...
+Cause:
+    The driver works for this process, so what stops TensorFlow lies in the process: a library it opens, an environment variable, the
+    build itself. None of the causes that gpucheck knows was seen.
+Fix:
+    1. Let TensorFlow say which library it fails to open
+       ? TF_CPP_MAX_VLOG_LEVEL=1 python -c "import tensorflow as tf; tf.config.list_physical_devices('GPU')" 2>&1 | grep -iE 'could not load|dlerror|ignoring visible'
+    2. Try a fresh virtual environment with {tensorflow}
+    3. If training on the CPU is what you want, ignore it: the job runs without a GPU
+Verify:
+    TensorFlow lists as many GPUs as nvidia-smi -L.
+Unless:
+    Your program hides GPUs from TensorFlow on purpose.
+Example:
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    log.events = [{"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries.", "fields": {}}]
+    -> CUDA counts 1 GPU for this process, and TensorFlow 2.21.0 lists none.
+References:
+    https://www.tensorflow.org/guide/gpu
+"""
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.keras_backend import KerasBackend
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.wording import short
+
+_TELLING = (Kind.LIBRARY_MISSING, Kind.GPU_LIBRARIES_MISSING, Kind.CUDA_DRIVERS_NOT_FOUND, Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT)
+def check(
+    cuda: Cuda, build: TensorFlowBuild, keras_backend: KerasBackend, faults: LibraryFaults | None, outcomes: TrainingOutcomes
+) -> Finding | Skip | None:
+    """CUDA's count against the framework's, less the GPUs that TensorFlow says it passes over."""
+    backend, tensorflow, installation = keras_backend.backend, build.tensorflow, build.installation
+    other = backend if backend is not None and backend.other else None
+    if tensorflow is None and other is None:
+        return Skip("no framework was asked")
+    if cuda.status in ("hung", "crashed"):
+        return Skip("CUDA could not count the GPUs")
+    if not cuda.device_count or keras_backend.request.gpuless:
+        return None
+    judged = _tensorflow(cuda, installation, tensorflow, faults, outcomes) if tensorflow is not None else None
+    if other is None or isinstance(judged, Finding):
+        return judged
+    return _other(cuda, installation, other, outcomes) or judged
+
+
+def _tensorflow(
+    cuda: Cuda, installation: Installation, tensorflow: TensorFlow, faults: LibraryFaults | None, outcomes: TrainingOutcomes
+) -> Finding | Skip | None:
+    if tensorflow.devices is None:
+        return Skip("TensorFlow's device list was not reached")
+    listed = sum(device.kind == "GPU" for device in tensorflow.devices)
+    ignored = {event.fields.get("device") for event in outcomes.events if event.kind == Kind.GPU_IGNORED}
+    if listed + len(ignored) >= (cuda.device_count or 0):
+        return None
+    ask = "import tensorflow as tf; tf.config.list_physical_devices('GPU')"
+    return Finding(
+        summary=_summary(cuda, f"TensorFlow {tensorflow.version}", listed),
+        evidence=(
+            *saw(cuda, "device_count"),
+            *saw(tensorflow, "devices"),
+            *outcomes.saw_events(*_TELLING),
+            *(item for fault in (faults.required if faults is not None else ()) for item in fault.evidence),
+        ),
+        fix=(
+            Fix(
+                text="Let TensorFlow say which library it fails to open",
+                command=f'TF_CPP_MAX_VLOG_LEVEL=1 {installation.python} -c "{ask}" 2>&1'
+                " | grep -iE 'could not load|dlerror|ignoring visible'",
+                kind="look",
+            ),
+            installation.cuda_libraries(),
+        ),
+    )
+
+
+def _other(cuda: Cuda, installation: Installation, backend: Backend, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """JAX and PyTorch, which say why where they are asked for CUDA itself."""
+    if backend.devices is None:
+        return Skip(f"the device list of {backend.title} was not reached")
+    listed = sum(device.kind == "GPU" for device in backend.devices)
+    if listed >= (cuda.device_count or 0):
+        return None
+    hidden = (backend.problem or "").startswith("JAX_PLATFORMS=")
+    ask = {
+        "jax": f"JAX_PLATFORMS=cuda {installation.python} -c 'import jax; print(jax.devices())'",
+        "torch": f"{installation.python} -c 'import torch; torch.cuda.init(); print(torch.cuda.device_count())'",
+    }[backend.name]
+    return Finding(
+        summary=_summary(cuda, backend.title, listed, f" ({short(backend.problem)})" if backend.problem else ""),
+        evidence=(*saw(cuda, "device_count"), *saw(backend, "devices", "problem"), *outcomes.saw_events(*_TELLING)),
+        fix=(
+            *((Fix(text="Let JAX choose the platform itself", command="unset JAX_PLATFORMS"),) if hidden else ()),
+            Fix(text=f"Let {backend.title} say why", command=ask, kind="look"),
+            installation.with_cuda(backend.name),
+        ),
+    )
+
+
+def _summary(cuda: Cuda, name: str, listed: int, why: str = "") -> str:
+    plural = "s" if (cuda.device_count or 0) > 1 else ""
+    return f"CUDA counts {cuda.device_count} GPU{plural} for this process, and {name} lists {listed or 'none'}{why}."

@@ -1,0 +1,132 @@
+"""Keras is told to run on another backend than TensorFlow, by a variable or a file that may have been forgotten.
+
+Symptom:
+    keras.backend.backend() prints 'jax' or 'torch'
+    TensorFlow lists the GPU, and Keras trains on the CPU
+    ValueError: Unable to import backend : theano
+Cause:
+    Keras 3 reads KERAS_BACKEND, then "backend" in ~/.keras/keras.json, then takes tensorflow. The file is written at the first import
+    and survives reinstallation. The choice is made when keras is imported and can't be changed afterwards.
+Fix:
+    1. To train with TensorFlow, before Python starts
+       $ export KERAS_BACKEND=tensorflow
+    2. If that changes nothing, set "backend": "tensorflow" in ~/.keras/keras.json
+    3. If another one is meant, name that one in the same places: KERAS_BACKEND=torch; gpucheck then leaves TensorFlow out
+       $ gpucheck --backend torch
+Verify:
+    python -c 'import keras; print(keras.backend.backend())' prints tensorflow.
+Unless:
+    You mean to train with JAX or PyTorch. gpucheck then trains on that backend, and this is only a warning: whoever set it on purpose
+    has the answer all the same, and whoever forgot it is told, because it decides which framework every program uses. It is
+    silent where TensorFlow is not installed, since nothing can be forgotten there, and with --backend.
+Example:
+    environment.variables.KERAS_BACKEND = "jax"
+    keras.backend = "jax"
+    keras.backend_source = "KERAS_BACKEND"
+    backend = {"name": "jax", "source": "KERAS_BACKEND", "imported": true, "version": "0.10.2", "built_with_cuda": true, "devices": [{"name": "GPU:0", "kind": "GPU"}, {"name": "CPU:0", "kind": "CPU"}]}
+    training.runs[0].backend = "jax"
+    training.runs[1].backend = "jax"
+    training.runs[1].strategy = "data_parallel"
+    log.events = [{"kind": "keras-backend", "line": 5, "text": "Using JAX backend.", "fields": {"name": "jax"}}]
+    -> Keras runs on jax here (KERAS_BACKEND=jax) and trains well on it; TensorFlow, which is installed too, was not trained.
+References:
+    https://keras.io/getting_started/#configuring-your-backend
+"""
+
+import msgspec
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.keras_backend import KerasBackend
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import keras as keras_tables
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+
+
+class NamedBackend(msgspec.Struct, frozen=True):
+    """The backend that Keras takes, and where it says so."""
+
+    name: str
+    source: str | None  # "KERAS_BACKEND", the path of keras.json; None: not said
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def file(self) -> str | None:
+        """The file that names it; None: the variable does."""
+        return None if self.source in (None, "KERAS_BACKEND") else self.source
+
+    @property
+    def where(self) -> str:
+        """The setting."""
+        return f"KERAS_BACKEND={self.name}" if self.file is None else f'"backend": "{self.name}" in {self.file}'
+
+
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT)
+def check(backend: KerasBackend, build: TensorFlowBuild, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """What Keras said of itself; before it was imported, KERAS_BACKEND, which outweighs keras.json."""
+    if backend.request.backend is not None:
+        return None  # said on purpose, and in the children it outweighs the environment
+    if backend.keras_version is None or not versions.at_least(backend.keras_version, "3"):
+        return None  # no Keras, or Keras 2, which knows no other backend
+    named = _named(backend)
+    if named is None:
+        return Skip("which backend Keras takes is known once it is imported, or if KERAS_BACKEND is set")
+    if named.name == keras_tables.BACKENDS[0] or (build.absent and backend.ready):
+        return None
+    tensorflow = build.tensorflow
+    refused = tensorflow is not None and backend.refused(tensorflow.error or "")
+    imported = [fact.imported for fact in (backend.keras, backend.backend) if fact is not None]
+    broken = named.name not in keras_tables.BACKENDS or False in imported
+    return Finding(
+        summary=_summary(named, outcomes, broken=broken),
+        evidence=(
+            *named.evidence,
+            *(saw(tensorflow, "imported", "error_type", "error") if tensorflow is not None and refused else ()),
+        ),
+        fix=_fixes(backend.installation, named, broken=broken),
+        severity=Severity.ERROR if broken else None,
+    )
+
+
+def _named(keras_backend: KerasBackend) -> NamedBackend | None:
+    environment, keras, backend = keras_backend.environment, keras_backend.keras, keras_backend.backend
+    variable = environment.variables.get("KERAS_BACKEND", "")
+    evidence = saw(environment, "variables.KERAS_BACKEND") if "KERAS_BACKEND" in environment.variables else ()
+    if keras is not None and keras.backend is not None:
+        own = saw(keras, "backend", "backend_source")
+        return NamedBackend(keras.backend, keras.backend_source, (*own, *evidence))
+    if backend is not None and backend.name != keras_tables.BACKENDS[0]:
+        return NamedBackend(backend.name, backend.source, (*saw(backend, "name", "source"), *evidence))
+    if variable or environment.keras_json_backend is None:
+        return NamedBackend(variable, "KERAS_BACKEND", evidence) if variable else None
+    settings = saw(environment, "keras_json", "keras_json_backend")
+    return NamedBackend(environment.keras_json_backend, environment.keras_json, settings)
+
+
+def _summary(named: NamedBackend, outcomes: TrainingOutcomes, *, broken: bool) -> str:
+    name = named.name
+    if name not in keras_tables.BACKENDS:
+        return f"Keras has no backend named {name} ({named.where}), so it can't be imported."
+    if broken:
+        return f"Keras can't be imported: it was told to run on {name} ({named.where})."
+    runs = f"Keras runs on {name} here ({named.where})"
+    if name in {run.backend for run in outcomes.passed} - {run.backend for run in outcomes.failed}:
+        return f"{runs} and trains well on it; TensorFlow, which is installed too, was not trained."
+    if name in keras_tables.OTHERS:
+        return f"{runs}, which is a valid way to train if it is meant; TensorFlow was not trained."
+    return f"{runs}, which can't train; this check verifies TensorFlow."
+
+
+def _fixes(installation: Installation, named: NamedBackend, *, broken: bool) -> tuple[Fix, ...]:
+    name = named.name
+    fixes = [Fix(text="To train with TensorFlow, before Python starts", command="export KERAS_BACKEND=tensorflow")]
+    if named.file is not None:
+        fixes.append(Fix(text=f'Or for good: "backend": "tensorflow" in {named.file}'))
+    if name in keras_tables.OTHERS and broken:
+        install = f"Or to train with {keras_tables.TITLES[name]}, install it"
+        fixes.append(Fix(text=install, command=installation.pip(name)))
+    elif name in keras_tables.OTHERS:
+        fixes.append(Fix(text="Or stay, and have that backend judged alone", command=f"gpucheck --backend {name}"))
+    return tuple(fixes)

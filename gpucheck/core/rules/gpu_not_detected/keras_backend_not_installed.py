@@ -1,0 +1,75 @@
+"""Keras was asked to train on JAX or PyTorch, and that framework, or a Keras that can use it, is not installed.
+
+Symptom:
+    ModuleNotFoundError: No module named 'jax'
+    ModuleNotFoundError: No module named 'torch'
+    ModuleNotFoundError: No module named 'keras'
+Cause:
+    The package keras brings no framework with it: each of its backends is installed apart, into the environment of the Python that
+    trains. Keras 2 knows no other backend than TensorFlow.
+Fix:
+    1. JAX with an NVIDIA GPU (PyTorch: python -m pip install torch)
+       $ python -m pip install --upgrade "jax[cuda12]"
+    2. For the CPU
+       $ python -m pip install jax
+    3. And Keras 3
+       $ python -m pip install --upgrade keras
+Verify:
+    gpucheck --backend jax trains on every device.
+Unless:
+    You train with TensorFlow: leave --backend away.
+Example:
+    request.backend = "jax"
+    backend = {"name": "jax", "source": "--backend", "imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'jax'"}
+    keras = {"imported": false, "error_type": "ModuleNotFoundError", "error": "No module named 'jax'", "backend": "jax", "backend_source": "--backend"}
+    training.runs = []
+    -> Keras can't train on JAX: jax and jaxlib are not installed for /home/user/.venv/bin/python (Python 3.12.3).
+References:
+    https://keras.io/getting_started/
+    https://docs.jax.dev/en/latest/installation.html
+"""
+
+from gpucheck.core.combiners.gpu_presence import GpuPresence
+from gpucheck.core.combiners.keras_backend import KerasBackend, missing_packages
+from gpucheck.core.compat import keras as keras_tables
+from gpucheck.core.compat import versions
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed",))
+def check(presence: GpuPresence, keras_backend: KerasBackend) -> Finding | None:
+    """By the installed packages; an import that succeeded shows that they are there under another name."""
+    request, installation, backend = keras_backend.request, keras_backend.installation, keras_backend.backend
+    name = request.other_backend
+    if name is None:
+        return None
+    interpreter, packages = installation.interpreter, installation.packages
+    absent = missing_packages(packages, name)
+    if backend is not None and backend.imported:
+        absent = [package for package in absent if package == "keras"]
+    version = packages.keras.version if packages.keras is not None else "3"
+    old = not versions.at_least(version, "3")
+    if not absent and not old:
+        return None
+    which = f"Keras {version} is installed, and no release before 3 knows another backend than TensorFlow"
+    if absent:
+        verb = "is" if len(absent) == 1 else "are"
+        which = f"{listing(absent)} {verb} not installed for {interpreter.executable} (Python {interpreter.version})"
+    fixes = []
+    if set(absent) & set(keras_tables.PACKAGES[name]):
+        plain = Fix(text=f"Install {TITLES[name]}", command=installation.pip(name))
+        fixes.append(installation.with_cuda(name) if presence.here else plain)
+    if "keras" in absent or old:
+        fixes.append(Fix(text="Install Keras 3", command=installation.pip("--upgrade", "keras")))
+    return Finding(
+        summary=f"Keras can't train on {TITLES[name]}: {which}.",
+        evidence=(
+            *(saw(backend, "name", "imported") if backend is not None else saw(request, "backend")),
+            *saw(packages, "keras", "others"),
+            *saw(interpreter, "executable", "version"),
+        ),
+        fix=tuple(fixes),
+    )

@@ -1,0 +1,58 @@
+"""libdevice.10.bc, CUDA's library of mathematical functions for compilers, is not where XLA looks.
+
+Symptom:
+    Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice
+    libdevice not found at ./libdevice.10.bc
+    INTERNAL: libdevice not found at ./libdevice.10.bc [Op:__inference_one_step_on_data]
+Cause:
+    XLA links libdevice into the kernels that it generates. It looks into --xla_gpu_cuda_data_dir, /usr/local/cuda and pip's
+    nvidia/cuda_nvcc, and at last into the working directory. Keras 3 compiles models with XLA by default (jit_compile="auto").
+Fix:
+    1. Install NVIDIA's compiler tools
+       $ python -m pip install "nvidia-cuda-nvcc-cu12>=12.5,<13.0"
+    2. Or name an installed toolkit
+       $ export XLA_FLAGS="--xla_gpu_cuda_data_dir=/usr/local/cuda${XLA_FLAGS:+ $XLA_FLAGS}"
+    3. Or do without XLA, in your code: model.compile(..., jit_compile=False)
+Verify:
+    gpucheck trains one XLA-compiled step on the GPU.
+Unless:
+    You compile every model with jit_compile=False and use XLA nowhere else.
+Example:
+    packages.and_cuda[2].installed = null
+    packages.and_cuda[2].satisfied = null
+    libraries.ptxas.elsewhere = []
+    libraries.libdevice = {}
+    training.runs = []
+    log.events = [{"kind": "libdevice-missing", "line": 9, "text": "libdevice not found at ./libdevice.10.bc", "fields": {"path": "./libdevice.10.bc"}}]
+    -> libdevice.10.bc is not installed, and XLA, with which Keras 3 compiles models by default, links it into every GPU kernel.
+References:
+    https://openxla.org/xla/flags_guidance
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.combiners.xla_toolkit import XlaToolkit
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Assignment, Finding, Operation, Scope, Severity, Skip
+from gpucheck.core.rules.gpu_not_detected._xla import XlaTool, missing_tool
+
+_LIBDEVICE = XlaTool(
+    field="libdevice",
+    event=Kind.LIBDEVICE_MISSING,
+    name="libdevice.10.bc",
+    need="links it into every GPU kernel",
+    reach=lambda copy: Assignment(
+        variable="XLA_FLAGS",
+        operation=Operation.PREPEND,
+        value=f"--xla_gpu_cuda_data_dir={copy.partition('/nvvm/')[0]}",
+        reason="libdevice lies there",
+    ),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+def check(faults: LibraryFaults, outcomes: TrainingOutcomes, toolkit: XlaToolkit) -> Finding | Skip | None:
+    """Not where XLA looks, and no compiled step on a GPU that went well without it."""
+    return missing_tool(_LIBDEVICE, faults, outcomes, toolkit)

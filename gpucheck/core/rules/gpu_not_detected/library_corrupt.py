@@ -1,0 +1,138 @@
+"""A library of CUDA, TensorFlow or a package that it imports is damaged, or was built for another kind of machine.
+
+Symptom:
+    libcublas.so.12: file too short
+    libcudnn.so.9: invalid ELF header
+    wrong ELF class: ELFCLASS32
+    Bus error (core dumped) while TensorFlow opens its libraries
+Cause:
+    The file that the loader takes is empty, cut off, no library at all, or made for another processor: an installation that ran
+    out of disk space, an interrupted copy, a Git LFS pointer, a folder of another architecture in LD_LIBRARY_PATH. pip records the
+    size and the hash of each file that it installs: sizes are compared always, hashes with --full.
+Fix:
+    1. Lay the files of the package down again that the damaged one belongs to, and of no other
+       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "nvidia-cudnn-cu12<10"
+    2. If it lies outside site-packages, take its folder out of LD_LIBRARY_PATH
+    3. See whether the disk is full
+       ? df -h
+Verify:
+    gpucheck --quick finds no damaged library.
+Unless:
+    There is no other way: a damaged library can't be used.
+Example:
+    libraries.libraries[1].problem = "truncated"
+    libraries.libraries[1].opened = false
+    libraries.libraries[1].open_error = "libcublas.so.12: file too short"
+    log.events = [{"kind": "library-missing", "line": 5, "text": "Could not load dynamic library 'libcublas.so.12'", "fields": {"soname": "libcublas.so.12", "error": "libcublas.so.12: file too short"}}, {"kind": "gpu-libraries-missing", "line": 6, "text": "Cannot dlopen some GPU libraries. Please make sure the missing libraries mentioned above are installed properly", "fields": {}}]
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow 2.21.0 cannot use the GPU: libcublas.so.12 is truncated (/home/user/.venv/lib/python3.12/site-packages/nvidia/cublas/lib/libcublas.so.12).
+References:
+    https://man7.org/linux/man-pages/man5/elf.5.html
+"""
+
+from collections.abc import Iterable
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.library_faults import Fault, LibraryFaults
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.packages import Packages
+
+_SEE_DISK = Fix(text="See whether the disk is full", command="df -h", kind="look")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "tensorflow-import-failed",
+        "training-failed",
+        "training-crashed",
+        "cuda-libraries-missing",
+        "cudnn-missing",
+        "cpu-fallback",
+    ),
+)
+def check(faults: LibraryFaults, installation: Installation) -> Finding | Skip | None:
+    """What wins is no sound library, or what was installed is not whole; what TensorFlow can do without is only a warning."""
+    damaged = _damaged(installation.packages, faults)
+    opened: list[Fault] = []
+    if faults.presence.here and not faults.unknown:
+        opened = [
+            fault for fault in faults.faults if fault.kind == "corrupt" and not (faults.lists_gpu and fault.library.required)
+        ]
+    if opened:  # TensorFlow that lists a GPU has opened a sound one of each that it requires
+        return _of_opened(faults, opened, damaged)
+    if damaged:
+        return _of_installed(faults, damaged)
+    return None if faults.presence.here is False else faults.presence.skip or faults.unknown
+
+
+def _damaged(packages: Packages, faults: LibraryFaults) -> list[int]:
+    """Places of damaged files in ``Packages.damaged``, those first without which nothing trains; CUDA's only where a GPU is."""
+    places = [
+        place
+        for place, file in enumerate(packages.damaged)
+        if faults.presence.here is not False or not file.package.startswith("nvidia-")
+    ]
+    return sorted(places, key=lambda place: not _required(packages, place, faults))
+
+
+def _required(packages: Packages, place: int, faults: LibraryFaults) -> bool:
+    """Whether it is needed for training, and known to be unusable."""
+    file = packages.damaged[place]
+    needed = {library.package for library in faults.libraries.libraries if library.required}
+    ours = not file.package.startswith("nvidia-") or file.package.startswith("nvidia-nvjitlink")  # which cuSOLVER opens
+    return file.problem != "changed" and (ours or file.package in needed)
+
+
+def _of_opened(faults: LibraryFaults, corrupt: list[Fault], damaged: list[int]) -> Finding:
+    worst = next((fault for fault in corrupt if fault.library.required), corrupt[0])
+    more = f", and {len(corrupt) - 1} more" if len(corrupt) > 1 else ""
+    state = f"is {worst.library.problem}" if worst.library.problem else "can't be opened"
+    opening = f"TensorFlow {faults.libraries.tensorflow} cannot use the GPU: " if worst.library.required else ""
+    return Finding(
+        summary=f"{opening}{worst.soname} {state} ({worst.library.path}){more}.",
+        evidence=(*(item for fault in corrupt for item in fault.evidence), *_evidence(faults.installation.packages, damaged)),
+        fix=_fixes(faults.installation, corrupt, damaged),
+        severity=None if worst.library.required else Severity.WARNING,
+    )
+
+
+def _of_installed(faults: LibraryFaults, damaged: list[int]) -> Finding:
+    packages = faults.installation.packages
+    file = packages.damaged[damaged[0]]
+    sizes = f": {file.found_bytes or 0} of {file.recorded_bytes} bytes" if file.problem in ("empty", "truncated") else ""
+    state = "not the file that was installed (its hash is another)" if file.problem == "changed" else file.problem
+    more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+    return Finding(
+        summary=f"{file.path} of {file.package} {file.version} is {state}{sizes}{more}.",
+        evidence=_evidence(packages, damaged),
+        fix=_fixes(faults.installation, [], damaged),
+        severity=None if _required(packages, damaged[0], faults) else Severity.WARNING,
+    )
+
+
+def _evidence(packages: Packages, damaged: Iterable[int]) -> tuple[Evidence, ...]:
+    fields = ("path", "problem", "recorded_bytes", "found_bytes")
+    return saw(packages, *(f"damaged[{place}].{field}" for place in damaged for field in fields))
+
+
+def _fixes(installation: Installation, corrupt: list[Fault], damaged: list[int]) -> tuple[Fix, ...]:
+    packages = installation.packages
+    sites = tuple({f"{package.folder}/" for package in packages.nvidia})
+    ours = [fault.library.package for fault in corrupt if sites and (fault.library.path or "").startswith(sites)]
+    again = installation.reinstall([*ours, *(packages.damaged[place].package for place in damaged)])
+    if again is not None:
+        return (again, _SEE_DISK)
+    folder = (corrupt[0].library.path or "").rpartition("/")[0] if corrupt else ""
+    return (
+        Fix(text=f"Take {folder} out of LD_LIBRARY_PATH, or install what lies there again")
+        if folder
+        else Fix(text="Install it again from where it came: it is no package of the package index"),
+        *([installation.cuda_libraries()] if corrupt else []),
+    )

@@ -1,0 +1,162 @@
+"""LD_LIBRARY_PATH, LD_PRELOAD or the system puts another copy of a CUDA library before the one that was installed with TensorFlow.
+
+Symptom:
+    Loaded runtime CuDNN library: 8.9.2 but source was compiled with: 9.3.0.
+    undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12
+    undefined symbol: cublasLtGetVersion, version libcublasLt.so.12
+    pip shows the right versions, and TensorFlow behaves as if it had others
+Cause:
+    LD_LIBRARY_PATH is searched before the folders that TensorFlow knows, so an exported /usr/local/cuda/lib64 or conda lib folder
+    silently wins over pip's libraries. Copies of different versions then meet in one process.
+Fix:
+    1. Start without the folders that LD_LIBRARY_PATH puts first (look into ~/.bashrc and the container's ENV)
+       $ unset LD_LIBRARY_PATH
+    2. See which NVIDIA packages do not fit together
+       ? python -m pip check
+    3. Keep TensorFlow, PyTorch and JAX in virtual environments of their own: each pins its own CUDA libraries
+Verify:
+    echo $LD_LIBRARY_PATH no longer names it, and gpucheck finds pip's copies.
+Unless:
+    You chose that copy on purpose, and gpucheck trains with it.
+Example:
+    environment.variables.LD_LIBRARY_PATH = "/usr/local/cuda-12.3/lib64:/usr/local/nvidia/lib64:/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib"
+    libraries.library_path = ["/usr/local/cuda-12.3/lib64", "/usr/local/nvidia/lib64", "/home/user/.venv/lib/python3.12/site-packages/nvidia/cusolver/lib"]
+    libraries.libraries[3] = {"soname": "libcufft.so.11", "required": true, "package": "nvidia-cufft-cu12", "path": "/usr/local/cuda-12.3/lib64/libcufft.so.11", "source": "LD_LIBRARY_PATH", "version": "11.0.12.1", "elsewhere": ["/home/user/.venv/lib/python3.12/site-packages/nvidia/cufft/lib/libcufft.so.11"], "opened": true}
+    tensorflow.mapped_libraries = {"libcufft.so.11": "/usr/local/cuda-12.3/lib64/libcufft.so.11"}
+    -> LD_LIBRARY_PATH puts libcufft.so.11 11.0.12.1 of /usr/local/cuda-12.3/lib64 before the 11.2.3.61 that was installed with TensorFlow.
+References:
+    https://man7.org/linux/man-pages/man8/ld.so.8.html
+"""
+
+import msgspec
+
+from gpucheck.core.combiners.library_faults import LibraryFaults
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.libraries import Libraries, Library
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.commands import set_path
+
+_PRELOAD = "LD_PRELOAD"
+_VARIABLES = ("LD_LIBRARY_PATH", _PRELOAD)
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """A library whose winning copy is not the one that pip installed."""
+
+    place: int
+    library: Library
+    folder: str  # of the copy that wins
+    own_folder: str  # of pip's
+    own_version: str | None
+    unfit: bool  # known not to work, rather than merely other
+    incomplete: bool  # cuDNN without the parts that it opens beside itself
+
+    @property
+    def described(self) -> str:
+        """What is known of the copy that wins."""
+        version = self.library.version or "of another version"
+        return f"{version}, without its parts," if self.incomplete else version
+
+
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "cudnn-missing",
+        "cudnn-version-mismatch",
+        "library-corrupt",
+        "cudnn-init-failed",
+        "cublas-init-failed",
+        "gpus-not-listed",
+        "tensorflow-import-failed",
+        "nccl-failed",
+        "training-failed",
+        "training-crashed",
+    ),
+)
+def check(faults: LibraryFaults, environment: Environment) -> Finding | Skip | None:
+    """Another version wins; an error only where the two are known not to work together."""
+    packages = faults.installation.packages
+    if not faults.presence.here:
+        return faults.presence.skip
+    if faults.unknown:
+        return faults.unknown
+    libraries = faults.libraries
+    conflicts = [
+        conflict for place in range(len(libraries.libraries)) if (conflict := _conflict(place, packages, faults)) is not None
+    ]
+    if not conflicts:
+        return None
+    worst = next((conflict for conflict in conflicts if conflict.unfit), conflicts[0])
+    more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
+    by = worst.library.source if worst.library.source in _VARIABLES else "The system's loader"
+    own = f"the {worst.own_version}" if worst.own_version else "the copy"
+    evidence = (
+        f"libraries[{conflict.place}].{name}" for conflict in conflicts for name in ("path", "source", "version", "elsewhere")
+    )
+    return Finding(
+        summary=f"{by} puts {worst.library.soname} {worst.described} of {worst.folder}{more} before"
+        f" {own} that was installed with TensorFlow" + (", and the two do not work together." if worst.unfit else "."),
+        evidence=saw(libraries, *evidence, "library_path"),
+        fix=_fixes(conflicts, libraries, environment.variables.get(_PRELOAD, "")),
+        severity=Severity.ERROR if worst.unfit else None,
+    )
+
+
+def _conflict(place: int, packages: Packages, faults: LibraryFaults) -> Conflict | None:
+    library = faults.libraries.libraries[place]
+    if library.path is None or library.source == "RUNPATH":
+        return None
+    wheel = next((package for package in packages.nvidia if package.name == library.package), None)
+    if wheel is None or library.path.startswith(f"{wheel.folder}/nvidia/"):
+        return None
+    own = next((copy for copy in library.elsewhere if copy.startswith(f"{wheel.folder}/nvidia/")), None)
+    refused = any(fault.place == place and fault.kind == "unfit" for fault in faults.required)
+    same = library.version is None or _same(library.version, wheel.version)
+    incomplete = library.soname.startswith("libcudnn") and bool(faults.libraries.cudnn_parts_missing)
+    if own is None or not (refused or library.problem or incomplete or not same):
+        return None
+    if not library.required and not refused:
+        return None  # another NCCL is often put first on purpose
+    unfit = refused or bool(library.problem) or incomplete or _too_old_cudnn(library, faults.libraries.tensorflow)
+    return Conflict(place, library, _folder(library.path), _folder(own), wheel.version, unfit, incomplete)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def _too_old_cudnn(library: Library, tensorflow: str | None) -> bool:
+    needed = releases.release(tensorflow or "")
+    if needed is None or library.version is None or not library.soname.startswith("libcudnn"):
+        return False
+    return not versions.at_least(library.version, needed.cudnn)
+
+
+def _same(version: str, other: str) -> bool:
+    """A file's name often carries fewer places than its package's version."""
+    ours, theirs = versions.parse(version), versions.parse(other)
+    length = min(len(ours), len(theirs))
+    return ours[:length] == theirs[:length]
+
+
+def _fixes(conflicts: list[Conflict], libraries: Libraries, preload: str) -> tuple[Fix, ...]:
+    preloaded = {conflict.library.path for conflict in conflicts if conflict.library.source == _PRELOAD}
+    searched = [conflict for conflict in conflicts if conflict.library.path not in preloaded]
+    kept = [path for path in preload.replace(":", " ").split() if path not in preloaded]
+    remove = Fix(text="Take the other copies out of LD_PRELOAD before Python starts", command=set_path(_PRELOAD, kept))
+    return (*((remove,) if preloaded else ()), *((_fix(searched, libraries),) if searched else ()))
+
+
+def _fix(conflicts: list[Conflict], libraries: Libraries) -> Fix:
+    foreign = {conflict.folder for conflict in conflicts}
+    unsearched = [conflict.own_folder for conflict in conflicts if conflict.own_folder not in libraries.runpath]
+    kept = [folder for folder in libraries.library_path if folder.rstrip("/") not in foreign]
+    return Fix(
+        text="Take the other copies' folder out of LD_LIBRARY_PATH before Python starts",
+        command=set_path("LD_LIBRARY_PATH", dict.fromkeys([*unsearched, *kept])),
+    )

@@ -1,0 +1,67 @@
+"""macOS has no CUDA, so TensorFlow trains on the CPU here.
+
+Symptom:
+    tf.config.list_physical_devices("GPU") returns []
+    ERROR: Could not find a version that satisfies the requirement nvidia-cudnn-cu12
+Cause:
+    NVIDIA's last driver for macOS was for 10.13, and Macs with Apple silicon have no NVIDIA GPU. Apple's plug-in tensorflow-metal
+    offers the Mac's own GPU to some TensorFlow releases; it has had no release since early 2025.
+Fix:
+    1. Train on a Linux machine with an NVIDIA GPU, on a cloud or in a notebook service
+    2. For the Mac's own GPU, install Apple's plug-in
+       $ python -m pip install tensorflow-metal
+    3. If training on the CPU is what you want, say so
+       $ gpucheck --allow-cpu
+Verify:
+    gpucheck --allow-cpu passes here, or gpucheck passes there.
+Unless:
+    The Mac's own GPU is used through tensorflow-metal: where TensorFlow lists it, this is not said.
+Example:
+    machine: laptop-cpu
+    request.allow_cpu = false
+    system = {"platform": "darwin", "os_name": "macOS 15.5", "architecture": "arm64"}
+    pci.readable = false
+    kernel_module = {}
+    libraries = {}
+    -> macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.
+References:
+    https://www.tensorflow.org/install/pip#macos
+    https://developer.apple.com/metal/tensorflow-plugin/
+"""
+
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, Skip, saw
+from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_METAL = "tensorflow-metal"
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(
+        *WITHOUT_CUDA,
+        "tensorflow-cpu-build",
+        "platform-unsupported",
+        "driver-missing",
+        "no-nvidia-gpu",
+        "cpu-fallback",
+    ),
+    tensorflow=True,
+)
+def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | Skip | None:
+    """A Mac on which TensorFlow lists no GPU."""
+    if system.platform != "darwin" or not request.needs_gpu or (build is not None and build.lists_gpu):
+        return None
+    if build is not None and (build.tensorflow is None or build.tensorflow.devices is None):
+        installed = (*build.packages.others, *build.packages.flavours)
+        if any(package.name == _METAL for package in installed):
+            return Skip("tensorflow-metal is installed; only TensorFlow itself can say whether it offers the Mac's GPU")
+    return Finding(
+        summary="macOS has no CUDA, so TensorFlow cannot use an NVIDIA GPU on this machine.",
+        evidence=saw(system, "platform", "os_name"),
+        fix=(Fix(text="Train on a Linux machine with an NVIDIA GPU"), CPU_IS_ENOUGH),
+    )

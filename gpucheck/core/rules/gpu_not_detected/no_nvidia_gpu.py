@@ -1,0 +1,75 @@
+"""The machine has no NVIDIA GPU that this process could see.
+
+Symptom:
+    No devices were found
+    tf.config.list_physical_devices("GPU") returns []
+    failed call to cuInit: UNKNOWN ERROR (303)
+    Could not find cuda drivers on your machine, GPU will not be used.
+Cause:
+    No NVIDIA device is on the PCI bus. The machine has no such GPU, the virtual machine was created without one, passthrough
+    is off, or the card is dead, unpowered or not seated. A container shows its host's bus, so this holds inside one too.
+Fix:
+    1. Look whether the machine has one, outside of any container
+       ? lspci -d 10de:
+    2. If it has: install the driver, or load it
+       $ nvidia-smi || sudo modprobe nvidia
+    3. On a cloud, choose an instance type with a GPU; on Kubernetes, request one: resources.limits["nvidia.com/gpu"]: 1
+    4. If training on the CPU is what you want, ignore it, or say so
+       $ gpucheck --allow-cpu
+Verify:
+    lspci -d 10de: prints one line per GPU.
+Unless:
+    The machine is meant to train on its CPU: say so with --allow-cpu, and this is no fault. Nor is it with --strategy tpu or
+    parameter_server alone, which train without a GPU.
+Example:
+    pci.gpus = []
+    kernel_module = {"loaded": false, "nouveau_loaded": false}
+    container = {"inside": false}
+    device_nodes = {"control": {"path": "/dev/nvidiactl", "present": false}, "uvm": {"path": "/dev/nvidia-uvm", "present": false}}
+    driver = {"status": "library-not-found", "problem": "libnvidia-ml.so.1: cannot open shared object file"}
+    gpus.gpus = []
+    cuda = {"status": "library-not-found", "problem": "libcuda.so.1: cannot open shared object file"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> No NVIDIA GPU: none is on the PCI bus of this machine.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Level, Scope, Severity, Skip, saw
+from gpucheck.core.probes.tpu import Tpu
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH, NONE_PROMISED
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HARDWARE,
+    explains=(*WITHOUT_CUDA, "cuda-stub-loaded", "tensorflow-cpu-build"),
+)
+def check(stack: CudaStack, tpu: Tpu) -> Finding | Skip | None:
+    """No function on the bus, and no layer above that works without one."""
+    pci = stack.pci
+    if not stack.request.needs_gpu or stack.system.platform != "linux" or tpu.expected:
+        return None
+    if stack.kernel_answers or stack.counts_gpus:
+        return None
+    if pci.gpus or pci.amd_gpus or stack.wsl.inside:
+        return None  # driver-missing, rocm-gpu-unsupported and wsl-misconfigured have their own pages
+    if stack.asks_for_gpu:
+        return None  # container-without-gpu; without a request the bus decides, which a container shares with its host
+    if not pci.readable:
+        return Skip("the PCI bus is not readable here")
+    if {"hung", "crashed"} & {stack.driver.status, stack.cuda.status}:
+        return Skip("the driver ends or holds up whoever asks it, so something is there that the bus does not show")
+    return Finding(
+        summary="No NVIDIA GPU: none is on the PCI bus of this machine.",
+        evidence=(*saw(pci, "gpus"), *saw(stack.driver, "status"), *saw(stack.cuda, "status")),
+        fix=(
+            Fix(text="Use a machine or instance type with an NVIDIA GPU"),
+            NONE_PROMISED if stack.request.level is Level.NODE else CPU_IS_ENOUGH,
+            Fix(text="Look at the bus yourself", command="lspci -d 10de:", kind="look"),
+        ),
+    )

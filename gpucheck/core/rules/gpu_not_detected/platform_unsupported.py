@@ -1,0 +1,146 @@
+"""TensorFlow has no package for this platform, or none that can use a GPU.
+
+Symptom:
+    ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)
+    tf.test.is_built_with_cuda() is False on 64-bit ARM (GH200, GB200, DGX Spark, Jetson)
+    version `GLIBC_2.27' not found
+Cause:
+    The packages on PyPI are for x86-64 and 64-bit ARM, for the GNU C library (not Alpine's musl) of 2.27 or newer, and for 64-bit
+    Python. Those for ARM contain no GPU code, although pip installs NVIDIA's libraries beside them without complaint.
+Fix:
+    1. Use a newer distribution with glibc (Alpine has another C library), or an image with one
+       $ docker run --gpus all -it tensorflow/tensorflow:latest-gpu
+    2. On 64-bit ARM with a GPU, use NVIDIA's own build
+       $ docker run --gpus all -it nvcr.io/nvidia/tensorflow:25.02-tf2-py3
+    3. Use a 64-bit Python
+Verify:
+    python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
+Unless:
+    TensorFlow was built from source for this platform and works.
+Example:
+    system.architecture = "aarch64"
+    tensorflow.built_with_cuda = false
+    tensorflow.cuda_version = null
+    tensorflow.cudnn_version = null
+    tensorflow.compute_capabilities = []
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> TensorFlow's packages for 64-bit ARM (aarch64) have no GPU code, so the NVIDIA GPU of this machine can't be used with them.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.combiners.gpu_presence import GpuPresence
+from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.probes.system import System
+
+_ARCHITECTURES = ("x86_64", "aarch64", "amd64", "arm64")
+_NVIDIA_IMAGE = "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"  # NVIDIA's last with TensorFlow, for both architectures
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "tensorflow-not-installed",
+        "tensorflow-import-failed",
+        "tensorflow-cpu-build",
+        "gpu-too-old",
+        "gpu-too-new",
+        "cuda-libraries-missing",
+        "cuda-libraries-unreachable",
+        "cuda-version-mismatch",
+        "cudnn-missing",
+        "ptxas-missing",
+        "libdevice-missing",
+        "gpus-not-listed",
+        "training-failed",
+        "training-crashed",
+        "cpu-fallback",
+    ),
+    tensorflow=True,
+)
+def check(stack: CudaStack, presence: GpuPresence, interpreter: Interpreter, build: TensorFlowBuild) -> Finding | Skip | None:
+    """No wheel at all; or on ARM, one that can't use the GPU that is here. What imports and works was built for it."""
+    system = stack.system
+    if system.platform != "linux":
+        return None  # macos-no-cuda and windows-native-unsupported
+    reason = _no_package(system, interpreter, build)
+    if reason is not None:
+        return Finding(
+            summary=f"TensorFlow has no package for this platform: {reason[0]}.",
+            evidence=(*saw(system, "architecture", "glibc", "musl", "os_name"), *saw(interpreter, "bits")),
+            fix=(Fix(text=reason[1]),),
+        )
+    if system.architecture != "aarch64" or build.packages.tensorflow is None or build.lists_gpu:
+        return None
+    if not presence.here:
+        return presence.skip
+    if build.built_with_cuda is None:
+        return CUDA_SUPPORT_UNKNOWN
+    if build.built_with_cuda:
+        return None
+    return Finding(
+        summary="TensorFlow's packages for 64-bit ARM (aarch64) have no GPU code, so the NVIDIA GPU of this machine can't be used"
+        " with them.",
+        evidence=(
+            *saw(system, "architecture"),
+            *saw(build.packages, "tensorflow.name", "tensorflow.version"),
+            *(saw(build.tensorflow, "built_with_cuda") if build.tensorflow is not None else ()),
+        ),
+        fix=(
+            Fix(
+                text=f"Use NVIDIA's own build for ARM, the image {_NVIDIA_IMAGE}",
+                command=None if stack.container.inside else f"docker run --gpus all -it {_NVIDIA_IMAGE}",
+            ),
+            Fix(text="Or train on the CPU with the GPU hidden", command="CUDA_VISIBLE_DEVICES=-1 gpucheck --allow-cpu"),
+        ),
+    )
+
+
+def _no_package(system: System, interpreter: Interpreter, build: TensorFlowBuild) -> tuple[str, str] | None:
+    """Why no package works here, and what to use instead; None where TensorFlow was imported."""
+    tensorflow, installed = build.tensorflow, build.packages.tensorflow
+    if tensorflow is not None and tensorflow.imported:
+        return None
+    old = _old_glibc(system, build.packages)
+    if tensorflow is None and installed is not None:
+        return old  # somebody may have built it, and only the import can tell
+    return _no_wheel(system, interpreter) or old
+
+
+def _no_wheel(system: System, interpreter: Interpreter) -> tuple[str, str] | None:
+    """Why no wheel can be installed, and what to use instead."""
+    if system.musl:
+        name = system.os_name or "this system"
+        return (
+            f"{name} uses the musl C library, and the packages need glibc",
+            "Use an image or a distribution with glibc, such as python:3.12-slim",
+        )
+    if interpreter.bits == 32:
+        return "this Python is a 32-bit program", "Install a 64-bit Python"
+    if system.architecture is not None and system.architecture.lower() not in _ARCHITECTURES:
+        return f"there are none for {system.architecture}", "Use an x86-64 machine, or build TensorFlow from source"
+    return None
+
+
+def _old_glibc(system: System, packages: Packages) -> tuple[str, str] | None:
+    """A C library older than the wheels ask for, as when an environment is shared between machines."""
+    installed = packages.tensorflow
+    release = releases.release(installed.version) if installed and "+" not in installed.version else releases.RELEASES["2.10"]
+    if release is None or not system.glibc or versions.at_least(system.glibc, release.glibc_floor):
+        return None
+    what = f"TensorFlow {installed.version} needs" if installed else "every one needs"
+    return (
+        f"{what} glibc {release.glibc_floor} or newer, and this system has {system.glibc}",
+        "Use a newer distribution, or a container image with one",
+    )

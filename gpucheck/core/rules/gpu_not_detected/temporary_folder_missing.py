@@ -1,0 +1,61 @@
+"""No folder for temporary files can be written: the root file system is read-only, and nothing is mounted at /tmp.
+
+Symptom:
+    FileNotFoundError: [Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/app']
+    TensorFlow can't be imported in a container that is otherwise complete.
+Cause:
+    TensorFlow asks for a folder for temporary files when it is imported, and writes some while it trains. A container whose root
+    file system is read-only (Kubernetes: readOnlyRootFilesystem, Docker: --read-only) has none unless one is mounted, and TMPDIR
+    names none that can be written.
+Fix:
+    1. Docker: mount one
+       $ docker run --tmpfs /tmp ...
+    2. Kubernetes: give the pod an emptyDir, mounted at /tmp
+    3. Or name a folder that can be written, such as one on a volume
+       $ export TMPDIR=/data/tmp && mkdir -p "$TMPDIR"
+Verify:
+    $ python -c 'import tempfile; print(tempfile.gettempdir())'
+Unless:
+    Nothing here imports TensorFlow.
+Example:
+    limits.temporary_folders = ["/tmp", "/var/tmp", "/usr/tmp", "/app"]
+    limits.temporary_folder = null
+    tensorflow = {"imported": false, "error_type": "FileNotFoundError", "error": "[Errno 2] No usable temporary directory found in ['/tmp', '/var/tmp', '/usr/tmp', '/app']"}
+    keras = {"imported": false}
+    training.runs = []
+    -> No folder for temporary files can be written (/tmp, /var/tmp, /usr/tmp, /app), and TensorFlow needs one when it is imported.
+References:
+    https://docs.python.org/3/library/tempfile.html#tempfile.gettempdir
+    https://kubernetes.io/docs/tasks/configure-pod-container/security-context/
+"""
+
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.limits import Limits
+from gpucheck.core.probes.tensorflow import TensorFlow
+
+_DOCKER = Fix(text="Docker: mount one", command="docker run --tmpfs /tmp ...")
+_KUBERNETES = Fix(text="Kubernetes: give the pod an emptyDir, mounted at /tmp")
+_NAME = Fix(text="Or name a folder that can be written, such as one on a volume: TMPDIR")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("tensorflow-import-failed", "training-failed", "training-crashed"),
+)
+def check(limits: Limits, tensorflow: TensorFlow | None, container: Container | None) -> Finding | Skip | None:
+    """None of the folders can be written, and the import was not seen to do without."""
+    if not limits.temporary_folders:
+        return Skip("where temporary files belong on this platform is not known")
+    if limits.temporary_folder is not None or (tensorflow is not None and tensorflow.imported):
+        return None
+    error = saw(tensorflow, "error") if tensorflow is not None and tensorflow.error else ()
+    pod = container is not None and container.kind == "kubernetes"
+    return Finding(
+        summary=f"No folder for temporary files can be written ({', '.join(limits.temporary_folders)}), and TensorFlow needs one"
+        " when it is imported.",
+        evidence=(*saw(limits, "temporary_folders", "temporary_folder"), *error),
+        fix=(_KUBERNETES, _NAME) if pod else (_DOCKER, _KUBERNETES, _NAME),
+    )

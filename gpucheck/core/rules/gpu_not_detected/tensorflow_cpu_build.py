@@ -1,0 +1,117 @@
+"""The installed TensorFlow, or the JAX or PyTorch that Keras trains on, was built without CUDA: it can't use the NVIDIA GPU here.
+
+Symptom:
+    tf.test.is_built_with_cuda() is False
+    tf.config.list_physical_devices("GPU") returns []
+    This TensorFlow binary was not built with CUDA
+    An NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed. Falling back to cpu.
+    AssertionError: Torch not compiled with CUDA enabled
+Cause:
+    tensorflow-cpu, the wheels for macOS and for 64-bit ARM, and those for native Windows since 2.11 contain no GPU code. If several
+    TensorFlow packages are installed, the files of the last one win. JAX brings CUDA as a plugin (jax[cuda12]), and PyTorch has wheels
+    with and without it.
+Fix:
+    1. Install the build for NVIDIA GPUs (Linux), in place of tensorflow-cpu
+       $ python -m pip uninstall -y tensorflow-cpu; python -m pip install "{tensorflow}"
+    2. JAX
+       $ python -m pip install --upgrade "jax[cuda12]"
+    3. PyTorch
+       $ python -m pip install --upgrade --force-reinstall torch
+    4. If the CPU is enough, ignore it
+Verify:
+    python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())' prints True.
+Unless:
+    This environment is meant for the CPU: hide the GPU with CUDA_VISIBLE_DEVICES=-1 and say --allow-cpu.
+Example:
+    packages.tensorflow.name = "tensorflow-cpu"
+    packages.flavours[0].name = "tensorflow-cpu"
+    tensorflow.built_with_cuda = false
+    tensorflow.cuda_version = null
+    tensorflow.cudnn_version = null
+    tensorflow.compute_capabilities = []
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    tensorflow.memory_growth = {}
+    tensorflow.mapped_libraries = {}
+    training.runs = []
+    -> tensorflow-cpu 2.21.0 was built without CUDA, so it can't use the NVIDIA GPU of this machine.
+References:
+    https://www.tensorflow.org/install/pip
+"""
+
+from gpucheck.core.combiners.gpu_presence import GpuPresence
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.keras_backend import KerasBackend
+from gpucheck.core.combiners.tensorflow_build import CUDA_SUPPORT_UNKNOWN, TensorFlowBuild
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.tpu import Tpu
+
+_REPLACED = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly-cpu")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=(
+        "gpus-not-listed",
+        "gpu-too-old",
+        "gpu-too-new",
+        "cuda-libraries-missing",
+        "cuda-libraries-unreachable",
+        "cuda-version-mismatch",
+        "cudnn-missing",
+        "cudnn-version-mismatch",
+        "library-corrupt",
+        "library-path-conflict",
+        "ptxas-missing",
+        "libdevice-missing",
+        "cpu-fallback",
+    ),
+)
+def check(presence: GpuPresence, tpu: Tpu, build: TensorFlowBuild, keras_backend: KerasBackend) -> Finding | Skip | None:
+    """What TensorFlow says first; without an import, the package's name and the platform. Then what the other backend says."""
+    request, backend = keras_backend.request, keras_backend.backend
+    if tpu.expected or request.gpuless:
+        return None  # a build for TPUs has no GPU code, and needs none
+    if not presence.here:
+        return presence.skip
+    judged = None if request.other_backend else _tensorflow(presence, build)
+    if backend is None or not backend.other or isinstance(judged, Finding):
+        return judged
+    return _other(presence, build.installation, backend) or judged
+
+
+def _tensorflow(presence: GpuPresence, build: TensorFlowBuild) -> Finding | Skip | None:
+    packages, tensorflow = build.packages, build.tensorflow
+    if build.lists_gpu or packages.tensorflow is None:
+        return None
+    if build.built_with_cuda is None:
+        return CUDA_SUPPORT_UNKNOWN
+    if build.built_with_cuda or (tensorflow is not None and tensorflow.built_with_rocm):
+        return None
+    return Finding(
+        summary=f"{packages.tensorflow.name} {packages.tensorflow.version} was built without CUDA, so it can't use the NVIDIA GPU"
+        " of this machine.",
+        evidence=(
+            *saw(packages, "tensorflow.name", "tensorflow.version"),
+            *build.platform_evidence,
+            *presence.evidence,
+        ),
+        fix=(_replacement(build.installation),),
+    )
+
+
+def _replacement(installation: Installation) -> Fix:
+    replaced = [package.name for package in installation.packages.flavours if package.name in _REPLACED]
+    return installation.with_cuda(instead_of=replaced)
+
+
+def _other(presence: GpuPresence, installation: Installation, backend: Backend) -> Finding | None:
+    if backend.built_with_cuda is not False or backend.lists_gpu:
+        return None
+    return Finding(
+        summary=f"{backend.title} was built without CUDA, so Keras can't use the NVIDIA GPU of this machine with it.",
+        evidence=(*saw(backend, "version", "built_with_cuda"), *presence.evidence),
+        fix=(installation.with_cuda(backend.name, told=backend.source != "--backend"),),
+    )

@@ -1,0 +1,56 @@
+"""The retired package tensorflow-gpu is installed.
+
+Symptom:
+    The "tensorflow-gpu" package has been removed!
+    ERROR: Could not find a version that satisfies the requirement tensorflow-gpu
+    pip list shows both tensorflow and tensorflow-gpu
+Cause:
+    Since TensorFlow 2.1 the package tensorflow contains the GPU code; tensorflow-gpu was given up after 2.11, and its 2.12.0 is an
+    empty notice. Where both are installed they overwrite each other's files.
+Fix:
+    1. Install tensorflow, which has the GPU code, in its place
+       $ python -m pip uninstall -y tensorflow-gpu tensorflow; python -m pip install "{tensorflow}"
+    2. Write tensorflow instead of tensorflow-gpu in requirements.txt or setup.py
+Verify:
+    pip list shows tensorflow, and no tensorflow-gpu.
+Unless:
+    An old project pins tensorflow-gpu 2.11 or older, alone in its environment, and gpucheck trains with it.
+Example:
+    packages.flavours = [{"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}, {"name": "tensorflow-gpu", "version": "2.10.1", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
+    -> tensorflow-gpu 2.10.1, a package that was given up in 2022, is installed beside tensorflow 2.21.0, and their files overwrite each other.
+References:
+    https://pypi.org/project/tensorflow-gpu/
+"""
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Scope, Severity, saw
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.WARNING,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "tensorflow-not-installed", "python-unsupported"),
+    tensorflow=True,
+)
+def check(installation: Installation) -> Finding | None:
+    """By its name among the packages; an error where it left no TensorFlow to import."""
+    packages = installation.packages
+    place = next((place for place, package in enumerate(packages.flavours) if package.name == "tensorflow-gpu"), None)
+    if place is None:
+        return None
+    old = packages.flavours[place]
+    beside = [f"{package.name} {package.version}" for package in packages.flavours if package.name != old.name]
+    if beside:
+        state = f", is installed beside {listing(beside)}, and their files overwrite each other."
+    elif packages.tensorflow_folder is None:
+        state = ", is installed, and there is no TensorFlow in it."
+    else:
+        state = ", is installed; later releases are only called tensorflow."
+    return Finding(
+        summary=f"tensorflow-gpu {old.version}, a package that was given up in 2022{state}",
+        evidence=saw(packages, f"flavours[{place}].name", f"flavours[{place}].version", "tensorflow_folder"),
+        fix=(installation.with_cuda(instead_of=("tensorflow-gpu", "tensorflow")),),
+        severity=Severity.ERROR if not beside and packages.tensorflow_folder is None else None,
+    )

@@ -1,0 +1,204 @@
+"""TensorFlow is installed, but importing it fails or ends the process.
+
+Symptom:
+    ImportError: cannot import name 'runtime_version' from 'google.protobuf'
+    TypeError: Descriptors cannot be created directly.
+    A module that was compiled using NumPy 1.x cannot be run in NumPy 2.0.2 as it may crash.
+    ImportError: libtensorflow_framework.so.2: cannot open shared object file
+    ImportError: DLL load failed while importing _pywrap_tensorflow_internal
+    Illegal instruction (core dumped)
+    AttributeError: partially initialized module 'tensorflow' has no attribute 'constant' (most likely due to a circular import)
+    ModuleNotFoundError: No module named 'tensorflow.keras'; 'tensorflow' is not a package
+Cause:
+    A package that TensorFlow imports is missing or of a version it can't work with (protobuf and numpy above all); its own files are
+    incomplete; or the processor lacks instructions that the build uses: the wheels for x86-64 need AVX.
+    Or a file of your own is in the way: one that is named like a module (tensorflow.py, random.py, logging.py) hides it, because
+    Python looks into the program's folder first; and a keras.json that holds a value which Keras does not know ends its import.
+Fix:
+    1. A file of your own that has the name of a module: rename it, and delete the __pycache__ beside it
+       $ mv tensorflow.py my_tensorflow.py && rm -rf __pycache__
+    2. Let pip bring the packages that TensorFlow requires, in the versions that it asks for
+       $ python -m pip install tensorflow
+    3. If pip says that all of them are there, lay down again the one that the error names; of NumPy and protobuf, mostly
+       $ python -m pip install --force-reinstall --no-deps --no-cache-dir "protobuf<8"
+    4. Or start from a fresh virtual environment
+       $ python -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install tensorflow
+    5. Where the processor lacks instructions: use a machine whose processor has AVX (in a virtual machine: let it see the host's)
+    6. See whether the processor has AVX: nothing is printed where it has not
+       ? grep -o -m1 -w avx /proc/cpuinfo
+    7. Windows: install Microsoft's Visual C++ redistributable for x64, and a 64-bit Python
+    8. tensorflow.contrib ended with TensorFlow 1: tf_keras, tensorflow-addons and tf-slim have parts of it
+    9. Settings that Keras can't take: correct ~/.keras/keras.json, or remove it
+    10. See which packages do not fit together
+        ? python -m pip check
+Verify:
+    $ python -c 'import tensorflow as tf; print(tf.__version__)'
+Unless:
+    There is no other way: nothing trains without the import.
+Example:
+    packages.others[1].version = "4.25.3"
+    tensorflow = {"imported": false, "error_type": "ImportError", "error": "cannot import name 'runtime_version' from 'google.protobuf' (/home/user/.venv/lib/python3.12/site-packages/google/protobuf/__init__.py)"}
+    keras = {"imported": false, "error_type": "ImportError", "error": "cannot import name 'runtime_version' from 'google.protobuf' (/home/user/.venv/lib/python3.12/site-packages/google/protobuf/__init__.py)"}
+    training.runs = []
+    log.events = [{"kind": "import-failed", "line": 9, "text": "ImportError: cannot import name 'runtime_version' from 'google.protobuf'", "fields": {"module": "google.protobuf", "type": "ImportError", "message": "cannot import name 'runtime_version' from 'google.protobuf'"}}]
+    -> TensorFlow 2.21.0 can't be imported because of protobuf 4.25.3: cannot import name 'runtime_version' from 'google.protobuf'.
+References:
+    https://www.tensorflow.org/install/errors
+"""
+
+import re
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.keras_backend import KerasBackend
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.rules.gpu_not_detected._before_import import Obstacle, foreseen, lacking
+from gpucheck.core.rules.gpu_not_detected._own_files import Cause, own_file
+
+# What a signal most often means while Python loads TensorFlow's libraries.
+_SIGNALS = {
+    "SIGILL": "the processor lacks instructions that this build uses (AVX, on x86-64)",
+    "SIGBUS": "a file that it maps is cut short, or the disk is full",
+    "SIGSEGV": "native code crashed, most often libraries of different builds in one process",
+    "SIGABRT": "it aborted itself, and its log says why",
+    "SIGKILL": "something ended it, most often the kernel for want of memory",
+}
+# Import name -> package, where they differ.
+_PACKAGES = {"google.protobuf": "protobuf", "google": "protobuf", "absl": "absl-py", "flatbuffers": "flatbuffers"}
+_NAMES = (
+    r"cannot import name '[^']+' from (?:partially initialized module )?'([\w.]+)'",
+    r"No module named '([\w.]+)'",
+    r"\b(lib[\w.+-]+\.so[\d.]*)",
+    r"importing (_\w+)",
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("gpus-not-listed", "training-failed", "training-crashed"),
+    tensorflow=True,
+)
+def check(
+    tensorflow: TensorFlow | None, build: TensorFlowBuild, backend: KerasBackend, outcomes: TrainingOutcomes
+) -> Finding | Skip | None:
+    """An exception, or an end of the process before the import was done; of Keras, where a file or package is known to be why."""
+    keras = backend.keras
+    if tensorflow is None:
+        return _not_tried(build, backend)
+    if tensorflow.imported and keras is not None and backend.other is None:
+        cause = own_file(keras) or (lacking(build.installation) if keras.imported is False else None)
+        return _failed_for("Keras", cause) if cause else None
+    if tensorflow.imported or build.absent or backend.refused(tensorflow.error or ""):
+        return None  # TensorFlow imports Keras: what Keras refuses is keras-backend-mismatch
+    ending = tensorflow.ending or (tensorflow.error or "" if tensorflow.imported is None else "")
+    if tensorflow.imported is None and not re.search(r"killed by SIG|exited with status", ending):
+        return Skip(f"the import of TensorFlow was not seen to its end: {ending or 'no answer'}")
+    return _failed(build.installation, tensorflow, ending, outcomes)
+
+
+def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip | None:
+    """What can be seen without an import."""
+    if build.absent or backend.other is not None:
+        return None
+    if obstacle := foreseen(build.installation):
+        version = build.packages.tensorflow.version if build.packages.tensorflow else ""
+        return _failed_for(f"TensorFlow {version}".rstrip(), obstacle)
+    obstacle = lacking(build.installation)
+    return _failed_for("Keras", obstacle) if obstacle else Skip("TensorFlow was not imported")
+
+
+def _failed_for(name: str, cause: Obstacle | Cause) -> Finding:
+    sure = isinstance(cause, Cause) or cause.sure
+    fails = "can't be imported" if sure else "may not work"
+    return Finding(
+        summary=f"{name} {fails}: {cause.words}.",
+        evidence=cause.evidence,
+        fix=cause.fix,
+        severity=None if sure else Severity.WARNING,
+    )
+
+
+def _failed(installation: Installation, tensorflow: TensorFlow, ending: str, outcomes: TrainingOutcomes) -> Finding:
+    packages = installation.packages
+    version = packages.tensorflow.version if packages.tensorflow else ""
+    opening = f"TensorFlow {version}".rstrip() + " can't be imported"
+    logged = outcomes.saw_events(Kind.IMPORT_FAILED, Kind.MODULE_MISSING, Kind.KILLED, Kind.TRACEBACK)
+    if cause := own_file(tensorflow):
+        return Finding(summary=f"{opening}: {cause.words}.", evidence=(*cause.evidence, *logged), fix=cause.fix)
+    evidence = (*saw(tensorflow, "imported", "error_type", "error", "ending"), *logged)
+    signal = re.search(r"SIG[A-Z]+", f"{tensorflow.ending or ''} {tensorflow.error or ''}")
+    if signal and not tensorflow.error_type:
+        meaning = _SIGNALS.get(signal[0])
+        return Finding(
+            summary=f"{opening}: the process was ended by {signal[0]}{f' ({meaning})' if meaning else ''}.",
+            evidence=evidence,
+            fix=_signal_fixes(installation, version, signal[0]),
+        )
+    error = (tensorflow.error or tensorflow.error_type or ending).strip()
+    module = _module(error, outcomes) or ""
+    package = _PACKAGES.get(module, module.partition(".")[0])
+    installed = next((distribution for distribution in packages.others if distribution.name == package), None)
+    because = f" because of {package}{f' {installed.version}' if installed else ''}" if package else ""
+    return Finding(summary=f"{opening}{because}: {_short(error)}.", evidence=evidence, fix=_fixes(installation, version, package))
+
+
+def _module(error: str, outcomes: TrainingOutcomes) -> str | None:
+    """The module or library that the error names; NumPy's and protobuf's own errors name none."""
+    for pattern in _NAMES:
+        if match := re.search(pattern, error):
+            return match[1]
+    if re.search(r"numpy|_ARRAY_API", error, re.I):
+        return "numpy"
+    if re.search(r"protobuf|Descriptors cannot", error, re.I):
+        return "google.protobuf"
+    imports = (event for event in outcomes.events if event.kind in (Kind.IMPORT_FAILED, Kind.MODULE_MISSING))
+    return next((event.fields["module"] for event in imports if event.fields.get("module")), None)
+
+
+def _short(error: str) -> str:
+    """One line without the path of the file that was looked into, cut at a readable length."""
+    line = re.sub(r"\s+\(/[^)]*\)?$", "", error.splitlines()[0] if error else "no reason was given").rstrip(". ")
+    return line if len(line) <= 160 else line[:157] + "..."
+
+
+def _fixes(installation: Installation, version: str, package: str) -> tuple[Fix, ...]:
+    if missing := lacking(installation):
+        return missing.fix
+    see = Fix(text="See which packages do not fit together", command=f"{installation.python} -m pip check", kind="look")
+    release = releases.release(version)
+    wanted = {"numpy": release.numpy, "protobuf": release.protobuf}.get(package) if release else None
+    installed = next((one.version for one in installation.packages.others if one.name == package), None)
+    if wanted and (installed is None or not versions.satisfies(installed, wanted)):
+        text = f"Install the {package} that TensorFlow {version} asks for"
+        return (Fix(text=text, command=installation.pip(f"{package}{wanted}")), see)
+    own = installation.packages.tensorflow
+    again = installation.reinstall([package]) or installation.reinstall([own.name if own else None])
+    return (again or Fix(text="Install TensorFlow again", command=installation.pip("--force-reinstall", "tensorflow")), see)
+
+
+def _signal_fixes(installation: Installation, version: str, signal: str) -> tuple[Fix, ...]:
+    if signal == "SIGILL":
+        return (
+            Fix(
+                text="Use a machine whose processor has AVX (in a virtual machine: let it see the host's processor), or build"
+                " TensorFlow from source for this one"
+            ),
+            Fix(text="Look whether it has", command="grep -o -m1 -w avx /proc/cpuinfo", kind="look"),
+        )
+    if signal == "SIGKILL":
+        return (
+            Fix(
+                text="Look for the kernel's word on it, and give the process more memory",
+                command="sudo dmesg | tail -50",
+                kind="look",
+            ),
+        )
+    room = (Fix(text="See whether the disk is full", command="df -h", kind="look"),) if signal == "SIGBUS" else ()
+    return (*_fixes(installation, version, ""), *room)

@@ -1,0 +1,79 @@
+"""TensorFlow has no GPU support on native Windows since release 2.11.
+
+Symptom:
+    TensorFlow GPU support is not available on native Windows for TensorFlow >= 2.11.
+    tf.test.is_built_with_cuda() returns False
+    ERROR: Could not find a version that satisfies the requirement nvidia-nccl-cu12
+Cause:
+    TensorFlow 2.10 was the last release whose Windows package was built with CUDA. Later ones train on the CPU there, whatever
+    driver, CUDA and cuDNN are installed. In WSL2, on the same PC, the Linux package uses the GPU.
+Fix:
+    1. Install WSL2 from an administrator's prompt, and restart
+       $ wsl --install
+    2. In it, install TensorFlow into a new environment (Ubuntu's own Python refuses packages of pip: PEP 668)
+       $ python3 -m venv ~/tensorflow-env && ~/tensorflow-env/bin/python -m pip install "{tensorflow}"
+    3. Install no NVIDIA driver inside WSL; it uses the one of Windows
+    4. Or stay on TensorFlow 2.10 with Python 3.10, CUDA 11.2 and cuDNN 8.1; it gets no more fixes
+    5. If training on the CPU is what you want, ignore it
+Verify:
+    gpucheck, inside WSL, trains on GPU:0.
+Unless:
+    Training on the CPU is enough:
+    $ gpucheck --allow-cpu
+Example:
+    machine: laptop-cpu
+    request.allow_cpu = false
+    system = {"platform": "win32", "os_name": "Windows 11"}
+    pci.readable = false
+    kernel_module = {}
+    libraries = {}
+    -> TensorFlow 2.21.0 cannot use a GPU on native Windows: GPU support ended there with 2.10, and goes on in WSL2.
+References:
+    https://www.tensorflow.org/install/pip#windows-native
+    https://learn.microsoft.com/windows/wsl/install
+"""
+
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.compat import tensorflow as releases
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Request, Scope, Severity, saw
+from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(
+        *WITHOUT_CUDA,
+        "tensorflow-cpu-build",
+        "platform-unsupported",
+        "cpu-fallback",
+    ),
+    tensorflow=True,
+)
+def check(request: Request, system: System, build: TensorFlowBuild | None) -> Finding | None:
+    """Native Windows with any TensorFlow that came after 2.10, or with none."""
+    if system.platform != "win32" or not request.needs_gpu or (build is not None and build.lists_gpu):
+        return None
+    installed = build.packages.tensorflow if build is not None else None
+    if installed is not None and versions.parse(installed.version)[:2] <= versions.parse(releases.LAST_ON_WINDOWS):
+        return None
+    name = f"TensorFlow {installed.version}" if installed is not None else "TensorFlow"
+    return Finding(
+        summary=f"{name} cannot use a GPU on native Windows: GPU support ended there with {releases.LAST_ON_WINDOWS},"
+        " and goes on in WSL2.",
+        evidence=(
+            *saw(system, "platform"),
+            *(saw(build.packages, "tensorflow.version") if build is not None and installed is not None else ()),
+        ),
+        fix=(
+            Fix(
+                text="Install WSL2 from an administrator's prompt, restart, and in it type gpucheck setup",
+                command="wsl --install",
+            ),
+            CPU_IS_ENOUGH,
+        ),
+    )

@@ -1,0 +1,149 @@
+"""Under WSL, the way from Linux to the GPU of Windows is broken.
+
+Symptom:
+    Failed to initialize NVML: GPU access blocked by the operating system
+    Failed to initialize NVML: Driver/library version mismatch
+    failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected
+    failed call to cuInit: UNKNOWN ERROR (303)
+    nvidia-smi works in Windows and not inside WSL
+Cause:
+    WSL2 reaches the GPU through /dev/dxg and the libraries that the Windows driver puts into /usr/lib/wsl/lib. It fails on WSL1,
+    with [gpu] enabled=false in /etc/wsl.conf, with an old WSL kernel or Windows driver, without the loader's entry for that
+    folder, and when a Linux NVIDIA driver was installed inside WSL: its libcuda.so.1 then hides the right one.
+Fix:
+    1. See which WSL this is (it has to be version 2), from a Windows prompt; if not: wsl --set-version Ubuntu 2
+       ? wsl.exe -l -v
+    2. Update it, from a Windows prompt
+       $ wsl.exe --update && wsl.exe --shutdown
+    3. Install NVIDIA's current driver for Windows, on Windows
+    4. A Linux driver inside WSL: remove it
+       $ sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers)
+Verify:
+    /usr/lib/wsl/lib/nvidia-smi prints the table, inside WSL.
+Unless:
+    The PC has no NVIDIA GPU: train on the CPU, with --allow-cpu.
+Example:
+    wsl = {"inside": true, "version": 2, "dxg_present": true, "libraries": ["libcuda.so.1", "libnvidia-ml.so.1"], "linux_driver_libraries": ["/usr/lib/x86_64-linux-gnu/libcuda.so.1"]}
+    container = {"inside": false}
+    system.kernel = "5.15.153.1-microsoft-standard-WSL2"
+    pci.gpus = []
+    kernel_module = {"loaded": false, "uvm_loaded": false, "nouveau_loaded": false, "installed_for_running_kernel": false}
+    device_nodes = {"control": {"path": "/dev/nvidiactl", "present": false}, "uvm": {"path": "/dev/nvidia-uvm", "present": false}}
+    cuda = {"status": "failed", "result": 100, "result_name": "CUDA_ERROR_NO_DEVICE", "library": "/usr/lib/x86_64-linux-gnu/libcuda.so.580.159.04"}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs = []
+    -> A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: /usr/lib/x86_64-linux-gnu/libcuda.so.1.
+References:
+    https://docs.nvidia.com/cuda/wsl-user-guide/
+    https://learn.microsoft.com/windows/wsl/tutorials/gpu-compute
+"""
+
+from gpucheck.core.combiners.cuda_stack import CudaStack
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
+from gpucheck.core.probes.wsl import Wsl
+from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
+from gpucheck.core.repairs.wording import listing
+from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
+
+_SHUTDOWN = "wsl.exe --shutdown"
+_WINDOWS = Fix(text="Install NVIDIA's current driver on Windows (not inside WSL), then restart WSL", command=_SHUTDOWN)
+# apt-get removes nothing at all where it does not know one of the names: it is given those that are installed.
+_PURGE = (
+    "sudo apt-get purge $(dpkg-query -W -f '${Package} ' 'nvidia-driver-*' 'libnvidia-compute-*' cuda-drivers 2>/dev/null)"
+    " && sudo ldconfig"
+)
+_NO_LIBRARY = ("library-not-found", "library-unusable")
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=(
+        *WITHOUT_CUDA,
+        "driver-library-mismatch",
+        "cuda-stub-loaded",
+        "devices-hidden",
+        "container-without-gpu",
+        "no-nvidia-gpu",
+        "driver-missing",
+        "driver-library-missing",
+        "driver-not-loaded",
+        "device-nodes-missing",
+        "device-permission-denied",
+    ),
+)
+def check(stack: CudaStack) -> Finding | None:
+    """From the bottom up: WSL's version, its GPU device, its libraries, and which of them CUDA loads."""
+    wsl = stack.wsl
+    if not wsl.inside or stack.container.inside or stack.counts_gpus:
+        return None
+    absence = _absence(wsl)
+    if absence is not None:
+        return absence if stack.request.needs_gpu else None
+    foreign = [path for path in wsl.linux_driver_libraries if "libcuda" in path] or list(wsl.linux_driver_libraries)
+    loaded = (stack.cuda.library or stack.driver.library or "").startswith("/usr/lib/wsl/")
+    evidence: tuple[Evidence, ...] = saw(stack.cuda, "status", "result_name", "library")
+    if foreign and not (loaded and stack.driver.gpu_count):
+        return Finding(
+            summary=f"A Linux NVIDIA driver was installed inside WSL, and hides the one of Windows: {listing(foreign)}.",
+            evidence=(*saw(wsl, "linux_driver_libraries"), *evidence),
+            fix=(
+                Fix(
+                    text="Remove it; WSL uses the driver of Windows",
+                    command=_PURGE,
+                ),
+                Fix(text="Then restart WSL, from a Windows prompt", command=_SHUTDOWN),
+            ),
+        )
+    if stack.cuda.status in _NO_LIBRARY:
+        return Finding(
+            summary="WSL's NVIDIA libraries are in /usr/lib/wsl/lib, but the loader does not look there.",
+            evidence=(*saw(wsl, "libraries"), *evidence),
+            fix=(
+                Fix(
+                    text="Add the folder to the loader's list",
+                    command="echo /usr/lib/wsl/lib | sudo tee /etc/ld.so.conf.d/ld.wsl.conf && sudo ldconfig",
+                ),
+            ),
+        )
+    return None
+
+
+def _absence(wsl: Wsl) -> Finding | None:
+    """What keeps a GPU from being here at all."""
+    if wsl.version == 1:
+        return Finding(
+            summary="This is WSL1, which has no access to a GPU; WSL2 has.",
+            evidence=saw(wsl, "version"),
+            fix=(
+                Fix(text="Convert this distribution, from a Windows prompt", command="wsl.exe --set-version $WSL_DISTRO_NAME 2"),
+                CPU_IS_ENOUGH,
+            ),
+        )
+    if wsl.dxg_present is False and wsl.gpu_enabled is False:
+        return Finding(
+            summary="WSL keeps the GPU away: /etc/wsl.conf says enabled=false under [gpu].",
+            evidence=saw(wsl, "gpu_enabled", "dxg_present"),
+            fix=(
+                Fix(
+                    text="Set it to true, then restart WSL from a Windows prompt (wsl --shutdown)",
+                    command=r"sudo sed -i '/^\[gpu\]/,/^\[/ s/^\( *enabled *= *\)false/\1true/' /etc/wsl.conf",
+                ),
+                CPU_IS_ENOUGH,
+            ),
+        )
+    if wsl.dxg_present is False:
+        return Finding(
+            summary="WSL has no GPU: /dev/dxg is missing, so its kernel or the Windows driver is too old, or Windows has none.",
+            evidence=saw(wsl, "dxg_present", "version"),
+            fix=(Fix(text="Update WSL, from a Windows prompt", command="wsl.exe --update"), _WINDOWS, CPU_IS_ENOUGH),
+        )
+    if wsl.dxg_present and not any("libcuda" in library for library in wsl.libraries):
+        return Finding(
+            summary="WSL has a GPU device, but no NVIDIA library in /usr/lib/wsl/lib:"
+            " Windows has no NVIDIA driver, an old one, or no NVIDIA GPU.",
+            evidence=saw(wsl, "dxg_present", "libraries"),
+            fix=(_WINDOWS, CPU_IS_ENOUGH),
+        )
+    return None

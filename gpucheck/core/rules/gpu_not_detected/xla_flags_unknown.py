@@ -1,0 +1,71 @@
+"""XLA_FLAGS (or TF_XLA_FLAGS) holds a flag that this TensorFlow's XLA does not know, and it aborts.
+
+Symptom:
+    F parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1
+    Unknown flags in XLA_FLAGS: --xla_gpu_enable_triton_softmax_fusion=true
+    Aborted (core dumped)
+Cause:
+    XLA ends the process at its first use if a flag is unknown. Flags come and go with each release, so one that was set for another
+    release, or for JAX, is enough.
+Fix:
+    1. Take the flag out, or the variable
+       $ unset XLA_FLAGS
+Verify:
+    gpucheck trains its XLA-compiled step.
+Unless:
+    There is no other way: XLA can't be used with an unknown flag.
+Example:
+    environment.variables.XLA_FLAGS = "--xla_gpu_cuda_data_dir=/usr/local/cuda --xla_bogus_flag=1"
+    training = {"runs": [], "ending": "killed by SIGABRT", "stage": "first step"}
+    log.events = [{"kind": "xla-flag-unknown", "line": 8, "text": "parse_flags_from_env.cc:234] Unknown flag in XLA_FLAGS: --xla_bogus_flag=1", "fields": {"flag": "--xla_bogus_flag=1"}}]
+    -> XLA_FLAGS holds --xla_bogus_flag=1, which this TensorFlow's XLA does not know, so it ends the process.
+References:
+    https://openxla.org/xla/flags_guidance
+"""
+
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, saw
+from gpucheck.core.probes.environment import Environment
+from gpucheck.core.probes.log import Log
+from gpucheck.core.repairs.shells import statement
+from gpucheck.core.repairs.wording import listing
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "gpus-not-listed", "training-failed", "training-crashed"),
+)
+def check(log: Log, environment: Environment | None, outcomes: TrainingOutcomes) -> Finding | None:
+    """Only XLA itself can say which flags it knows."""
+    flags = [event.fields.get("flag", "").strip("\"' ") for event in log.events if event.kind == Kind.XLA_FLAG_UNKNOWN]
+    if not flags:
+        return None
+    unknown = list(dict.fromkeys(word for flag in flags for word in flag.split()))
+    variables = environment.variables if environment is not None else {}
+    names = {_name(flag) for flag in unknown}
+    holders = [
+        name for name in ("XLA_FLAGS", "TF_XLA_FLAGS") if names & {_name(flag) for flag in variables.get(name, "").split()}
+    ]
+    holder = holders[0] if holders else "XLA_FLAGS"
+    named = listing(unknown) if unknown else "a flag"
+    return Finding(
+        summary=f"{holder} holds {named}, which this TensorFlow's XLA does not know, so it ends the process.",
+        evidence=(
+            *(saw(environment, f"variables.{holder}") if environment is not None and holder in variables else ()),
+            *outcomes.saw_events(Kind.XLA_FLAG_UNKNOWN),
+        ),
+        fix=(Fix(text=f"Take {named} out of {holder}", command=_without(holder, variables.get(holder, ""), names)),),
+    )
+
+
+def _name(flag: str) -> str:
+    return flag.partition("=")[0].lstrip("-")
+
+
+def _without(variable: str, value: str, unknown: set[str]) -> str:
+    kept = [flag for flag in value.split() if _name(flag) not in unknown]
+    operation = Operation.SET if kept else Operation.UNSET
+    return statement(Assignment(variable=variable, operation=operation, value=" ".join(kept), reason=""))

@@ -1,0 +1,10 @@
+"""It trains, but slower than this hardware should."""
+
+from gpucheck.core.engine.plugin import Row
+
+ROW = Row(
+    problem="Low utilization",
+    first_check="input pipeline",
+    action="prefetch, parallelize, and profile",
+    position=3,
+)

@@ -1,0 +1,70 @@
+"""Work that was meant for the GPU ran on the CPU.
+
+Symptom:
+    There are non-GPU devices in `tf.distribute.Strategy`, not using nccl allreduce.
+    Training runs, nvidia-smi shows 0 %, and all CPU cores are busy.
+Cause:
+    TensorFlow places an operation on the CPU where the GPU has no kernel for it (soft placement), where a program names
+    "/CPU:0", or where a strategy was built from the wrong devices. It says nothing about it.
+Fix:
+    1. Show where operations run: tf.debugging.set_log_device_placement(True)
+    2. Make a silent fallback an error: tf.config.set_soft_device_placement(False)
+    3. Remove tf.device("/CPU:0") around the model; build MirroredStrategy() without a device list
+Verify:
+    gpucheck: every run on a GPU has placement_verified true.
+Unless:
+    Only the input pipeline runs on the CPU: that is where tf.data belongs.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "verify"
+    training.runs[0].reason = "heavy operations ran on another device"
+    training.runs[0].placement_verified = false
+    training.runs[0].misplaced_ops = ["Conv2D on CPU:0"]
+    -> Training on GPU:0 did part of its work elsewhere: Conv2D on CPU:0.
+References:
+    https://www.tensorflow.org/guide/gpu#logging_device_placement
+"""
+
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.core.compat.keras import TITLES
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.backend import Backend
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.wording import listing
+
+_FIX = (
+    Fix(text="Show where each operation runs: tf.debugging.set_log_device_placement(True)"),
+    Fix(text="Make a silent fallback an error: tf.config.set_soft_device_placement(False)"),
+    Fix(text='Remove tf.device("/CPU:0") around the model, and build MirroredStrategy() without a device list'),
+)
+_OTHER_FIX = (Fix(text='Remove keras.device("cpu") and the framework\'s own choices of a device around the model'),)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(tensorflow: TensorFlow | None, backend: Backend | None, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """A run's heavy operations were seen on another device; or the framework lists a GPU and only CPUs were trained on."""
+    for place, run in enumerate(outcomes.runs):
+        if (on_gpu(run) and (run.placement_verified is False or run.misplaced_ops)) or _on_a_cpu(run.misplaced_ops):
+            misplaced = listing(list(run.misplaced_ops))
+            what = f"did part of its work elsewhere: {misplaced}" if misplaced else "did not use every one of its devices"
+            return Finding(
+                summary=f"Training on {listing(list(run.devices))} {what}.",
+                evidence=outcomes.saw_run(place, "placement_verified", "misplaced_ops"),
+                fix=_FIX if run.backend == "tensorflow" else _OTHER_FIX,
+                affects=run.devices,
+            )
+    framework = backend if backend is not None and backend.other else tensorflow
+    if framework is not None and framework.lists_gpu and outcomes.passed and not any(map(on_gpu, outcomes.runs)):
+        return Finding(
+            summary=f"{TITLES[outcomes.runs[0].backend]} lists a GPU, and all that was trained ran on the CPU.",
+            evidence=(*saw(framework, "devices"), *outcomes.saw_run(0, "devices")),
+            fix=_FIX if framework is tensorflow else _OTHER_FIX,
+            severity=Severity.WARNING,
+        )
+    return outcomes.skip
+
+
+def _on_a_cpu(misplaced: tuple[str, ...]) -> bool:
+    """Whether some went to a CPU that is none of the run's devices; where they are logical ones of a CPU, to another of these."""
+    return any(" on CPU" in op for op in misplaced)

@@ -1,0 +1,99 @@
+"""This container or job may use so few processors that they can't feed the GPUs.
+
+Symptom:
+    GPU utilization stays low while one CPU core is at 100 %.
+    os.cpu_count() shows all cores of the machine, and training is as slow as with one.
+Cause:
+    Reading, decoding and augmenting the data runs on the CPU, and one thread keeps each GPU busy with kernels. A container
+    with a CPU limit, or a batch job that asked for one core (Slurm's default), leaves too little for that.
+Fix:
+    1. Give the job more processors: docker run --cpus 8; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
+    2. Or start no more workers than it has processors
+    3. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand
+Verify:
+    python -c "import os; print(len(os.sched_getaffinity(0)))" and, in a container, cat /sys/fs/cgroup/cpu.max
+Unless:
+    The data already lies on the GPU, or is tiny. Where gpucheck --full has measured that the processors that are granted keep a
+    GPU busy with decoded and augmented samples, it does not report them.
+Example:
+    limits.cpu_quota = 1.0
+    -> This container or job may use 1 of 16 processors for 1 GPU; reading and preparing the data needs at least 2 per GPU.
+References:
+    https://www.tensorflow.org/guide/data_performance
+    https://docs.docker.com/engine/containers/resource_constraints/
+"""
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.resources import Resources
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.limits import Limits
+
+PROCESSORS_PER_GPU = 2  # one launches kernels, one at least prepares the next batch
+ACHIEVED = ("jpeg_parallel_map_samples_per_second", "device_samples_per_second")
+FED = 0.8  # of what a GPU can train: it then waits for no more than a fifth of the time, as in input-pipeline-bound
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("input-pipeline-bound", "scaling-inefficient"))
+def check(resources: Resources, used: GpusInUse) -> Finding | Skip | None:
+    """A quota or an affinity grants fewer than two processors per GPU; what the machine itself lacks is no quota.
+
+    What they achieved, where that was measured, counts more than their number.
+    """
+    count, limits, outcomes = len(used.used), resources.limits, resources.outcomes
+    if limits is None:
+        return Skip("the limits of this process are not known")
+    if not count:
+        return None
+    if limits.cpu_count is None and limits.cpu_affinity_count is None and limits.cpu_quota is None:
+        return Skip("how many processors this process may use is not known")
+    granted, field = _granted(limits)
+    if granted is None or granted >= PROCESSORS_PER_GPU * count:
+        return None
+    of = f" of {limits.cpu_count} processors" if limits.cpu_count is not None else " processors"
+    effect = f"reading and preparing the data needs at least {PROCESSORS_PER_GPU} per GPU"
+    gpu = _first_gpu(outcomes)
+    place, figures = outcomes.figures("input_pipeline", gpu)
+    fed, able = (figures.get(name) for name in ACHIEVED)
+    if fed and able:
+        if count == 1 and fed >= FED * able:
+            return None
+        effect = (
+            f"decoding and augmenting on all of them, it fed {gpu[0]} {fed:.0f} samples per second, of the {able:.0f} that the"
+            " GPU can train"
+        )
+    return Finding(
+        summary=f"This container or job may use {granted:g}{of} for {count} GPU{'s' if count > 1 else ''}; {effect}.",
+        evidence=(
+            *saw(limits, field, "cpu_count"),
+            *(outcomes.saw_figures(place, *ACHIEVED) if fed and able else ()),
+        ),
+        fix=(
+            _more(resources, min(max(8, 4 * count), limits.cpu_count or max(8, 4 * count))),
+            Fix(text="Move augmentation onto the GPU (Keras preprocessing layers in the model), or prepare the data beforehand"),
+        ),
+    )
+
+
+def _granted(limits: Limits) -> tuple[float | None, str]:
+    """The least number of processors that something grants, with its field; None where nothing takes any away."""
+    values = ((limits.cpu_quota, "cpu_quota"), (limits.cpu_affinity_count, "cpu_affinity_count"))
+    lowered = [
+        (value, field) for value, field in values if value is not None and (limits.cpu_count is None or value < limits.cpu_count)
+    ]
+    return min(lowered, default=(None, ""))
+
+
+def _first_gpu(outcomes: TrainingOutcomes) -> tuple[str, ...]:
+    """The GPU on which experiments on one device are made."""
+    alone = (run.devices for run in outcomes.passed if len(run.devices) == 1 and run.devices[0].startswith("GPU"))
+    return next(alone, ())
+
+
+def _more(resources: Resources, processors: int) -> Fix:
+    return resources.more(
+        pod=f'Raise the limit in the pod\'s manifest: resources: {{limits: {{cpu: "{processors}"}}}}',
+        container=f"Start the container with more processors: docker run --cpus {processors} ...",
+        elsewhere=Fix(text=f"Ask the batch system for more processors (Slurm: #SBATCH --cpus-per-task={processors})"),
+    )

@@ -1,0 +1,122 @@
+"""The GPU waits for data: the input pipeline takes longer than the computing.
+
+Symptom:
+    Your program is HIGHLY input-bound because 68.8% of the total step time sampled is waiting for input.
+    nvidia-smi: the GPU utilization jumps between 0 % and 100 %, or stays low.
+Cause:
+    While the GPU computes one batch, the CPU must read, decode and augment the next. Where that takes longer, or only begins when
+    the GPU is done (no prefetch), the GPU stands still for the rest of each step.
+Fix:
+    1. Prepare ahead, and on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)
+    2. Keep what fits: dataset.cache() before the random augmentation, or on a local disk: dataset.cache("/local/path")
+    3. Read from fewer, larger files (TFRecord, interleave), and augment on the GPU with Keras layers inside the model
+    4. Shuffle names of files or indices before they are read, and keep the buffer of samples small
+    5. Let gpucheck try the first two and a larger batch on this machine; it names those that helped with what they gave
+       ? gpucheck --full
+Verify:
+    gpucheck --full: input_wait_share is below 0.05, or the TensorFlow Profiler no longer says "input-bound".
+Unless:
+    The run was so short that the pipeline had not filled its buffers yet.
+Example:
+    training.runs[0].piped_samples_per_second = 1460.0
+    training.runs[0].device_samples_per_second = 3650.0
+    training.runs[0].input_wait_share = 0.6
+    training.experiments = [{"name": "input_pipeline", "status": "passed", "devices": ["GPU:0"], "figures": {"piped_samples_per_second": 1460.0, "batch_size": 64, "jpeg_decode_and_augment_seconds_per_sample": 0.00042, "jpeg_plain_samples_per_second": 410.0, "jpeg_prefetch_samples_per_second": 612.0, "jpeg_parallel_map_samples_per_second": 1930.0, "jpeg_cache_samples_per_second": 3200.0, "jpeg_larger_batch_size": 128, "jpeg_larger_batch_samples_per_second": 3900.0}}]
+    -> one_device on GPU:0 waits for its input pipeline in 60 % of its time: 1460 samples per second instead of 3650.
+References:
+    https://www.tensorflow.org/guide/data_performance
+    https://www.tensorflow.org/guide/data_performance_analysis
+"""
+
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.repairs.wording import listing
+
+# TensorFlow's Profiler calls a program highly input-bound from 20 % of the step time on
+# (op_stats_to_input_pipeline_analysis.cc in tensorflow/core/profiler/convert), and moderately from 5 % on.
+HIGH = 0.2
+AHEAD = "dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
+FILES = "Read from fewer, larger files (TFRecord, interleave)"
+FIX = (
+    Fix(text=f"Prepare batches ahead, on several cores: {AHEAD}"),
+    Fix(text="Keep what was read: dataset.cache() before the random augmentation"),
+    Fix(text=f"{FILES}, and augment on the GPU with Keras layers in the model"),
+)
+# Of the experiment, each with those before it: what it is called, and what to do.
+REMEDIES = {
+    "prefetch": ("prefetch", "Prepare batches ahead: end the pipeline with dataset.prefetch(tf.data.AUTOTUNE)"),
+    "parallel_map": (
+        "a parallel map",
+        "Prepare samples on several cores: dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)",
+    ),
+    "cache": ("a cache", FIX[1].text),
+    "larger_batch": ("a larger batch", "Take batches of twice the size"),
+}
+# Times the rate with those before it that helped, from which on a remedy has. On busy CPUs that wait for nothing, prefetch, map and
+# cache gave up to 1.25 by chance.
+HELPS = 1.3
+
+
+@rule(severity=Severity.WARNING, scope=Scope.CODE, explains=("scaling-inefficient",))
+def check(outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """The share of its time that a run waited."""
+    if outcomes.training is None:
+        return Skip("no training job to measure it in") if outcomes.log is None else None
+    measured = [
+        (place, run, run.input_wait_share)
+        for place, run in enumerate(outcomes.runs)
+        if run.status == "passed" and run.input_wait_share is not None
+    ]
+    if not measured:
+        return Skip("how long training waits for its input was not measured") if outcomes.passed else None
+    place, run, share = max(measured, key=lambda item: item[2])
+    if share < HIGH:
+        return None
+    experiment, figures = outcomes.figures("input_pipeline", run.devices)
+    tried = [f"jpeg_{name}_samples_per_second" for name in ("plain", *REMEDIES)]
+    piped, alone = run.piped_samples_per_second, run.device_samples_per_second
+    rates = f": {piped:.0f} samples per second instead of {alone:.0f}" if piped and alone else ""
+    return Finding(
+        summary=f"{label(run)} waits for its input pipeline in {100 * share:.0f} % of its time{rates}.",
+        evidence=(
+            *outcomes.saw_run(place, "input_wait_share", "piped_samples_per_second", "device_samples_per_second"),
+            *outcomes.saw_figures(experiment, *(name for name in tried if name in figures)),
+        ),
+        fix=_fixes(figures, run.devices[0]),
+        affects=run.devices,
+    )
+
+
+def _fixes(figures: dict[str, float | None], device: str) -> tuple[Fix, ...]:
+    """The remedies that helped on this machine, with what each gave; the general advice where none did, or none was tried."""
+    *general, files = FIX if device.startswith("GPU") else (*FIX[:-1], Fix(text=FILES))
+    measured = [figures.get(f"jpeg_{name}_samples_per_second") for name in ("plain", *REMEDIES)]
+    rates = [rate for rate in measured if rate]
+    cost = figures.get("jpeg_decode_and_augment_seconds_per_sample")
+    if len(rates) < len(measured) or not cost:
+        return (*general, files)
+    helped: list[Fix] = []
+    useless = []
+    best = rates[0]
+    for rate, (name, advice) in zip(rates[1:], REMEDIES.values(), strict=True):
+        if rate < HELPS * best:
+            useless.append(name)
+            continue
+        tried = f"tried on {device} with samples that take {1000 * cost:.2g} ms each to decode and augment, "
+        gave = f"that gave {rate:.0f} instead of {best:.0f} samples per second"
+        helped.append(Fix(text=f"{advice}; {'' if helped else tried}{gave}"))
+        best = rate
+    return (*helped, files, *_useless(useless, device)) if helped else (*general, files, *_none_helped(useless, device))
+
+
+def _none_helped(names: list[str], device: str) -> tuple[Fix, ...]:
+    none = f"none of {listing(names, len(REMEDIES))} gave {HELPS:g} times as much"
+    return (Fix(text=f"Measure each of them with your own samples: tried on {device}, {none}"),)
+
+
+def _useless(names: list[str], device: str) -> tuple[Fix, ...]:
+    if not names:
+        return ()
+    text = f"Expect less of {listing(names, len(REMEDIES))}: tried on {device}, too, without {HELPS:g} times as much"
+    return (Fix(text=text),)

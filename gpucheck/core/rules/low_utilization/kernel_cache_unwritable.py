@@ -1,0 +1,88 @@
+"""The driver can't keep the kernels that it compiles for this GPU, so every start compiles them again.
+
+Symptom:
+    Every run starts slowly, not only the first one.
+    CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.
+Cause:
+    TensorFlow has no native code for this GPU, so the driver compiles PTX at the first use and keeps the result in
+    ~/.nv/ComputeCache. That folder can't be written (a read-only file system, another user's home, no home at all), or
+    CUDA_CACHE_DISABLE=1 is set.
+Fix:
+    1. Name a folder that this user can write and that outlives the process (in a container: on a volume)
+       $ export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"
+    2. Remove the switch
+       $ unset CUDA_CACHE_DISABLE
+Verify:
+    The second start is faster than the first, and the folder has files.
+Unless:
+    Jobs run for days, and some minutes at their start don't matter.
+Example:
+    limits.kernel_cache_writable = false
+    -> CUDA's kernel cache /home/user/.nv/ComputeCache can't be written, so each start compiles TensorFlow's kernels for GPU 0 (NVIDIA H200) again.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars
+    https://developer.nvidia.com/blog/cuda-pro-tip-understand-fat-binaries-jit-caching/
+"""
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.resources import Resources
+from gpucheck.core.combiners.tensorflow_build import TensorFlowBuild
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Assignment, Finding, Fix, Operation, Scope, Severity, Skip, saw
+from gpucheck.core.probes.limits import Limits
+from gpucheck.core.repairs.shells import statement, word
+
+_ENABLE = Assignment(
+    variable="CUDA_CACHE_DISABLE",
+    operation=Operation.UNSET,
+    reason="kernels compiled for this GPU are thrown away at every end",
+)
+
+
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, explains=("kernels-jit-compiled",), tensorflow=True)
+def check(resources: Resources, used: GpusInUse, build: TensorFlowBuild) -> Finding | Skip | None:
+    """Off or unwritable, where a GPU is here for which TensorFlow brings no native code."""
+    limits = resources.limits
+    if limits is None:
+        return Skip("the limits of this process are not known")
+    disabled, writable, kernels = limits.kernel_cache_disabled, limits.kernel_cache_writable, build.kernels
+    if not used.gpus.gpus or (writable and not disabled):
+        return None
+    if writable is None and not disabled:
+        return Skip("whether CUDA's kernel cache can be written is not known")
+    capable = [(gpu, gpu.compute_capability) for _, gpu in used.used if gpu.compute_capability is not None]
+    if kernels is None or not capable:
+        return Skip("which kernels TensorFlow has for these GPUs is not known")
+    compiled = [gpu for gpu, capability in capable if not kernels.runs_natively(capability)]
+    if not compiled:
+        return None
+    state = "is switched off (CUDA_CACHE_DISABLE)" if disabled else "can't be written"
+    where = "" if disabled or limits.kernel_cache is None else f" {limits.kernel_cache}"
+    volume = " on a mounted volume" if resources.in_container else ""
+    unset = Fix(text="Switch the cache on again", command=statement(_ENABLE))
+    path = _path(limits)
+    name = Fix(
+        text=f"Name a folder{volume} that this user can write and that outlives the process",
+        command='export CUDA_CACHE_PATH="/var/tmp/cuda-cache-$(id -u)" && mkdir -p "$CUDA_CACHE_PATH"'
+        if path is None
+        else f"{statement(path)} && mkdir -p {word(path.value)}",
+    )
+    return Finding(
+        summary=f"CUDA's kernel cache{where} {state}, so each start compiles TensorFlow's kernels for {compiled[0].title} again.",
+        evidence=(
+            *saw(limits, "kernel_cache", "kernel_cache_disabled" if disabled else "kernel_cache_writable"),
+            *kernels.evidence,
+        ),
+        fix=(unset, name) if disabled else (name,),
+        assignments=(*((_ENABLE,) if disabled else ()), *((path,) if path is not None else ())),
+        affects=tuple(gpu.label for gpu in compiled),
+    )
+
+
+def _path(limits: Limits) -> Assignment | None:
+    """Keep the kernels in the folder that could hold them; None where the present one can, or none is known."""
+    other = limits.kernel_cache_other
+    if limits.kernel_cache_writable is not False or not other or not other.isprintable():
+        return None
+    reason = "kernels compiled for this GPU can't be kept where CUDA puts them"
+    return Assignment(variable="CUDA_CACHE_PATH", operation=Operation.SET, value=other, reason=reason)

@@ -1,0 +1,129 @@
+"""The first training step waits while the driver compiles TensorFlow's kernels for this GPU.
+
+Symptom:
+    TensorFlow was not built with CUDA kernel binaries compatible with compute capability 12.0. CUDA kernels will be
+    jit-compiled from PTX, which could take 30 minutes or longer.
+Cause:
+    This TensorFlow has no native code for the GPU's compute capability. The driver compiles it from PTX at the first use and
+    keeps it in a cache, so later starts are fast until TensorFlow or the driver changes.
+Fix:
+    1. Let it finish once, and keep what it compiled
+       $ export CUDA_CACHE_PATH=/path/to/cache CUDA_CACHE_MAXSIZE=4294967296
+    2. Or install a TensorFlow with native code for this GPU
+       $ python -m pip install --upgrade "tensorflow[and-cuda]"
+Verify:
+    A second gpucheck shows a first step of a few seconds.
+Unless:
+    It happened once. On compute capability 9.0 (Hopper) this is how every TensorFlow up to 2.21 starts.
+Example:
+    training.runs[0].first_step_seconds = 312.0
+    log.events = [{"kind": "kernels-jit-compiled", "line": 12, "text": "TensorFlow was not built with CUDA kernel binaries compatible with compute capability 9.0. CUDA kernels will be jit-compiled from PTX, which could take 30 minutes or longer.", "fields": {"capability": "9.0"}}]
+    -> The first training step took 312 s, where it takes 1.1 s in other jobs, because TensorFlow 2.21.0 has no native kernels for GPU 0 (NVIDIA H200), compute capability 9.0, and the driver compiled them.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#just-in-time-compilation
+    https://www.tensorflow.org/install/source#gpu
+"""
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.tensorflow_build import Kernels, TensorFlowBuild
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, on_gpu
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.probes.gpus import Gpu
+from gpucheck.core.repairs.commands import pip
+from gpucheck.core.repairs.wording import version_text
+
+SLOW_SECONDS = 30.0  # a first step with everything cached takes about 5 s, autotuning included
+NOTICED_SECONDS = 10.0
+UNLIKE = 5.0  # times: the first job of a process also loads libraries, which makes it up to four times as slow to start
+
+
+@rule(severity=Severity.WARNING, scope=Scope.ENVIRONMENT, tensorflow=True)
+def check(used: GpusInUse | None, build: TensorFlowBuild | None, log_causes: LogCauses) -> Finding | Skip | None:
+    """The driver had to compile, and the first step shows it. What came from the cache costs nothing and is no finding."""
+    cause, outcomes = log_causes.named.get("kernels-jit-compiled"), log_causes.outcomes
+    kernels = build.kernels if build is not None else None
+    foreign = _foreign(used, kernels)
+    if cause is None and not (kernels and foreign):
+        return outcomes.skip if kernels is None else None
+    interpreter = build.installation.interpreter if build is not None else None
+    seconds: float | None = None
+    others = None
+    evidence = log_causes.evidence(cause) if cause is not None or kernels is None else kernels.evidence
+    if any(_was_measured(run) for run in outcomes.runs):
+        slow = [(run.first_step_seconds or 0.0, place) for place, run in enumerate(outcomes.runs) if _slow(outcomes, run)]
+        if not slow:
+            return None
+        seconds, place = max(slow)
+        others = _other_jobs(outcomes, outcomes.runs[place])
+        evidence = (*evidence, *outcomes.saw_run(place, "first_step_seconds", "status"))
+    elif cause is None:
+        return Skip("how long the first training step takes was not measured") if outcomes.training is None else None
+    capability = cause.events[0].fields.get("capability", "") if cause is not None else ""
+    return Finding(
+        summary=f"{_start(seconds, others)}, because {f'TensorFlow {kernels.version if kernels else str()}'.strip()} has no native"
+        f" kernels for {_gpu(foreign, capability)} and the driver {'compiles' if seconds is None else 'compiled'} them.",
+        evidence=evidence,
+        fix=(
+            Fix(
+                text="Let it finish once and keep what it compiled (this only makes the cache large enough)",
+                command="export CUDA_CACHE_MAXSIZE=4294967296",
+            ),
+            Fix(
+                text="Or look for a newer TensorFlow with native code for this GPU",
+                command=pip(interpreter, "--upgrade", "tensorflow[and-cuda]"),
+            ),
+        ),
+        affects=tuple(gpu.label for gpu in foreign),
+    )
+
+
+def _foreign(used: GpusInUse | None, kernels: Kernels | None) -> list[Gpu]:
+    """The GPUs that the build has no native code for."""
+    gpus = [gpu for _, gpu in used.used] if used is not None and kernels is not None else []
+    return [gpu for gpu in gpus if kernels and gpu.compute_capability and not kernels.runs_natively(gpu.compute_capability)]
+
+
+def _was_measured(run: TrainingRun) -> bool:
+    """Whether its first step on a GPU ended, or time ran out in it."""
+    return on_gpu(run) and (run.first_step_seconds is not None or (run.status == "timed_out" and run.stage == "first step"))
+
+
+def _slow(outcomes: TrainingOutcomes, run: TrainingRun) -> bool:
+    """By itself, or measured by other jobs. What XLA compiles for a job is not the driver's doing, and takes as long each time."""
+    if not on_gpu(run) or run.compiled:
+        return False
+    seconds, others = run.first_step_seconds or 0.0, _other_jobs(outcomes, run)
+    unlike = others is not None and seconds >= max(NOTICED_SECONDS, UNLIKE * others)
+    return seconds >= SLOW_SECONDS or unlike or (run.status == "timed_out" and run.stage == "first step")
+
+
+def _other_jobs(outcomes: TrainingOutcomes, run: TrainingRun) -> float | None:
+    """The median first step, in seconds, of other jobs on as many GPUs: they found compiled what this one had to wait for."""
+    others = [
+        other.first_step_seconds
+        for other in outcomes.runs
+        if other is not run and on_gpu(other) and not other.compiled and len(other.devices) == len(run.devices)
+        if other.first_step_seconds is not None
+    ]
+    if not others:
+        return None
+    from statistics import median  # --quick does without
+
+    return median(others)
+
+
+def _start(seconds: float | None, others: float | None) -> str:
+    if seconds is None:
+        return "The first training step will be slow"
+    if seconds == 0.0:
+        return "The first training step did not end in time"
+    unlike = others is not None and seconds >= UNLIKE * others
+    return f"The first training step took {seconds:.0f} s" + (f", where it takes {others:.1f} s in other jobs" if unlike else "")
+
+
+def _gpu(foreign: list[Gpu], capability: str) -> str:
+    if foreign:
+        return f"{foreign[0].title}, compute capability {version_text(foreign[0].compute_capability or (0, 0))},"
+    return f"a GPU of compute capability {capability}" if capability else "this GPU"

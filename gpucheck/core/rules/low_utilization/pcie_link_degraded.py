@@ -1,0 +1,66 @@
+"""A GPU talks to the machine over fewer PCIe lanes, or more slowly, than both of them can.
+
+Symptom:
+    nvidia-smi --query-gpu=pcie.link.width.current,pcie.link.width.max --format=csv prints 8, 16
+    Copies to the GPU take long, and the GPU waits for data.
+Cause:
+    A card or riser that is not seated well, a dirty or damaged contact, a slot whose lanes are shared with another card, or a
+    setting of the firmware. The link then trains with fewer lanes.
+Fix:
+    1. See what card and slot can do (LnkCap) and what they agreed on (LnkSta)
+       ? sudo lspci -vv -d 10de: | grep -E 'controller|LnkCap:|LnkSta:'
+    2. Switch the machine off, reseat the card and the riser; try another slot
+    3. On a cloud, give the machine back and take another one
+Verify:
+    While a training runs, this prints what the slot and the card can do:
+    $ nvidia-smi --query-gpu=pcie.link.gen.current,pcie.link.width.current --format=csv
+Unless:
+    The slot has fewer lanes on purpose, or the generation is low while the GPU idles: it rises under load.
+Example:
+    gpus.gpus[0].pcie_width = 4
+    -> GPU 0 (NVIDIA H200) is connected with 4 of 16 PCIe lanes.
+References:
+    https://docs.nvidia.com/deploy/nvidia-smi/index.html
+"""
+
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.gpus import Gpu, Gpus
+
+GPU_IDLE = 0x1
+BUSY_PERCENT = 50
+_REPAIR = (
+    Fix(text="Switch the machine off and reseat card and riser, or try another slot"),
+    Fix(text="On a cloud, give this machine back and take another one"),
+)
+_FIELDS = ("pcie_width", "pcie_width_max", "pcie_generation", "pcie_generation_max")
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HARDWARE, explains=("scaling-inefficient",))
+def check(gpus: Gpus) -> Finding | Skip | None:
+    """Fewer lanes than possible, at any time; a lower generation only on a GPU that is at work."""
+    reporting = [(place, gpu) for place, gpu in enumerate(gpus.gpus) if gpu.pcie_width and gpu.pcie_width_max]
+    degraded = [(place, gpu, link) for place, gpu in reporting if (link := _degraded(gpu))]
+    if not degraded:
+        return None if reporting or not gpus.gpus else Skip("the GPUs do not tell their PCIe link")
+    _, worst, link = degraded[0]
+    more = f"; {len(degraded)} of {len(gpus.gpus)} GPUs have such a link" if len(degraded) > 1 else ""
+    look = f"sudo lspci -vv -s {worst.pci_address} | grep -E 'LnkCap|LnkSta'" if worst.pci_address else None
+    return Finding(
+        summary=f"{worst.title} is connected {link}{more}.",
+        evidence=saw(gpus, *(f"gpus[{place}].{field}" for place, _, _ in degraded for field in _FIELDS)),
+        fix=(
+            Fix(text="See what card and slot can do (LnkCap) and what they agreed on (LnkSta)", command=look, kind="look"),
+            *_REPAIR,
+        ),
+        affects=tuple(gpu.label for _, gpu, _ in degraded),
+    )
+
+
+def _degraded(gpu: Gpu) -> str | None:
+    if gpu.pcie_width and gpu.pcie_width_max and gpu.pcie_width < gpu.pcie_width_max:
+        return f"with {gpu.pcie_width} of {gpu.pcie_width_max} PCIe lanes"
+    busy = (gpu.utilization_percent or 0) >= BUSY_PERCENT and not (gpu.clock_event_reasons or 0) & GPU_IDLE
+    if busy and gpu.pcie_generation and gpu.pcie_generation_max and gpu.pcie_generation < gpu.pcie_generation_max:
+        return f"at PCIe generation {gpu.pcie_generation} instead of {gpu.pcie_generation_max} while it works"
+    return None

@@ -1,0 +1,106 @@
+"""GPUs can't read each other's memory, and exchange gradients through main memory instead, or not at all.
+
+Symptom:
+    NCCL WARN Cuda failure 'peer access is not supported between these two devices'
+    failed to enable peer access from GPU 0 to GPU 1
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+Cause:
+    Peer access needs a path between the GPUs that hardware, firmware and driver all allow: NVLink, or PCIe without access
+    control (ACS) and without an IOMMU or hypervisor in between. Many GeForce cards do not offer it at all.
+Fix:
+    1. See which GPUs have it
+       ? nvidia-smi topo -p2p r
+    2. Tell NCCL to do without; if it still fails, export NCCL_SHM_DISABLE=1 too
+       $ export NCCL_P2P_DISABLE=1
+    3. On a machine of your own, switch ACS off in the firmware; in a virtual machine, ask for GPUs with peer access
+Verify:
+    nvidia-smi topo -p2p r shows OK for every pair, or NCCL trains with NCCL_P2P_DISABLE=1.
+Unless:
+    The cards never had peer access, and training scales well enough: gpucheck is silent about that.
+Example:
+    machine: hgx-h200
+    cuda.peers_missing = [[0, 3], [3, 0]]
+    -> CUDA offers no peer access between GPU:0 and GPU:3, although an NVSwitch joins them.
+References:
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#gpu-to-gpu-communication
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.scaling import Scaling
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.cuda import Cuda
+from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.wording import milliseconds
+
+REFUSED = r"(?i)peer access is not supported|PEER_ACCESS_UNSUPPORTED|PeerAccessUnsupported"
+_FIX = (
+    Fix(text="See which GPUs can reach each other", command="nvidia-smi topo -p2p r", kind="look"),
+    Fix(text="Tell NCCL to do without peer access, so that training goes on", command="export NCCL_P2P_DISABLE=1"),
+    Fix(
+        text="On a machine of your own, switch PCIe access control (ACS) off; in a virtual machine, ask for GPUs with peer access"
+    ),
+)
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST, explains=("nccl-failed", "scaling-inefficient"))
+def check(cuda: Cuda | None, gpus: Gpus | None, scaling: Scaling | None, log_causes: LogCauses) -> Finding | Skip | None:
+    """A refusal that stopped training; or CUDA's answer, where NVSwitches promise more or training was measured to be slow."""
+    outcomes = log_causes.outcomes
+    failed = outcomes.failed_run(REFUSED)
+    if failed is not None and failed.run is not None:
+        return Finding(
+            summary=f"GPUs refuse each other peer access in {label(failed.run)}: {failed.text}.",
+            evidence=failed.evidence,
+            fix=_FIX,
+            affects=failed.affects,
+            severity=Severity.ERROR,
+        )
+    cause = log_causes.alarm("peer-access-unavailable")
+    if cause is not None and cause.events[0].kind == Kind.PEER_ACCESS_UNAVAILABLE:  # CUDA tells more than NCCL's word does
+        return log_causes.finding(cause, _FIX)
+    if cuda is None or cuda.peers_missing is None:
+        if outcomes.skip is not None or (cuda is not None and (cuda.device_count or 0) > 1):
+            return Skip("CUDA was not asked which GPUs can reach each other")
+        return None
+    return _missed(cuda, gpus, scaling, outcomes)
+
+
+def _missed(cuda: Cuda, gpus: Gpus | None, scaling: Scaling | None, outcomes: TrainingOutcomes) -> Finding | None:
+    """Pairs without access that NVSwitches join, or that slow training down."""
+    pairs = list(dict.fromkeys(tuple(sorted(pair)) for pair in cuda.peers_missing or ()))
+    switched = _switched(cuda, gpus)
+    promised = [pair for pair in pairs if set(pair) <= switched]
+    short = scaling.short if scaling is not None else []
+    slow = next((run for run in short if run.lost is None or run.lost.cause != "input"), None)
+    evidence = saw(cuda, "peers_missing")
+    if promised:
+        pairs, why = promised, ", although an NVSwitch joins them"
+    elif slow is not None and pairs:
+        why = f", and {label(slow.run)} uses {100 * slow.efficiency:.0f} % of its devices"
+        evidence += outcomes.saw_run(slow.place, "scaling_efficiency")
+        if slow.lost is not None:
+            why += f": summing gradients takes {milliseconds(slow.lost.exchange)} of each step"
+            evidence += slow.lost.evidence
+    else:
+        return None
+    return Finding(
+        summary=f"CUDA offers no peer access between {_pairs(pairs)}{why}.",
+        evidence=evidence,
+        fix=_FIX,
+        affects=tuple(f"GPU:{ordinal}" for ordinal in sorted({ordinal for pair in pairs for ordinal in pair})),
+    )
+
+
+def _switched(cuda: Cuda, gpus: Gpus | None) -> set[int]:
+    """Ordinals of the GPUs that have joined an NVSwitch fabric."""
+    joined = {gpu.pci_address for gpu in (gpus.gpus if gpus is not None else ()) if gpu.fabric_state == "completed"}
+    return {device.ordinal for device in cuda.devices if device.pci_address is not None and device.pci_address in joined}
+
+
+def _pairs(pairs: list[tuple[int, ...]]) -> str:
+    first, second = pairs[0]
+    more = len(pairs) - 1
+    return f"GPU:{first} and GPU:{second}" + (f" (and {more} more pair{'s' if more > 1 else ''})" if more else "")

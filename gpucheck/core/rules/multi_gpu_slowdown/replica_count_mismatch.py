@@ -1,0 +1,83 @@
+"""A strategy trains on another number of replicas than it has devices.
+
+Symptom:
+    strategy.num_replicas_in_sync is 1 on a machine with several GPUs.
+    NCCL WARN Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 3b000
+    You requested gpu: [0, 1, 2, 3] But your machine only has: [0]
+    Some requested devices in `tf.distribute.Strategy` are not visible to TensorFlow: /job:localhost/replica:0/task:0/device:GPU:1
+    Some GPUs stay at 0 % while the job runs.
+Cause:
+    tf.distribute.MirroredStrategy makes one replica per GPU that TensorFlow sees when it is built. A device list that names
+    fewer, GPUs that were hidden, or a strategy built before the GPUs were split into logical devices gives another number.
+Fix:
+    1. Build it without a list: strategy = tf.distribute.MirroredStrategy()
+    2. Compare: print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))
+    3. Ask for no more GPUs, and start no more processes, than there are
+    4. See how many there are
+       ? nvidia-smi -L
+    5. Give each process a GPU of its own, in PyTorch: torch.cuda.set_device(int(os.environ['LOCAL_RANK']))
+Verify:
+    Both numbers are equal.
+Unless:
+    You name fewer devices on purpose.
+Example:
+    machine: hgx-h200
+    training.runs[8].replicas = 1
+    training.runs[8].status = "failed"
+    training.runs[8].reason = "1 replica for 8 devices"
+    training.runs[8].stage = "build"
+    -> mirrored was given 8 devices (GPU:0-7) and trains on 1 replica.
+References:
+    https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy
+"""
+
+from gpucheck.core.combiners.training_outcomes import on_gpu
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model.naming import devices
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.probes.training import Training
+
+FIX = (
+    Fix(text="Build the strategy without a device list: strategy = tf.distribute.MirroredStrategy()"),
+    Fix(
+        text="Compare what it made with what TensorFlow has:"
+        ' print(strategy.num_replicas_in_sync, tf.config.list_logical_devices("GPU"))'
+    ),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("nccl-failed", "training-failed"))
+def check(training: Training, tensorflow: TensorFlow | None) -> Finding | Skip | None:
+    """Replicas against the run's devices; the GPUs of all mirrored runs against all that TensorFlow lists."""
+    mirrored = [
+        (place, run)
+        for place, run in enumerate(training.runs)
+        if run.strategy == "mirrored" and run.status in ("passed", "failed") and run.devices and run.replicas
+    ]
+    for place, run in mirrored:
+        count = len(run.devices)
+        if run.replicas != count:
+            replicas = f"{run.replicas} replica{'s' if run.replicas > 1 else ''}"
+            return Finding(
+                summary=f"mirrored was given {count} device{'s' if count > 1 else ''} ({devices(run.devices)}) and trains on {replicas}.",
+                evidence=saw(training, f"runs[{place}].devices", f"runs[{place}].replicas"),
+                fix=FIX,
+                affects=run.devices,
+            )
+    listed = {device.name for device in (tensorflow.devices or ()) if device.kind == "GPU"} if tensorflow else set()
+    unfit = {device for run in training.runs if run.status != "passed" for device in run.devices}
+    passed = [(place, run) for place, run in mirrored if on_gpu(run) and run.status == "passed"]
+    left = listed - {device for _, run in passed for device in run.devices}  # --full begins with one GPU, then 2, 4, ...
+    if passed and left and not left & unfit:
+        place, run = max(passed, key=lambda entry: len(entry[1].devices))
+        return Finding(
+            summary=f"mirrored trained on {len(run.devices)} of the {len(listed)} GPUs that TensorFlow lists.",
+            evidence=saw(training, f"runs[{place}].devices"),
+            fix=FIX,
+            affects=tuple(sorted(left)),
+            severity=Severity.WARNING,
+        )
+    if not mirrored:
+        return Skip("no mirrored training was run")
+    return None

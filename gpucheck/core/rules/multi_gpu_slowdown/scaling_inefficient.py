@@ -1,0 +1,104 @@
+"""Several GPUs train much slower than their number times one of them, and no fault is known for it.
+
+Symptom:
+    Two GPUs take hardly less time per epoch than one.
+    gpucheck: scaling_efficiency is below 0.8.
+Cause:
+    Scaling efficiency is the samples per second of all GPUs, divided by those of one GPU times their number. What is lost goes
+    into summing gradients between the GPUs, into an input pipeline that feeds one GPU but not eight, or into steps so short that
+    starting them costs more than computing them. gpucheck --full measures each of them alone: the sum of gradients like the
+    network's, steps on a batch that is repeated, and the step of one GPU.
+Fix:
+    1. Summing gradients takes the time: a larger batch per replica makes fewer steps, and so fewer sums, of the same data
+    2. Without NVLink between all of them: train on the GPUs that have the shortest way to each other (NV: NVLink; PIX, PXB: one PCIe
+       switch; SYS: across processors); CUDA_VISIBLE_DEVICES chooses
+    3. See how they are joined
+       ? nvidia-smi topo -m
+    4. The input pipeline takes the time: prepare batches ahead and on several cores, as for one GPU, with several to feed
+Verify:
+    gpucheck --full: scaling_efficiency is above 0.8.
+Unless:
+    The model is so small that one GPU is enough for it. Mixed precision does not help: Keras keeps weights and gradients in
+    float32, so that as much is sent.
+Example:
+    machine: hgx-h200
+    training.runs[8].scaling_efficiency = 0.55
+    training.runs[8].doubled_batch_scaling_efficiency = 0.57
+    training.experiments = [{"name": "scaling", "status": "passed", "devices": ["GPU:0", "GPU:1", "GPU:2", "GPU:3", "GPU:4", "GPU:5", "GPU:6", "GPU:7"], "figures": {"all_devices_step_seconds": 0.032, "all_devices_repeated_batch_step_seconds": 0.0315, "one_device_step_seconds": 0.0175, "one_device_repeated_batch_step_seconds": 0.0174, "gradient_all_reduce_seconds": 0.013, "large_all_reduce_bytes_per_second": 9.1e9}}]
+    -> mirrored on GPU:0-7 reaches 55 % of 8 times what one GPU does alone: of the 14.5 ms that a step takes longer, summing gradients over NVLink takes 13 ms.
+References:
+    https://www.tensorflow.org/guide/gpu_performance_analysis
+    https://www.tensorflow.org/guide/mixed_precision
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
+"""
+
+from gpucheck.core.combiners.scaling import ScaledRun, Scaling
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.repairs.wording import milliseconds
+
+_FEEDING = ("input-pipeline-bound", "cpu-quota-too-low")  # causes of a time that is spent waiting, not summing gradients
+_LOOK = Fix(text="See how the GPUs are joined", command="nvidia-smi topo -m", kind="look")
+
+
+@rule(severity=Severity.WARNING, scope=Scope.HOST)
+def check(scaling: Scaling, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """A measured run falls short: where its time goes; the pages that know a fault behind it explain this one."""
+    if not scaling.several:
+        return None
+    if not scaling.measured:
+        return Skip("scaling over several GPUs was not measured")
+    if not scaling.short:
+        return None
+    worst = min(scaling.short, key=lambda scaled: scaled.efficiency)
+    run, lost = worst.run, worst.lost
+    kind = run.devices[0].partition(":")[0]
+    reaches = f"{label(run)} reaches {100 * worst.efficiency:.0f} % of {len(run.devices)} times what one {kind} does alone"
+    return Finding(
+        summary=reaches + _explanation(worst),
+        evidence=(
+            *outcomes.saw_run(worst.place, "scaling_efficiency", "per_replica_batch_size"),
+            *(lost.evidence if lost is not None else ()),
+            *(worst.links.evidence if worst.links is not None else ()),
+        ),
+        fix=_fix(worst),
+        affects=run.devices,
+        not_explained_by=_FEEDING if lost is not None and lost.cause == "exchange" else (),
+    )
+
+
+def _explanation(scaled: ScaledRun) -> str:
+    """Where the time goes; a batch that is too small has a page of its own."""
+    lost, small_batch = scaled.lost, scaled.larger_batch_helps
+    if lost is None:
+        return "." if small_batch else ", and no cause for it was found."
+    longer = f": of the {milliseconds(lost.seconds)} that a step takes longer"
+    exchange, waiting = milliseconds(lost.exchange), milliseconds(lost.waiting)
+    if lost.cause == "input":
+        return f"{longer}, waiting for the input pipeline, which has {len(scaled.run.devices)} to feed, takes {waiting}."
+    over = f" over {scaled.links.name}" if scaled.links is not None else ""
+    if lost.cause == "exchange":
+        return f"{longer}, summing gradients{over} takes {exchange}."
+    unknown = "" if small_batch else ", and no single cause for it was found"
+    return f"{unknown}{longer}, summing gradients takes {exchange} and the input pipeline {waiting}."
+
+
+def _fix(scaled: ScaledRun) -> tuple[Fix, ...]:
+    lost, twice = scaled.lost, scaled.run.doubled_batch_scaling_efficiency
+    reached = f" (twice the batch reached {100 * twice:.0f} %)" if twice is not None else ""
+    larger = Fix(text=f"Take a larger batch per replica: the same data then takes fewer steps, and fewer sums{reached}")
+    pipeline = Fix(
+        text="Prepare batches ahead, on several cores:"
+        " dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE).batch(n).prefetch(tf.data.AUTOTUNE)"
+    )
+    if lost is None or lost.cause is None:
+        return (_LOOK, larger, pipeline)
+    if lost.cause == "input":
+        return (pipeline, Fix(text="Keep what was read: dataset.cache() before the random augmentation"), larger)
+    bandwidth = f"; alone, summing a large tensor moves {lost.bandwidth / 1e9:.3g} GB/s" if lost.bandwidth else ""
+    look = Fix(text=f"{_LOOK.text}{bandwidth}", command=_LOOK.command, kind="look")
+    if scaled.links is None or scaled.links.nvlink:
+        return (larger, look)
+    nearest = Fix(text="Train on those GPUs only that have the shortest way to each other (CUDA_VISIBLE_DEVICES)")
+    return (look, nearest, larger)

@@ -1,0 +1,74 @@
+"""Keras 3's fit does not train under MultiWorkerMirroredStrategy.
+
+Symptom:
+    ValueError: Attempt to convert a value (PerReplica:{ ... }) with an unsupported type (<class 'tensorflow.python.distribute.values.PerReplica'>) to a Tensor.
+    RuntimeError: Method requires being in cross-replica context, raised within keras/src/backend/tensorflow/trainer.py
+    Model.fit that fails in its first step as soon as TF_CONFIG names several workers
+Cause:
+    Keras 3 trains over several machines through its own keras.distribution (on JAX); of TensorFlow's strategies, fit knows those
+    of one machine. Under MultiWorkerMirroredStrategy it hands the workers' values on as if they were tensors.
+Fix:
+    1. Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce
+    2. Or keep fit with Keras 2, set before TensorFlow is imported
+       $ python -m pip install tf_keras && export TF_USE_LEGACY_KERAS=1
+    3. Or train on one machine with tf.distribute.MirroredStrategy, for which fit works
+Verify:
+    gpucheck --full trains multi_worker_mirrored, with such a loop, and tells what fit says there (fit_verified in the report).
+Unless:
+    Never; with Keras 2 (tf_keras) fit works there.
+Example:
+    log.events = [{"kind": "multi-worker-fit-unsupported", "line": 40, "text": "ValueError: Attempt to convert a value (PerReplica:{"}]
+    training.runs[1].strategy = "multi_worker_mirrored"
+    training.runs[1].status = "failed"
+    training.runs[1].reason = "ValueError: Attempt to convert a value (PerReplica:{"
+    -> Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: ValueError: Attempt to convert a value (PerReplica:{.
+References:
+    https://www.tensorflow.org/tutorials/distribute/multi_worker_with_ctl
+    https://keras.io/guides/distribution/
+"""
+
+from gpucheck.core.combiners.installation import Installation
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+from gpucheck.core.probes.cluster import Cluster
+from gpucheck.core.probes.keras import Keras
+from gpucheck.core.repairs.commands import pip
+
+REFUSED = r"PerReplica"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("keras-version-conflict", "training-failed", "training-crashed"))
+def check(
+    cluster: Cluster | None, keras: Keras | None, installation: Installation | None, log_causes: LogCauses
+) -> Finding | Skip | None:
+    """Values of replicas that Keras tried to convert. TF_CONFIG alone does not tell whether the program calls fit."""
+    summary = "Keras 3's fit was used under MultiWorkerMirroredStrategy, which it does not support: {text}."
+    failure = log_causes.failure(
+        "multi-worker-fit-unsupported",
+        REFUSED,
+        summary,
+        _fix(installation),
+        on=lambda run: run.strategy == "multi_worker_mirrored",
+    )
+    if failure is not None:
+        return failure
+    several = cluster is not None and cluster.worker_count > 1
+    if several and keras is not None and keras.backend == "tensorflow" and not keras.legacy:
+        return Skip("TF_CONFIG names several workers; whether the program trains them with Keras 3's fit is not known")
+    return log_causes.outcomes.skip
+
+
+def _fix(installation: Installation | None) -> tuple[Fix, ...]:
+    tensorflow = installation.packages.tensorflow if installation is not None else None
+    tf_keras = f"tf_keras=={versions.minor(tensorflow.version)}.*" if tensorflow is not None else "tf_keras"
+    install = pip(installation.interpreter if installation is not None else None, tf_keras)
+    return (
+        Fix(text="Write the loop: strategy.experimental_distribute_dataset, strategy.run(step, ...) and strategy.reduce"),
+        Fix(
+            text="Or keep fit with Keras 2, and set TF_USE_LEGACY_KERAS=1 before TensorFlow is imported",
+            command=f"{install} && export TF_USE_LEGACY_KERAS=1",
+        ),
+        Fix(text="Or train on one machine with tf.distribute.MirroredStrategy, for which fit works"),
+    )

@@ -1,0 +1,94 @@
+"""The workers of one job run different versions of TensorFlow, CUDA, cuDNN, NCCL or the driver.
+
+Symptom:
+    NCCL WARN NET/Socket : mismatched NCCL version
+    InvalidArgumentError on one worker only, or gradients whose shapes or types do not fit
+    A loss that depends on which machines took part
+Cause:
+    Images, environments or drivers were not renewed everywhere at once. The workers speak to each other in formats of their
+    TensorFlow and NCCL, which change between versions; different cuDNN and CUDA libraries round differently.
+Fix:
+    1. Start every worker from one image, named by its digest: docker pull NAME@sha256:...
+    2. Without containers, install the same list everywhere
+       $ python -m pip freeze > lock.txt; python -m pip install -r lock.txt
+    3. Compare the drivers of a Slurm job's machines
+       ? srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c
+Verify:
+    gpucheck --format json shows the same versions on every worker.
+Unless:
+    Only the driver or Python differs during a rolling update, and every worker trains: that is a warning.
+Example:
+    training.runs[1].strategy = "multi_worker_mirrored"
+    training.runs[1].worker_versions = [{"tensorflow": "2.21.0", "driver": "580.159.04"}, {"tensorflow": "2.20.0", "driver": "580.159.04"}]
+    -> The workers of one job differ: tensorflow is 2.21.0 on worker 0 and 2.20.0 on worker 1.
+References:
+    https://www.tensorflow.org/guide/versions
+    https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, TrainingRun
+from gpucheck.core.repairs.wording import listing
+
+TOLERATED = {"driver", "python"}  # other workers need not share them
+_FIX = (
+    Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
+    Fix(
+        text="Without containers, install the same list everywhere: python -m pip freeze > lock.txt, then"
+        " python -m pip install -r lock.txt"
+    ),
+    Fix(
+        text="Compare the drivers of a Slurm job's machines",
+        command="srun nvidia-smi --query-gpu=driver_version --format=csv,noheader | sort | uniq -c",
+        kind="look",
+    ),
+)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("worker-unreachable", "nccl-failed", "replicas-diverged", "training-failed", "training-crashed"),
+)
+def check(log_causes: LogCauses) -> Finding | Skip | None:
+    """What each worker of a run said of itself; else a log that complains of it."""
+    outcomes = log_causes.outcomes
+    asked = [(place, run) for place, run in enumerate(outcomes.runs) if len(run.worker_versions) > 1]
+    for place, run in asked:
+        differing = _differing(run)
+        if differing:
+            return _skew(run, differing, outcomes.saw_run(place, "worker_versions"))
+    cause = log_causes.named.get("worker-version-skew")
+    if cause is not None:
+        return log_causes.finding(cause, _FIX)
+    return Skip("no job with several workers told its versions") if outcomes.log is None and not asked else None
+
+
+def _skew(run: TrainingRun, differing: dict[str, dict[str, int]], evidence: tuple[Evidence, ...]) -> Finding:
+    name = next((name for name in differing if name not in TOLERATED), next(iter(differing)))
+    versions = differing[name]
+    places = listing([f"{version} on {_worker(run, index)}" for version, index in versions.items()])
+    more = f"; {listing([other for other in differing if other != name])} too" if len(differing) > 1 else ""
+    usual = max(versions, key=lambda version: sum(worker.get(name) == version for worker in run.worker_versions))
+    unusual = [index for index, worker in enumerate(run.worker_versions) if worker.get(name, usual) != usual]
+    return Finding(
+        summary=f"The workers of one job differ: {name} is {places}{more}.",
+        evidence=evidence,
+        fix=_FIX,
+        affects=tuple(_worker(run, index) for index in unusual),
+        severity=Severity.WARNING if differing.keys() <= TOLERATED else Severity.ERROR,
+    )
+
+
+def _worker(run: TrainingRun, index: int) -> str:
+    return run.worker_names[index] if index < len(run.worker_names) else f"worker {index}"
+
+
+def _differing(run: TrainingRun) -> dict[str, dict[str, int]]:
+    """What differs: name -> version -> the first worker that has it. What a worker did not say differs from nothing."""
+    first: dict[str, dict[str, int]] = {}
+    for index, versions in enumerate(run.worker_versions):
+        for name, version in versions.items():
+            first.setdefault(name, {}).setdefault(version, index)
+    return {name: versions for name, versions in first.items() if len(versions) > 1}

@@ -1,0 +1,41 @@
+"""cuDNN, the library of convolutions, could not start on the GPU.
+
+Symptom:
+    Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR
+    Failed to get convolution algorithm. This is probably because cuDNN failed to initialize
+    DNN library initialization failed. Look at the errors above for more details.
+Cause:
+    cuDNN takes memory beside TensorFlow's own. Where TensorFlow, or another process, has taken all of it, cuDNN can't start.
+    A cuDNN of another version than TensorFlow asks for ends the same way, and has its own code.
+Fix:
+    1. Leave cuDNN some memory
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. See whether another process holds the GPU's memory
+       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+Verify:
+    gpucheck trains its convolutional network: one_device on GPU:0 passed.
+Unless:
+    "Failed to determine cuDNN version (Note that this is expected ...)" alone is harmless.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "first step"
+    training.runs[0].reason = "FailedPreconditionError: DNN library initialization failed. Look at the errors above for more details."
+    training.runs[1].status = "skipped"
+    log.events = [{"kind": "cudnn-failed", "line": 31, "text": "E cuda_dnn.cc:338] Could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR", "fields": {"status": "CUDNN_STATUS_INTERNAL_ERROR"}}]
+    -> cuDNN could not start (CUDNN_STATUS_INTERNAL_ERROR), mostly because too little GPU memory is left for it.
+References:
+    https://docs.nvidia.com/deeplearning/cudnn/backend/latest/api/cudnn-graph-library.html#cudnnstatus-t
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Scope, Severity, Skip
+from gpucheck.core.rules.out_of_memory._library_start import library_start_failure
+
+FAILED = r"CUDNN_STATUS_\w+|cudnn handle|DNN library (initialization failed|is not found)|cuDNN failed to initialize|No DNN in stream executor"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.ENVIRONMENT, explains=("training-failed", "training-crashed"))
+def check(log_causes: LogCauses) -> Finding | Skip | None:
+    """A run failed in cuDNN, or the log of a run that did not pass says so."""
+    return library_start_failure(log_causes, "cudnn-init-failed", "cuDNN", FAILED)

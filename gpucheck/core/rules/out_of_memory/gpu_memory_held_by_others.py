@@ -1,0 +1,158 @@
+"""Another process holds the memory of a GPU that this one is to train on.
+
+Symptom:
+    failed to allocate 7.43G (7983005696 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory
+    failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED
+    nvidia-smi shows most of the memory in use before the job has started.
+    failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of memory
+    GPU 0 has a total capacity of 23.69 GiB of which 1.06 MiB is free. Process 4242 has 20.31 GiB memory in use.
+Cause:
+    TensorFlow takes nearly all memory of every GPU it sees and keeps it until its process ends. A notebook whose kernel still
+    runs, a job that did not die, or a neighbour on a shared machine is enough to leave nothing for the next one.
+Fix:
+    1. See which processes hold it, and end those that are yours (a notebook: shut down its kernel)
+       ? nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv
+    2. See whose process it is
+       ? ps -o pid,user,etime,args -p PID
+    3. Or train on a GPU that is free: export CUDA_VISIBLE_DEVICES=GPU-<uuid>
+    4. See which GPU is free
+       ? nvidia-smi --query-gpu=index,uuid,memory.free --format=csv
+    5. Where processes share a GPU on purpose, let each take only what it needs
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+Verify:
+    $ nvidia-smi --query-gpu=index,memory.free --format=csv
+Unless:
+    The GPU is shared on purpose and the rest of its memory is enough for your job.
+Example:
+    gpus.gpus[0].memory_free_bytes = 966367641
+    gpus.gpus[0].memory_used_bytes = 149143512678
+    gpus.gpus[0].processes = [{"pid": 4242, "memory_bytes": 149143512678, "name": "python3", "own": false}]
+    training.runs[0].status = "skipped"
+    training.runs[0].reason = "0.9 GiB of GPU memory are free"
+    training.runs[1].status = "skipped"
+    training.runs[1].reason = "0.9 GiB of GPU memory are free"
+    -> python3 (pid 4242) holds 138.9 of the 140.4 GiB of GPU 0 (NVIDIA H200), and the 922 MiB that are free are too little to train.
+References:
+    https://www.tensorflow.org/guide/gpu#limiting_gpu_memory_growth
+    https://docs.nvidia.com/deploy/nvidia-smi/index.html
+"""
+
+import msgspec
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.gpus import Gpu, GpuProcess, Gpus
+from gpucheck.core.repairs.wording import gib
+
+# A CUDA context, cuBLAS' and cuDNN's workspaces and a small model: the smoke job peaks at 0.5 GiB beside its context.
+ENOUGH_BYTES = 3 << 29
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A GPU of which others hold a part."""
+
+    gpu: Gpu
+    place: int
+    total_bytes: int
+    free_bytes: int
+    others_bytes: int
+    starved: bool
+
+    @property
+    def crowded(self) -> bool:
+        """Whether too little is free to start, or others hold more than half."""
+        return self.starved or 2 * self.others_bytes > self.total_bytes
+
+    @property
+    def others(self) -> list[GpuProcess]:
+        """Other processes on it, the largest first."""
+        others = [process for process in self.gpu.processes if not process.own]
+        return sorted(others, key=lambda process: process.memory_bytes or 0, reverse=True)
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("gpu-memory-exhausted", "cublas-init-failed", "cudnn-init-failed"),
+    jobs=True,
+)
+def check(used: GpusInUse, outcomes: TrainingOutcomes) -> Finding | Skip | None:
+    """Too little is free to start, or others hold more than half. What gpucheck itself holds does not count."""
+    measured = [held for place, gpu in used.used if (held := _held(place, gpu)) is not None]
+    crowded = [held for held in measured if held.crowded]
+    if not crowded:
+        return None if measured or not used.used else Skip("the driver does not tell how much GPU memory is in use")
+    worst = min(crowded, key=lambda held: (not held.starved, held.free_bytes))
+    trained = {device for run in outcomes.passed for device in run.devices}
+    blocked = any(held.starved and used.device_name(held.gpu) not in trained for held in crowded)
+    idle = [held for held in measured if held not in crowded and held.gpu.uuid]
+    return Finding(
+        summary=_summary(worst, len(crowded), len(used.used), blocked),
+        evidence=tuple(item for held in crowded for item in _evidence(used.gpus, held)),
+        fix=_fix(worst, max(idle, key=lambda held: held.free_bytes, default=None)),
+        affects=tuple(held.gpu.label for held in crowded),
+        severity=Severity.ERROR if blocked else Severity.WARNING,
+    )
+
+
+def _held(place: int, gpu: Gpu) -> Held | None:
+    total, free = gpu.memory_total_bytes, gpu.memory_free_bytes
+    if total is None or free is None or gpu.mig_enabled:  # under MIG these count the whole board, not our instance
+        return None
+    used = gpu.memory_used_bytes if gpu.memory_used_bytes is not None else total - free
+    own = sum(process.memory_bytes or 0 for process in gpu.processes if process.own)
+    others = max(0, used - own)
+    return Held(gpu, place, total, free, others, starved=free + own < ENOUGH_BYTES and 4 * others > total)
+
+
+def _summary(held: Held, crowded: int, used: int, blocked: bool) -> str:
+    size = f"{held.others_bytes / (1 << 30):.1f} of the {gib(held.total_bytes)} of {held.gpu.title}"
+    free = gib(held.free_bytes)
+    rest = f"and the {free} that are free are too little to train" if blocked else f"which leaves {free} to train with"
+    more = f"; {crowded} of {used} GPUs are held like this" if crowded > 1 else ""
+    return f"{_holder(held)} {size}, {rest}{more}."
+
+
+def _holder(held: Held) -> str:
+    others = held.others
+    accounted = sum(process.memory_bytes or 0 for process in others)
+    complete = all(process.memory_bytes is not None for process in others)
+    if not others or (complete and 2 * accounted < held.others_bytes):
+        return "A process that can't be seen from here holds"
+    first = f"{others[0].name} (pid {others[0].pid})" if others[0].name else f"Process {others[0].pid}"
+    if len(others) == 1:
+        return f"{first} holds"
+    return f"{first} and {len(others) - 1} more {'processes hold' if len(others) > 2 else 'process hold'}"
+
+
+def _evidence(gpus: Gpus, held: Held) -> tuple[Evidence, ...]:
+    names = ("memory_total_bytes", "memory_free_bytes", *(("processes",) if held.gpu.processes else ()))
+    return saw(gpus, *(f"gpus[{held.place}].{name}" for name in names))
+
+
+def _fix(held: Held, idle: Held | None) -> tuple[Fix, ...]:
+    pids = [str(process.pid) for process in held.gpu.processes if not process.own]
+    look = (
+        Fix(
+            text="See whose process it is, and end it if it is yours (a notebook: shut down its kernel)",
+            command=f"ps -o pid,user,etime,args -p {','.join(pids)}",
+            kind="look",
+        )
+        if pids
+        else Fix(
+            text="From outside the container, or as an administrator, see which process it is",
+            command="nvidia-smi --query-compute-apps=pid,process_name,used_memory --format=csv",
+            kind="look",
+        )
+    )
+    move: tuple[Fix, ...] = ()
+    if idle is not None:
+        text = f"Train on {idle.gpu.label}, of which {gib(idle.free_bytes)} are free"
+        move = (Fix(text=text, command=f"export CUDA_VISIBLE_DEVICES={idle.gpu.uuid}"),)
+    share = Fix(
+        text="Where TensorFlow processes share a GPU on purpose, let each of them take only what it needs",
+        command="export TF_FORCE_GPU_ALLOW_GROWTH=true",
+    )
+    return (look, *move, share)

@@ -1,0 +1,61 @@
+"""Memory growth was switched on for some GPUs and not for the others.
+
+Symptom:
+    ValueError: Memory growth cannot differ between GPU devices
+Cause:
+    TensorFlow has one setting for all GPUs that it uses. The program set it for gpus[0] only, although TensorFlow sees several.
+Fix:
+    1. Set it for all GPUs at once, outside the program
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. Or for every GPU, right after the import: for gpu in tf.config.list_physical_devices("GPU"):
+       tf.config.experimental.set_memory_growth(gpu, True)
+    3. Or show the program the one GPU that it means
+       $ export CUDA_VISIBLE_DEVICES=0
+Verify:
+    All values of [tf.config.experimental.get_memory_growth(g) for g in tf.config.list_physical_devices("GPU")] are equal.
+Unless:
+    Never: TensorFlow refuses to start its GPUs like this.
+Example:
+    machine: hgx-h200
+    tensorflow.memory_growth = {"settable": true, "same_on_all": false, "problem": "ValueError: Memory growth cannot differ between GPU devices"}
+    -> Memory growth is not the same on all 8 GPUs, and TensorFlow then refuses to initialise them.
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
+"""
+
+import re
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.tensorflow import TensorFlow
+
+MIXED = r"Memory growth cannot differ between GPU devices"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+    """TensorFlow says so when its GPUs start, or the settings read back differ."""
+    growth = tensorflow.memory_growth if tensorflow is not None else None
+    gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
+    if tensorflow is not None and growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
+        evidence = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
+    else:
+        failed, cause = outcomes.failed_run(MIXED), log_causes.alarm("memory-growth-mixed")
+        if failed is None and cause is None:
+            return None if growth is not None and growth.same_on_all else outcomes.skip
+        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
+    return Finding(
+        summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, and TensorFlow then"
+        " refuses to initialise them.",
+        evidence=evidence,
+        fix=(
+            Fix(text="Set it for all GPUs at once, outside the program", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
+            Fix(
+                text="Or for each of them, right after the import:"
+                ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
+            ),
+            Fix(text="Or show the program only the GPU that it means", command="export CUDA_VISIBLE_DEVICES=0"),
+        ),
+    )

@@ -1,0 +1,63 @@
+"""Memory growth was asked for after TensorFlow had already initialised the GPU.
+
+Symptom:
+    RuntimeError: Physical devices cannot be modified after being initialized
+Cause:
+    tf.config.experimental.set_memory_growth only counts before the first operation, the first tensor or the first
+    tf.distribute strategy touches the GPU. Something ran earlier: an import that builds a model, an earlier notebook cell, a
+    start-up file of Python.
+Fix:
+    1. Say it outside the program, where it can't be too late
+       $ export TF_FORCE_GPU_ALLOW_GROWTH=true
+    2. Or make it the first thing after the import, before any model, dataset or strategy:
+       for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)
+    3. In a notebook, restart the kernel and run that cell first
+Verify:
+    The call returns without an exception, and nvidia-smi shows memory that grows with the model.
+Unless:
+    TensorFlow may take all memory of the GPU: then remove the call.
+Example:
+    tensorflow.memory_growth = {"settable": false, "problem": "RuntimeError: Physical devices cannot be modified after being initialized"}
+    -> Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be modified after being initialized).
+References:
+    https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth
+"""
+
+import re
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.tensorflow import TensorFlow
+
+TOO_LATE = r"Physical devices cannot be modified after being initialized"
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed",))
+def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
+    """TensorFlow refused memory growth for that reason, to us or to the program whose log this is."""
+    growth = tensorflow.memory_growth if tensorflow is not None else None
+    if tensorflow is not None and growth is not None and growth.settable is False:
+        if not re.search(TOO_LATE, growth.problem or ""):
+            return None
+        evidence = saw(tensorflow, "memory_growth.problem")
+    elif tensorflow is not None and tensorflow.devices is not None:
+        return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
+    else:
+        failed, cause = outcomes.failed_run(TOO_LATE), log_causes.alarm("memory-growth-too-late")
+        if failed is None and cause is None:
+            return outcomes.skip
+        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
+    return Finding(
+        summary="Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
+        " modified after being initialized).",
+        evidence=evidence,
+        fix=(
+            Fix(text="Say it outside the program, where it can't be too late", command="export TF_FORCE_GPU_ALLOW_GROWTH=true"),
+            Fix(
+                text="Or make it the first statement after the import; in a notebook, restart the kernel before:"
+                ' for gpu in tf.config.list_physical_devices("GPU"): tf.config.experimental.set_memory_growth(gpu, True)'
+            ),
+        ),
+    )

@@ -1,0 +1,276 @@
+"""A limit of the operating system on this process (address space, threads, processor time, file size) is below what training needs.
+
+Symptom:
+    terminate called after throwing an instance of 'std::bad_alloc'
+    pthread_create failed: Resource temporarily unavailable
+    OSError: [Errno 24] Too many open files
+    CPU time limit exceeded (core dumped)
+    cuInit returns CUDA_ERROR_OUT_OF_MEMORY (2) or CUDA_ERROR_OPERATING_SYSTEM (304) on a machine with free memory
+Cause:
+    CUDA reserves virtual addresses for the memory of every GPU at once, so ulimit -v must exceed their sum although nothing of
+    it is used. TensorFlow starts several threads per processor, each of which counts against ulimit -u and the container's
+    pids limit. NCCL and data pipelines hold many files open. At the end of ulimit -t the kernel ends the process (SIGXCPU, then
+    SIGKILL), and past ulimit -f it refuses to write a checkpoint any longer.
+Fix:
+    1. Raise it in the shell or job script that starts training
+       $ ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -l unlimited; ulimit -u 65535; ulimit -n 65535
+    2. Containers: docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration;
+       systemd: TasksMax=
+    3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system
+Verify:
+    $ ulimit -v -u -n -t -f
+Unless:
+    Programs are over before the processor time is used up, and write and open little. Training here, which takes seconds, writes no
+    checkpoint and reads no data files, proves address space and threads only.
+Example:
+    limits.address_space_bytes = 68719476736
+    training.runs = []
+    training.ending = "killed by SIGABRT"
+    training.stage = "first step"
+    -> The limit on this process' address space (ulimit -v) is 64.0 GiB, and CUDA reserves addresses for all 140.4 GiB of GPU memory.
+References:
+    https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-virtual-address-space
+    https://docs.docker.com/reference/cli/docker/container/run/
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from gpucheck.core.combiners.gpus_in_use import GpusInUse
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.resources import Resources
+from gpucheck.core.combiners.training_outcomes import on_gpu
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.logs.events import Kind
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.container import Container
+from gpucheck.core.probes.limits import Limits
+from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.wording import gib
+
+SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
+SPACE_WITHOUT_GPU_BYTES = 4 << 30
+THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor in TensorFlow, one each in Eigen and OpenMP
+FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files side by side; a handful of data files
+CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
+FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
+_ENDED_BY = {
+    "killed by SIGXCPU": (
+        "cpu_seconds",
+        "The limit on processor time was reached: the system ended the process.",
+        "ulimit -t unlimited",
+    ),
+    "killed by SIGXFSZ": (
+        "file_size_bytes",
+        "The limit on the size of a file was reached: the system refused to write more.",
+        "ulimit -f unlimited",
+    ),
+}
+_RAISED_BY = {  # the command that raises the limit of which a log tells
+    Kind.THREAD_LIMIT: "ulimit -u $(ulimit -H -u)",
+    Kind.OPEN_FILES_LIMIT: "ulimit -n $(ulimit -H -n)",
+    Kind.CPU_TIME_LIMIT: "ulimit -t unlimited",
+    Kind.FILE_SIZE_LIMIT: "ulimit -f unlimited",
+    Kind.LOCKED_MEMORY_LIMIT: "ulimit -l unlimited",
+}
+# docker run --ulimit has a name for each but the address space.
+_IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
+
+
+class Shortage(msgspec.Struct, frozen=True):
+    """One limit that is too low; fatal: training can't work under it."""
+
+    summary: str
+    evidence: tuple[Evidence, ...]
+    command: str | None
+    fatal: bool
+    group: bool = False  # the limit is a control group's, which no shell raises
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("cuda-init-failed", "tensorflow-import-failed", "training-failed", "training-crashed"),
+)
+def check(
+    resources: Resources,
+    used: GpusInUse | None,
+    system: System | None,
+    log_causes: LogCauses,
+) -> Finding | Skip | None:
+    """The first limit that was reached or does not suffice, unless training has shown that it does."""
+    reached = _refused(resources, used, system) or _reached(resources, log_causes)
+    if reached is not None:
+        return _finding(reached, None)
+    limits, passed = resources.limits, resources.outcomes.passed
+    if limits is None:
+        return Skip("the limits of this process are not known")
+    if any(on_gpu(run) for run in passed) or (passed and (used is None or not used.gpus.gpus)):
+        unproven = (_processor_time(limits), _file_size(limits), _few_files(limits) or _files(limits))
+        return _gravest(unproven, None)
+    shortages = (
+        *(_address_space(limits, used), _threads(limits, system), _processor_time(limits)),
+        *(_file_size(limits), _files(limits)),
+    )
+    return _gravest(shortages, resources.container)
+
+
+def _gravest(shortages: Iterable[Shortage | None], container: Container | None) -> Finding | None:
+    short = sorted((shortage for shortage in shortages if shortage is not None), key=lambda shortage: not shortage.fatal)
+    return _finding(short[0], container) if short else None
+
+
+def _reached(resources: Resources, log_causes: LogCauses) -> Shortage | None:
+    """A limit that a log or a signal names."""
+    cause = log_causes.alarm("process-limit-too-low")
+    if cause is not None:
+        command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
+        return Shortage(cause.summary, log_causes.evidence(cause), command, fatal)
+    training, limits = resources.outcomes.training, resources.limits
+    if training is None or training.ending not in _ENDED_BY:
+        return None
+    field, summary, command = _ENDED_BY[training.ending]
+    limit = saw(limits, field) if limits is not None else ()
+    return Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True)
+
+
+def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
+    space = limits.address_space_bytes
+    if space is None:
+        return None
+    gpus = used.used if used is not None else ()
+    memory = sum(gpu.memory_total_bytes or 0 for _, gpu in gpus)
+    if space >= (memory + SPACE_BESIDE_GPUS_BYTES if memory else SPACE_WITHOUT_GPU_BYTES):
+        return None
+    why = f"TensorFlow maps about {gib(SPACE_WITHOUT_GPU_BYTES)}"
+    evidence = saw(limits, "address_space_bytes")
+    if used is not None and memory:
+        why = f"CUDA reserves addresses for all {gib(memory)} of GPU memory"
+        evidence = (*evidence, *saw(used.gpus, f"gpus[{gpus[0][0]}].memory_total_bytes"))
+    summary = f"The limit on this process' address space (ulimit -v) is {gib(space)}, and {why}."
+    return Shortage(summary, evidence, "ulimit -v unlimited", True)
+
+
+def _refused(resources: Resources, used: GpusInUse | None, system: System | None) -> Shortage | None:
+    """An allocation failed with enough memory free, or a thread did, whose stack takes addresses too (EAGAIN in pthread_create(3))."""
+    limits = resources.limits
+    if limits is None or limits.address_space_bytes is None:
+        return None
+    threads = () if _threads(limits, system) else (Kind.THREAD_LIMIT,)
+    refusal = resources.refused_by_limit(*threads)
+    if refusal is None:
+        return None
+    short = _address_space(limits, used)
+    if short is not None:
+        return msgspec.structs.replace(short, evidence=(*short.evidence, *refusal.evidence))
+    what = "another thread" if refusal.event is not None and refusal.event.kind == Kind.THREAD_LIMIT else "an allocation"
+    return Shortage(
+        f"The limit on this process' address space (ulimit -v) is {gib(limits.address_space_bytes)}, and {what} was refused"
+        f" while {gib(resources.free_bytes or 0)} of main memory were free.",
+        (*saw(limits, "address_space_bytes"), *refusal.evidence, *resources.evidence),
+        "ulimit -v unlimited",
+        True,
+    )
+
+
+def _threads(limits: Limits, system: System | None) -> Shortage | None:
+    needed = THREADS + THREADS_PER_PROCESSOR * (limits.cpu_affinity_count or limits.cpu_count or 1)
+    group, user = limits.processes_cgroup, limits.processes
+    if group is not None and group < needed:
+        return Shortage(
+            f"This container or job may run {group} threads and processes (pids.max), and TensorFlow starts up to {needed}"
+            " on this machine.",
+            saw(limits, "processes_cgroup", "processes_cgroup_file", "cpu_affinity_count"),
+            f"cat {limits.processes_cgroup_file}" if limits.processes_cgroup_file else None,
+            group < THREADS,
+            True,
+        )
+    # Root is exempt from RLIMIT_NPROC; the others share it with whatever else runs under their name.
+    if user is not None and user < needed and not (system is not None and system.is_root):
+        return Shortage(
+            f"This user may run {user} threads and processes (ulimit -u), and TensorFlow starts up to {needed} on this machine.",
+            saw(limits, "processes", "cpu_affinity_count"),
+            "ulimit -u $(ulimit -H -u)",
+            user < THREADS,
+        )
+    return None
+
+
+def _files(limits: Limits) -> Shortage | None:
+    if limits.open_files is None or limits.open_files >= FILES:
+        return None
+    return Shortage(
+        f"This process may hold {limits.open_files} files open (ulimit -n), too few for TensorFlow, its data files and NCCL.",
+        saw(limits, "open_files"),
+        "ulimit -n $(ulimit -H -n)",
+        False,
+    )
+
+
+def _few_files(limits: Limits) -> Shortage | None:
+    """What the proof does not show: it makes its data, and reads no files."""
+    if limits.open_files is None or limits.open_files >= FILES_MIN:
+        return None
+    return Shortage(
+        f"This process may hold {limits.open_files} files open (ulimit -n): enough for the training here, which reads no files,"
+        " and too few for data in several of them.",
+        saw(limits, "open_files"),
+        "ulimit -n 1024",
+        False,
+    )
+
+
+def _processor_time(limits: Limits) -> Shortage | None:
+    seconds = limits.cpu_seconds
+    if seconds is None or seconds >= CPU_SECONDS:
+        return None
+    return Shortage(
+        f"This process may use {seconds} s of processor time (ulimit -t), summed over its threads; then the kernel ends it.",
+        saw(limits, "cpu_seconds"),
+        "ulimit -t unlimited",
+        seconds < CPU_SECONDS_MIN,
+    )
+
+
+def _file_size(limits: Limits) -> Shortage | None:
+    size = limits.file_size_bytes
+    if size is None or size >= FILE_BYTES:
+        return None
+    return Shortage(
+        f"This process may write no file larger than {size >> 10} KiB (ulimit -f), too little for checkpoints and logs.",
+        saw(limits, "file_size_bytes"),
+        "ulimit -f unlimited",
+        size < FILE_BYTES_MIN,
+    )
+
+
+def _finding(shortage: Shortage, container: Container | None) -> Finding:
+    return Finding(
+        summary=shortage.summary,
+        evidence=shortage.evidence,
+        fix=_group_fixes(shortage, container) if shortage.group else _shell_fixes(shortage),
+        severity=Severity.ERROR if shortage.fatal else Severity.WARNING,
+    )
+
+
+def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
+    docker = _IN_DOCKER.get((shortage.command or "").removeprefix("ulimit -")[:1])
+    return (
+        Fix(text="Raise it in the shell or job script that starts training", command=shortage.command),
+        *([Fix(text=f"In a container: docker run --ulimit {docker} ...")] if docker else []),
+        Fix(text="If the shell refuses, an administrator sets it in /etc/security/limits.conf or the batch system"),
+    )
+
+
+def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, ...]:
+    """No process inside can raise it: who started the container or service does."""
+    kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then start the pod anew")
+    docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...")
+    systemd = Fix(text="Raise TasksMax= of the systemd service or slice that it runs in; of a batch job, ask the batch system")
+    look = Fix(text="Look at it again", command=shortage.command, kind="look")
+    if container is not None and container.kind == "kubernetes":
+        return (kubernetes, look)
+    if container is not None and container.inside:
+        return (docker, systemd, look)
+    return (systemd, Fix(text="Of a container: docker run --pids-limit -1 ...; of a pod: podPidsLimit of the kubelet"), look)

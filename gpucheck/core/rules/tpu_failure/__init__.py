@@ -1,0 +1,10 @@
+"""A TPU is here, or should be, and TensorFlow can't use it."""
+
+from gpucheck.core.engine.plugin import Row
+
+ROW = Row(
+    problem="TPU failure",
+    first_check="backend and generation",
+    action="use a compatible runtime",
+    position=6,
+)

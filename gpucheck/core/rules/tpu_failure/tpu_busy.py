@@ -1,0 +1,74 @@
+"""Another process holds the TPU, and only one may.
+
+Symptom:
+    ABORTED: The TPU is already in use by process with pid 2239507.
+    The TPU is already in use by another process probably owned by another user. Run "$ sudo lsof -w /dev/accel0"
+Cause:
+    libtpu gives a chip to one process at a time and marks that in /tmp/libtpu_lockfile. A notebook, a job whose parent died, or
+    another user's run still holds it; or the mark was left behind by another user, whose file you can't remove.
+Fix:
+    1. See who has the TPU open; end it if it is yours
+       ? sudo lsof -w /dev/accel* /dev/vfio/*
+    2. If nobody has, let the file's owner or an administrator remove the lock file /tmp/libtpu_lockfile
+Verify:
+    $ gpucheck --strategy tpu
+Unless:
+    The other process is the one that should train.
+Example:
+    machine: tpu-v5e
+    tpu.holder_pid = 4242
+    tpu.lock_file = "/tmp/libtpu_lockfile"
+    tpu_resolver = {"tried": true, "connected": false, "error": "AbortedError: The TPU is already in use by process with pid 4242."}
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs[1].status = "skipped"
+    -> The TPU is in use by process 4242, and only one process at a time can have it.
+References:
+    https://cloud.google.com/tpu/docs/troubleshooting/troubleshooting
+"""
+
+import re
+
+from gpucheck.core.combiners.tpu_state import TpuState
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
+
+IN_USE = r"already in use(?: by process with pid (\d+))?"
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.HOST,
+    explains=("tpu-unreachable", "tpu-runtime-missing", "cpu-fallback", "training-failed", "training-crashed"),
+)
+def check(state: TpuState) -> Finding | None:
+    """A process has the chip open, another user's lock file bars the way, or the connection was refused for that."""
+    tpu, resolver = state.tpu, state.resolver
+    if not tpu.expected or state.connected:
+        return None
+    refused = re.search(IN_USE, resolver.error or "") if resolver is not None else None
+    pid = tpu.holder_pid or (int(refused[1]) if refused and refused[1] else None)
+    if pid is not None:
+        summary = f"The TPU is in use by process {pid}, and only one process at a time can have it."
+    elif tpu.lock_owner is not None:
+        summary = f"The TPU's lock file {tpu.lock_file} belongs to {tpu.lock_owner}, who uses the TPU or left the file behind."
+    elif refused:
+        summary = "The TPU is in use by a process that can't be seen from here, and only one at a time can have it."
+    else:
+        return None
+    return Finding(
+        summary=summary,
+        evidence=(
+            *saw(tpu, "holder_pid", "lock_file", "lock_owner"),
+            *(saw(resolver, "error") if refused and resolver is not None else ()),
+        ),
+        fix=_fix(pid),
+    )
+
+
+def _fix(pid: int | None) -> tuple[Fix, ...]:
+    whose = Fix(
+        text="See whose process it is, and end it if it is yours", command=f"ps -o pid,user,etime,args -p {pid}", kind="look"
+    )
+    look = Fix(text="See who has the TPU open", command="sudo lsof -w /dev/accel* /dev/vfio/*", kind="look")
+    stale = Fix(text="If nobody has, let the owner or an administrator remove the lock file /tmp/libtpu_lockfile")
+    return (*((whose,) if pid is not None else ()), look, stale)

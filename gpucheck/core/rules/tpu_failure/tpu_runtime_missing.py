@@ -1,0 +1,83 @@
+"""A TPU is here, and the installed TensorFlow has no runtime to drive it.
+
+Symptom:
+    A Google TPU may be present on this machine, but either a TPU-enabled jaxlib or libtpu is not installed.
+    NotFoundError: TPU system not found, on a TPU VM
+Cause:
+    The plain tensorflow package contains no support for TPU VMs since it was split: the package is tensorflow-tpu, and libtpu
+    is the library that talks to the chip. One of them is not installed.
+Fix:
+    1. Replace TensorFlow by the one for TPUs, with the libtpu that fits it
+       $ python -m pip uninstall -y tensorflow; python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
+Verify:
+    gpucheck --quick shows tensorflow-tpu and libtpu.
+Unless:
+    You train with JAX, which brings its own runtime.
+Example:
+    machine: tpu-v5e
+    packages.tensorflow = {"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}
+    packages.flavours = [{"name": "tensorflow", "version": "2.21.0", "folder": "/home/user/.venv/lib/python3.12/site-packages"}]
+    packages.keras_requirement = ">=3.12.0"
+    packages.libtpu = null
+    tpu.tensorflow_tpu = null
+    tpu.libtpu = null
+    tpu.libtpu_path = null
+    tpu_resolver = {"tried": true, "connected": false, "error": "NotFoundError: TPU system not found"}
+    tensorflow.version = "2.21.0"
+    tensorflow.devices = [{"name": "CPU:0", "kind": "CPU"}]
+    training.runs[1].status = "skipped"
+    -> A TPU (4 × v5e) is here, and tensorflow 2.21.0 can't drive it: tensorflow-tpu is not installed.
+References:
+    https://pypi.org/project/tensorflow-tpu/
+    https://cloud.google.com/tpu/docs/run-calculation-tensorflow
+"""
+
+from gpucheck.core.combiners.tpu_state import TpuState
+from gpucheck.core.compat import versions
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.packages import Packages
+from gpucheck.core.repairs.commands import pip
+from gpucheck.core.repairs.shells import word
+from gpucheck.core.rules.tpu_failure._packages import tpu_packages
+
+LAST_IMAGE = "2.18"  # Google's TPU VM images up to this release carry a TensorFlow with TPU support under the plain name
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tpu-unreachable", "training-failed", "training-crashed", "tensorflow-import-failed"),
+    tensorflow=True,
+)
+def check(state: TpuState, packages: Packages, interpreter: Interpreter | None) -> Finding | Skip | None:
+    """A chip or a node is here, and tensorflow-tpu or libtpu is not."""
+    tpu, installed = state.tpu, packages.tensorflow
+    if not (tpu.generations or tpu.nodes) or state.connected or state.remote or installed is None:
+        return None  # a variable alone drives nothing: tpu-not-found
+    name = f"{installed.name} {installed.version}"
+    if tpu.tensorflow_tpu is None:
+        if installed.name != "tensorflow":
+            return Skip(f"whether {name} can drive a TPU is not known")
+        if state.resolver is None and not versions.at_least(installed.version, "2.19"):
+            return Skip(f"TensorFlow up to {LAST_IMAGE} may be that of a TPU VM image; only a connection can tell")
+        what = f"{name} can't drive it: tensorflow-tpu is not installed"
+        python = word(interpreter.executable if interpreter is not None else "python")
+        fix = Fix(
+            text="Replace it with TensorFlow for TPUs and the libtpu that fits it",
+            command=f"{python} -m pip uninstall -y tensorflow && {pip(interpreter, *tpu_packages())}",
+        )
+    elif tpu.libtpu is None and tpu.libtpu_path is None:
+        what = "libtpu, the library that drives it, is not installed"
+        fix = Fix(
+            text=f"Install the libtpu that fits tensorflow-tpu {tpu.tensorflow_tpu}",
+            command=pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:]),
+        )
+    else:
+        return None
+    return Finding(
+        summary=f"A TPU ({state.title}) is here, and {what}.",
+        evidence=(*saw(tpu, "generations", "nodes", "tensorflow_tpu", "libtpu"), *saw(packages, "tensorflow")),
+        fix=(fix,),
+    )

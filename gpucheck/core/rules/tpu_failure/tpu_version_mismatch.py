@@ -1,0 +1,72 @@
+"""The installed libtpu does not fit the installed tensorflow-tpu.
+
+Symptom:
+    F tpu_library_init_fns.inc:12] ConfigureDistributedTpuOp_DoWork not available in this library.
+    Aborted (core dumped), at import tensorflow
+    No matching distribution found for libtpu==2.18.0
+Cause:
+    tensorflow-tpu 2.20 accepts any libtpu from 0.0.14 on, so pip takes the newest; those from 0.0.45 on no longer have the
+    functions that TensorFlow calls, and the import aborts. Older releases fit exactly one libtpu, and installing JAX for TPUs
+    replaces it.
+Fix:
+    1. Install a pair that fits; for tensorflow-tpu 2.20
+       $ python -m pip install "tensorflow-tpu==2.20.0" "libtpu==0.0.43.2"
+    2. Up to 2.18
+       $ python -m pip install "libtpu==2.18.0" -f https://storage.googleapis.com/libtpu-tf-releases/index.html
+Verify:
+    python -c "import tensorflow" ends without an abort.
+Unless:
+    Never: the import fails.
+Example:
+    machine: tpu-v5e
+    packages.libtpu.version = "0.0.51"
+    tpu.libtpu = "0.0.51"
+    tpu_resolver = {"tried": false, "reason": "TensorFlow could not be imported"}
+    tensorflow = {"imported": null, "error": "killed by SIGABRT", "ending": "killed by SIGABRT"}
+    keras = {}
+    training = {"runs": [], "ending": "killed by SIGABRT", "stage": "import"}
+    -> libtpu 0.0.51 does not fit tensorflow-tpu 2.20.0, which then aborts or finds no TPU.
+References:
+    https://pypi.org/project/tensorflow-tpu/
+    https://pypi.org/project/libtpu/
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.combiners.tpu_state import TpuState
+from gpucheck.core.compat import tpu as tpus
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.probes.interpreter import Interpreter
+from gpucheck.core.probes.tensorflow import TensorFlow
+from gpucheck.core.repairs.commands import pip
+from gpucheck.core.rules.tpu_failure._packages import tpu_packages
+
+
+@rule(
+    severity=Severity.ERROR,
+    scope=Scope.ENVIRONMENT,
+    explains=("tensorflow-import-failed", "tpu-unreachable", "training-failed", "training-crashed"),
+    tensorflow=True,
+)
+def check(
+    state: TpuState, interpreter: Interpreter | None, tensorflow: TensorFlow | None, log_causes: LogCauses
+) -> Finding | Skip | None:
+    """The pair is known not to work, and nothing shows that it does."""
+    tpu = state.tpu
+    if tpu.tensorflow_tpu is None or tpu.libtpu is None or state.connected:
+        return None  # what is absent is tpu-runtime-missing
+    if not tpu.expected and tensorflow is not None and tensorflow.imported:
+        return None  # no TPU is meant, and the import survived
+    fits = tpus.libtpu_matches(tpu.tensorflow_tpu, tpu.libtpu)
+    if fits:
+        return None
+    install = pip(interpreter, *tpu_packages(tpu.tensorflow_tpu)[1:])
+    fix = (Fix(text="Install the libtpu that fits", command=install),)
+    if fits is None:
+        cause = log_causes.named.get("tpu-version-mismatch")
+        return log_causes.finding(cause, fix) if cause else Skip(f"whether libtpu {tpu.libtpu} fits is not known")
+    return Finding(
+        summary=f"libtpu {tpu.libtpu} does not fit tensorflow-tpu {tpu.tensorflow_tpu}, which then aborts or finds no TPU.",
+        evidence=saw(tpu, "tensorflow_tpu", "libtpu"),
+        fix=fix,
+    )

@@ -1,0 +1,10 @@
+"""The proof itself failed: a training job did not finish, and no cause of another row is known."""
+
+from gpucheck.core.engine.plugin import Row
+
+ROW = Row(
+    problem="Training fails",
+    first_check="the stage the training job reached, and its last log lines",
+    action="follow the message of the failing stage",
+    position=8,
+)

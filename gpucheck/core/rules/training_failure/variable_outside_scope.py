@@ -1,0 +1,47 @@
+"""A model, its optimizer or a metric was created or used outside the scope of the strategy that trains it.
+
+Symptom:
+    ValueError: Variable (<tf.Variable ...>) was not created in the distribution strategy scope
+    ValueError: `colocate_vars_with` must only be passed a variable created in this tf.distribute.Strategy.scope()
+    RuntimeError: Mixing different tf.distribute.Strategy objects
+    RuntimeError: Need to be inside "with strategy.scope()"
+Cause:
+    A strategy mirrors the variables that are created inside its scope. What was created before it, outside it, or in the scope
+    of a second strategy has variables of another kind, and TensorFlow refuses to train the two together.
+Fix:
+    1. Create the model, the optimizer and the metrics, and load weights into them, under: with strategy.scope():
+    2. Let gpucheck show the lines of the program
+       ? gpucheck lint TRAIN.py
+    3. Make one strategy per program, and hand it on: every tf.distribute.MirroredStrategy() is another one
+Verify:
+    gpucheck lint TRAIN.py reports nothing, and the first step of training is done.
+Unless:
+    Never: TensorFlow does not train a model whose variables belong to different scopes.
+Example:
+    training.runs[0].status = "failed"
+    training.runs[0].stage = "build"
+    training.runs[0].reason = "RuntimeError: Mixing different tf.distribute.Strategy objects: <A> is not <B>"
+    -> Something was created or used outside the scope of the strategy that trains it: RuntimeError: Mixing different tf.distribute.Strategy objects: <A> is not <B>.
+References:
+    https://www.tensorflow.org/guide/distributed_training
+    https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope
+"""
+
+from gpucheck.core.combiners.log_causes import LogCauses
+from gpucheck.core.engine.plugin import rule
+from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip
+
+REFUSED = r"distribution strategy scope|tf\.distribute\.Strategy(?:\.scope\(\)| objects)|inside \"with strategy\.scope\(\)\""
+
+FIX = (
+    Fix(text="Create the model, the optimizer and the metrics under: with strategy.scope():"),
+    Fix(text="Let gpucheck show the lines of the program", command="gpucheck lint TRAIN.py", kind="look"),
+    Fix(text="Make one strategy per program and hand it on: every call of its constructor makes another one"),
+)
+
+
+@rule(severity=Severity.ERROR, scope=Scope.CODE, explains=("training-failed", "training-crashed"))
+def check(log_causes: LogCauses) -> Finding | Skip | None:
+    """A run's reason, or a line of a log, in which TensorFlow or Keras refuses a variable of another scope."""
+    summary = "Something was created or used outside the scope of the strategy that trains it: {text}."
+    return log_causes.failure("variable-outside-scope", REFUSED, summary, FIX) or log_causes.outcomes.skip

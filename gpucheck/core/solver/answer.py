@@ -1,0 +1,70 @@
+"""The answer: what can be installed, what can't and why, and what would lift a limit."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from gpucheck.core.model import Assignment
+from gpucheck.core.solver.machine import Machine, Python
+
+Kind = Literal["platform", "driver", "gpu", "python", "glibc", "defect", "tpu", "wish"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a release does not work on a machine, in one short sentence."""
+
+    kind: Kind
+    text: str  # "driver 470.57 runs CUDA up to 11.4; CUDA 12 needs driver 525.60.13 or newer"
+    source: str  # where that is written
+    needs: str | None = None  # what would lift it: the driver, Python or glibc from which on it works
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A combination that works."""
+
+    tensorflow: str | None  # "2.20.0"; None where Keras runs on another backend
+    keras: str  # what is asked for: ">=3.10.0"
+    python: Python
+    cuda: str | None = None  # the CUDA it was built with; None: a build for the CPU, or a TPU
+    cudnn: str | None = None
+    backend: str = "tensorflow"
+    source: Literal["pip", "image"] = "pip"
+    packages: tuple[str, ...] = ()  # what pip is asked for
+    index: str | None = None  # another package index than pip's own
+    image: str | None = None  # "nvcr.io/nvidia/tensorflow:25.02-tf2-py3"
+    assignments: tuple[Assignment, ...] = ()  # variables without which it does not work; {environment} is its folder
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Excluded:
+    """A newer release that does not work here."""
+
+    tensorflow: str  # minor: "2.21"; or the name of another framework's build
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """What would make a newer release work."""
+
+    text: str  # "with driver 525.60.13 or newer: TensorFlow 2.20.0"
+    kind: Kind
+    tensorflow: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Everything there is to say; without a choice, ``advice`` says what then."""
+
+    machine: Machine
+    choices: tuple[Choice, ...] = ()  # best first
+    excluded: tuple[Excluded, ...] = ()  # newest first; only what is newer than the best choice
+    limits: tuple[Limit, ...] = ()
+    advice: tuple[str, ...] = field(default=())  # what to do where there is no choice
+
+    @property
+    def best(self) -> Choice | None:
+        """The first choice."""
+        return next(iter(self.choices), None)

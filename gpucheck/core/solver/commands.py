@@ -1,0 +1,85 @@
+"""What to type for a choice: commands for a POSIX shell (on Windows: for PowerShell and cmd) that make a new environment."""
+
+import re
+
+from gpucheck.core.compat import versions
+from gpucheck.core.model import Assignment, Operation
+from gpucheck.core.repairs.shells import word
+from gpucheck.core.solver.answer import Choice
+from gpucheck.core.solver.machine import Machine
+from gpucheck.core.solver.solve import is_fetched
+
+FOLDER = "~/tensorflow-env"
+WINDOWS_FOLDER = "tensorflow-env"  # below the current one: neither PowerShell nor cmd take ~ everywhere
+
+
+def quoted(text: str, system: str) -> str:
+    """One word of a command."""
+    if system == "win32":
+        return f'"{text}"' if re.search(r"[^\w\\.:=/-]", text) else text
+    return word(text)
+
+
+def environment_python(folder: str, system: str) -> str:
+    """The interpreter of an environment."""
+    return f"{folder}\\Scripts\\python.exe" if system == "win32" else f"{folder}/bin/python"
+
+
+def installs(choice: Choice) -> tuple[tuple[tuple[str, ...], str | None], ...]:
+    """What is installed, one step after the other: packages, and the index that has them if it is not pip's own.
+
+    PyTorch's index has no Keras, and beside pip's own index it would lose to a newer build for another CUDA.
+    """
+    if choice.index is None:
+        return ((choice.packages, None),)
+    return ((choice.packages, choice.index), (("keras",), None))
+
+
+def make(choice: Choice, machine: Machine, folder: str | None = None) -> tuple[str, ...]:
+    """The commands that make the environment, in order."""
+    if choice.source == "image":
+        return (f"docker run --gpus all -it --rm {choice.image}",)
+    system, folder = machine.system, folder or _folder(machine)
+    minor = versions.minor(choice.python.version)
+    target = quoted(environment_python(folder, system), system)
+    if machine.uv or is_fetched(choice.python, machine):
+        python = quoted(choice.python.executable or minor, system)
+        lines, install = [f"uv venv --python {python} {quoted(folder, system)}"], f"uv pip install --python {target}"
+    else:
+        python = quoted(choice.python.executable or f"python{minor}", system)
+        lines, install = [f"{python} -m venv {quoted(folder, system)}"], f"{target} -m pip install"
+    for packages, index in installs(choice):
+        words = [quoted(package, system) for package in packages]
+        lines.append(" ".join([install, *words, *([f"--index-url {index}"] if index else [])]))
+    return (*lines, *(export(assignment, folder, system) for assignment in choice.assignments))
+
+
+def _folder(machine: Machine) -> str:
+    return WINDOWS_FOLDER if machine.system == "win32" else FOLDER
+
+
+def check(choice: Choice, machine: Machine, folder: str | None = None) -> str:
+    """The command that proves the environment."""
+    if choice.source == "image":
+        return "gpucheck"
+    target = quoted(environment_python(folder or _folder(machine), machine.system), machine.system)
+    more = [] if choice.backend == "tensorflow" else [f"--backend {choice.backend}"]
+    if trains_on_cpu(choice):
+        more.append("--allow-cpu")
+    return " ".join(["gpucheck", "--python", target, *more])
+
+
+def trains_on_cpu(choice: Choice) -> bool:
+    """Whether the choice has no accelerator."""
+    return choice.cuda is None and not any("tpu" in package for package in choice.packages)
+
+
+def export(assignment: Assignment, folder: str, system: str) -> str:
+    """The line that makes an assignment for an environment in a folder; on Windows for PowerShell, where only plain ones come."""
+    if system == "win32":
+        return f'$env:{assignment.variable} = "{assignment.value}"'
+    value = assignment.value.replace("{environment}", folder.replace("~", "$HOME", 1))
+    name = assignment.variable
+    if assignment.operation is Operation.PREPEND:
+        value += f"${{{name}:+{assignment.separator}${name}}}"
+    return f'export {name}="{value}"'

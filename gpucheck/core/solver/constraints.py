@@ -1,0 +1,161 @@
+"""The reasons for which a TensorFlow release does not work on a machine: one function each, with its source.
+
+Each takes a release and a machine, and returns why it does not work, or None. What is unknown excludes nothing.
+"""
+
+from collections.abc import Callable, Iterator
+
+from gpucheck.core.compat import cuda as cuda_tables
+from gpucheck.core.compat import gpus as gpu_tables
+from gpucheck.core.compat import tensorflow, versions, wheels
+from gpucheck.core.compat.tensorflow import Release
+from gpucheck.core.solver.answer import Reason
+from gpucheck.core.solver.machine import Machine, Python
+
+PYPI = "https://pypi.org/project/tensorflow/#files"
+INSTALL = "https://www.tensorflow.org/install/pip"
+TESTED_BUILDS = "https://www.tensorflow.org/install/source#gpu"
+MINOR_COMPATIBILITY = "https://docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html"
+RELEASE_NOTES = "https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/index.html"
+LEGACY_GPUS = "https://forums.developer.nvidia.com/t/current-graphics-driver-releases/28500"
+BLACKWELL = "https://github.com/tensorflow/tensorflow/issues/111958"
+CUDNN = "https://github.com/conda-forge/tensorflow-feedstock/issues/457"
+
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
+FIRST_BLACKWELL = (10, 0)
+
+Constraint = Callable[[Release, Machine], Reason | None]
+
+
+def platform(release: Release, machine: Machine) -> Reason | None:
+    """There are packages for the system, the processor and the C library."""
+    if machine.musl:
+        return Reason(kind="platform", text="its packages need glibc, and this Linux has musl", source=PYPI)
+    if machine.architecture is None or wheels.has_wheels(release, machine.system, machine.architecture):
+        return None
+    name = f"{_SYSTEMS.get(machine.system, machine.system)} on {machine.architecture}"
+    return Reason(kind="platform", text=f"it has no packages for {name}", source=PYPI)
+
+
+def glibc(release: Release, machine: Machine) -> Reason | None:
+    """The C library is new enough for the wheel's tag."""
+    if machine.system != "linux" or machine.glibc is None or versions.at_least(machine.glibc, release.glibc_floor):
+        return None
+    text = f"it needs glibc {release.glibc_floor} or newer, and this system has {machine.glibc}"
+    return Reason(kind="glibc", text=text, source=PYPI, needs=release.glibc_floor)
+
+
+def cuda_build(release: Release, machine: Machine) -> Reason | None:
+    """The packages for this platform can use NVIDIA GPUs, and pip brings the CUDA libraries."""
+    architecture = machine.architecture or "x86_64"
+    if not wheels.has_cuda(release, machine.system, architecture):
+        name = _SYSTEMS.get(machine.system, machine.system)
+        where = f"{name} on {architecture}" if machine.system == "linux" else name
+        return Reason(kind="platform", text=f"its packages for {where} cannot use an NVIDIA GPU", source=INSTALL)
+    if not release.and_cuda:
+        text = f"pip does not bring its CUDA {release.cuda} libraries, only releases from 2.14 on do that"
+        return Reason(kind="platform", text=text, source=PYPI)
+    return None
+
+
+def driver(release: Release, machine: Machine) -> Reason | None:
+    """The driver runs the CUDA major version that the release was built with."""
+    lowest = release.driver_min_windows if machine.wsl else release.driver_min_linux
+    if machine.driver is None or machine.driver_reaches(lowest):
+        return None
+    text = (
+        f"driver {machine.driver} runs CUDA up to {_newest_cuda(machine.driver)};"
+        f" CUDA {release.cuda_major} needs driver {lowest} or newer"
+    )
+    return Reason(kind="driver", text=text, source=MINOR_COMPATIBILITY, needs=lowest)
+
+
+def _newest_cuda(driver_version: str) -> str:
+    """What minor version compatibility lets a driver run: 470.57 supports 11.4, and runs all of CUDA 11 up to 11.8."""
+    newest = cuda_tables.cuda_of_driver(driver_version) or "9"
+    return {"11": "11.8", "12": "12.9"}.get(newest.partition(".")[0], newest)
+
+
+def kernels(release: Release, machine: Machine) -> Reason | None:
+    """The release has code for every GPU: machine code, or PTX that this driver can compile."""
+    for capability, gpu in machine.kinds:
+        if capability >= FIRST_BLACKWELL or wheels.is_native(release, capability):
+            continue
+        if not wheels.compiled_from_ptx(release, capability):
+            lowest = ".".join(map(str, tensorflow.lowest_capability(release)))
+            text = f"it has no code for {gpu.title}; the lowest that it has is for {lowest}"
+            return Reason(kind="gpu", text=text, source=TESTED_BUILDS)
+        reason = _compiling(release, machine, capability, gpu.title)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _compiling(release: Release, machine: Machine, capability: tuple[int, int], title: str) -> Reason | None:
+    """Whether this driver can compile the release's PTX for a GPU: minor version compatibility does not cover that."""
+    needed = wheels.cuda_of_ptx(release, capability)
+    branch = cuda_tables.branch_of_cuda(needed)
+    if machine.cuda is None or branch is None or versions.at_least(machine.cuda, needed):
+        return None
+    text = f"it has no machine code for {title}, and driver {machine.driver} cannot compile its PTX, which is of CUDA {needed}"
+    return Reason(kind="driver", text=text, source=MINOR_COMPATIBILITY, needs=branch)
+
+
+def blackwell(release: Release, machine: Machine) -> Reason | None:
+    """Blackwell GPUs: no wheel up to 2.21 has machine code for them, and what is compiled instead fails."""
+    problem = tensorflow.blackwell_problem(release.minor)
+    for capability, gpu in machine.kinds:
+        if capability >= FIRST_BLACKWELL and problem is not None:
+            return Reason(kind="gpu", text=f"on {gpu.title}: {problem}", source=BLACKWELL)
+    return None
+
+
+def has_packages(release: Release, candidate: Python) -> bool:
+    """Whether the release is for that Python."""
+    minor = versions.minor(candidate.version)
+    return versions.at_least(minor, release.python_min) and versions.at_least(release.python_max, minor)
+
+
+def python_reason(release: Release, pythons: tuple[Python, ...]) -> Reason:
+    """Why none of these fits: what the release is for, and what would be nearest."""
+    newest = max((versions.parse(candidate.version)[:2] for candidate in pythons), default=())
+    too_old = bool(newest) and newest < versions.parse(release.python_min)
+    here = ", ".join(sorted({versions.minor(candidate.version) for candidate in pythons}, key=versions.parse))
+    this = f"and this is {here}" if here else "and no Python was found"
+    return Reason(
+        kind="python",
+        text=f"it is for Python {release.python_min} to {release.python_max}, {this}",
+        source=PYPI,
+        needs=release.python_min if too_old else release.python_max,
+    )
+
+
+def driver_for_gpus(machine: Machine) -> Reason | None:
+    """The driver itself works with the GPUs: NVIDIA ends an architecture's support with a branch, and begins it with one."""
+    parsed = versions.parse(machine.driver or "")
+    if not parsed:
+        return None
+    branch = parsed[0]
+    for capability, gpu in machine.kinds:
+        last = cuda_tables.LAST_BRANCH.get(gpu_tables.architecture(capability) or "")
+        if last is not None and branch > last:
+            text = f"driver {machine.driver} does not work with {gpu.title}; {last} is the last branch that does"
+            return Reason(kind="driver", text=text, source=LEGACY_GPUS, needs=str(last))
+        first = cuda_tables.first_branch(capability)
+        if first is not None and branch < int(first):
+            text = f"driver {machine.driver} does not know {gpu.title}; that needs driver {first} or newer"
+            return Reason(kind="driver", text=text, source=RELEASE_NOTES, needs=first)
+    return None
+
+
+# What nothing lifts comes first: it is the one that people are told.
+ALWAYS: tuple[Constraint, ...] = (platform, glibc)
+WITH_GPU: tuple[Constraint, ...] = (platform, cuda_build, blackwell, kernels, driver, glibc)
+
+
+def reasons(release: Release, machine: Machine, with_gpu: bool) -> Iterator[Reason]:
+    """Every reason that has nothing to do with Python."""
+    for constraint in WITH_GPU if with_gpu else ALWAYS:
+        reason = constraint(release, machine)
+        if reason is not None:
+            yield reason

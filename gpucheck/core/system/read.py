@@ -1,0 +1,118 @@
+"""Reading what a user names: a regular file of a sane size, standard input, or a pipe that the shell has opened for it.
+
+Never a wait for somebody to open a pipe, never without end.
+"""
+
+import math
+import os
+import stat
+import sys
+from collections.abc import Callable
+
+from gpucheck.core.system.bounded import FILE_SECONDS, within
+from gpucheck.core.system.write import descriptor
+
+KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+STDIN = "standard input"
+# Byte order marks, the longer first (one begins like another), and how text begins without one: RFC 4627, section 3.
+MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+ZEROS: dict[tuple[bool, ...], str] = {
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+}
+
+
+class Refused(ValueError):
+    """Nothing that can be read; the message says what and why, in one line."""
+
+
+def read(path: str, limit: int, dash: bool = False) -> bytes:
+    """The content of a file, its text in UTF-8.
+
+    Args:
+        path: of a regular file, or a pipe that this process has open already, as ``<(command)`` names it. Anything else (a FIFO,
+            /dev/zero) could be waited for, or read, without end.
+        limit: in bytes; a file beyond it is refused, not cut.
+        dash: whether "-" is standard input.
+
+    Raises:
+        Refused: no such file, no regular file, too large, or standard input is closed.
+    """
+    if dash and path == "-":
+        if sys.stdin is None:
+            raise Refused(f"{STDIN} is closed, so nothing can be read from it")
+        return utf8(within(math.inf, _bounded, sys.stdin.buffer.read, STDIN, limit))
+    try:
+        return within(math.inf, _content, within(FILE_SECONDS, _open, path, dash), path, limit)
+    except OSError as error:
+        raise Refused(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:  # a name with a NUL
+        if isinstance(error, Refused):
+            raise
+        raise Refused(f"cannot read {path!r}: {error}") from None
+
+
+def utf8(data: bytes) -> bytes:
+    """Text as UTF-8 without a byte order mark, also from UTF-16 as PowerShell's ``>`` writes it. What is none stays as it is."""
+    mark, encoding = next((one for one in MARKS if data.startswith(one[0])), (b"", ""))
+    encoding = encoding or ZEROS.get(tuple(byte == 0 for byte in data[:4]), "utf-8")
+    if encoding == "utf-8":
+        return data[len(mark) :]
+    try:
+        return data[len(mark) :].decode(encoding).encode()
+    except UnicodeDecodeError:
+        return data
+
+
+def _open(path: str, dash: bool) -> int:
+    """Open a regular file, or duplicate the descriptor of an open pipe that a path names."""
+    number = descriptor(path)
+    if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
+        return os.dup(number)
+    _regular(os.stat(path), path, dash)  # before it is opened: opening is enough to set some devices going
+    opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _regular(os.fstat(opened), path, dash)
+    except Refused:
+        os.close(opened)
+        raise
+    return opened
+
+
+def _content(opened: int, path: str, limit: int) -> bytes:
+    try:
+        return utf8(_bounded(lambda size: os.read(opened, size), path, limit))
+    finally:
+        os.close(opened)
+
+
+def _regular(status: os.stat_result, path: str, dash: bool) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = KINDS.get(stat.S_IFMT(status.st_mode), "something else")
+        hint = f" ({STDIN} is read as -)" if dash and kind == "a pipe" else ""
+        raise Refused(f"cannot read {path}: {kind}, not a regular file{hint}")
+
+
+def _bounded(some: Callable[[int], bytes], name: str, limit: int) -> bytes:
+    parts, left = [], limit + 1
+    while left > 0 and (part := some(min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:
+        size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
+        raise Refused(f"cannot read {name}: larger than {size}, which is no file of this kind")
+    return b"".join(parts)

@@ -1,0 +1,135 @@
+"""What experiments share: one network from one seed, its loss step by step, and the seconds of a step."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.smoke import proof, throughput
+from gpucheck.core.child.smoke.tensorflow import fresh
+from gpucheck.core.training import strategies
+
+MEASUREMENT_SECONDS = 0.2
+LEAST_STEPS, MOST_STEPS = 2, 40
+REPEATS = 3
+SLOW_SECONDS = 0.1  # of a step; a longer one varies less, and one measurement of it has to do
+
+
+class Comparison:
+    """The smoke job's network trained step by step, without dropout: replicas and precisions draw differently."""
+
+    def __init__(self, setting: Setting, devices: list[str], synchronized: bool = False, precision: str = "float32") -> None:
+        """Build it; every one starts from the same weights.
+
+        Args:
+            setting: of the experiment.
+            devices: names; several are replicas of a mirrored strategy.
+            synchronized: whether batch normalization takes its statistics over all of them.
+            precision: a Keras dtype policy.
+        """
+        tf, keras = setting.tf, setting.keras
+        fresh(keras, precision)
+        strategy = build_strategy(setting, devices)
+        try:
+            self.trainer = throughput.trainer(tf, keras, strategy, synchronized=synchronized, dropout=0.0)
+        finally:
+            keras.mixed_precision.set_global_policy("float32")
+        self.model = self.trainer.model
+        self._tf = tf
+
+    def feed(self, images: Any, labels: Any, global_batch: int) -> Any:
+        """An iterator without end over global batches, in order, each divided among the replicas.
+
+        The samples must be whole batches. Their size is not traced: one trace does for several.
+        """
+        data = self._tf.data.Dataset.from_tensor_slices((images, labels))
+        return self.trainer.source(data.batch(global_batch).repeat())
+
+    def losses(self, source: Any, steps: int) -> list[float]:
+        """Train on the next batches; the mean loss over each global batch, as it was before the step's update."""
+        values = []
+        for _ in range(steps):
+            self.model.reset_metrics()
+            self.trainer.piped(source, 1)
+            values.append(float(next(metric for metric in self.model.metrics if metric.name == "loss").result()))
+        return values
+
+
+def build_strategy(setting: Setting, devices: list[str]) -> Any:
+    """Of one device, or mirrored on several."""
+    logical = tuple(setting.names[device] for device in devices)
+    return strategies.build("mirrored" if len(devices) > 1 else "one_device", setting.tf, logical)
+
+
+def replicas(setting: Setting) -> list[str]:
+    """The devices of a mirrored job: all accelerators, or two logical CPU devices (more share the same cores).
+
+    Raises:
+        NotHere: there is only one.
+    """
+    devices = setting.devices()
+    if len(devices) < 2:
+        raise NotHere(f"replicas take two devices, and there is only {devices[0]}")
+    return devices[:2] if devices[0].startswith("CPU") else devices
+
+
+@contextlib.contextmanager
+def tf32(tf: Any, allowed: bool) -> Iterator[None]:
+    """Let float32 products be rounded to TF32 where the hardware can, or not; afterwards as it was.
+
+    Without it, results differ by rounding of float32 alone, whatever algorithm a batch size leads to.
+    """
+    before = tf.config.experimental.tensor_float_32_execution_enabled()
+    tf.config.experimental.enable_tensor_float_32_execution(allowed)
+    try:
+        yield
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(before)
+
+
+def relative_difference(value: float, reference: float) -> float:
+    """How far a loss is from another, relative to it."""
+    return abs(value - reference) / max(abs(reference), 1e-6)
+
+
+def percent(difference: float, limit: float) -> str:
+    """'1.01 %': a difference in as many digits as show that it is above its limit, both as shares."""
+    shown = 0.0
+    for digits in range(1, 9):
+        shown = round(100 * difference, digits)
+        if shown > 100 * limit:
+            break
+    return f"{shown:.10g} %"
+
+
+def finite(figures: dict[str, Any]) -> dict[str, float | None]:
+    """Figures as a report can hold them."""
+    return {name: None if value is None else proof.finite_or_none(float(value)) for name, value in figures.items()}
+
+
+def forget(keras: Any) -> None:
+    """Let go of what an experiment has built."""
+    keras.backend.clear_session()
+    gc.collect()
+
+
+def measurements(seconds: float) -> tuple[int, int]:
+    """How many measurements of how many steps each, for steps of about that many seconds."""
+    steps = max(LEAST_STEPS, min(MOST_STEPS, round(MEASUREMENT_SECONDS / max(seconds, 1e-6))))
+    return (1 if seconds > SLOW_SECONDS else REPEATS), steps
+
+
+def step_seconds(timed: Callable[[int], float], warmup: int = 2) -> float:
+    """Seconds of one step: the median of some measurements.
+
+    Args:
+        timed: takes a number of steps, and gives the seconds of all of them.
+        warmup: steps before, which trace, and take away what a pipeline has prepared meanwhile.
+    """
+    timed(warmup)
+    repeats, steps = measurements(timed(1))
+    return statistics.median(timed(steps) / steps for _ in range(repeats))

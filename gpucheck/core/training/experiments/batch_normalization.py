@@ -1,0 +1,124 @@
+"""Batch normalization on several replicas: over each replica's own part of the batch, or synchronized over all of it.
+
+Keras' default is local: every replica normalizes by the mean and variance of its own samples, which is another function than one
+device computes, and the replicas' moving statistics drift apart (what is saved are the first replica's). With
+``synchronized=True`` they must be those of the whole global batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from gpucheck.core.child.experiments import Setting
+from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.child.smoke import network
+from gpucheck.core.training.experiments._measure import Comparison, finite, forget, replicas, tf32
+
+STEPS = 6
+# In standard deviations, or relative to a variance. The statistics are read back from moving averages, of which one step is a
+# hundredth: that makes some 1e-5 out of float32's rounding, more in a channel that varies little. Measured on a CPU: 2e-4 from
+# the exact ones, while the halves of a batch of 32 are 0.13 apart.
+TOLERANCE = 5e-3
+
+
+class Distance(NamedTuple):
+    """Of a replica's statistics from the exact ones."""
+
+    value: float
+    statistic: str  # "mean": the distance is in standard deviations; "variance": it is relative to the variance
+
+    def __str__(self) -> str:
+        return f"{self.value:.2g} standard deviations" if self.statistic == "mean" else f"{100 * self.value:.3g} %"
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """One step, whose statistics are compared with the exact ones, and a few more for the loss."""
+    import numpy as np
+
+    devices = replicas(setting)[:2]  # more would show nothing else, and tracing takes time on each
+    with tf32(setting.tf, False):
+        losses, statistics, inputs = _trained(setting, devices, synchronized=False)
+        whole = [inputs] * len(devices)
+        local, from_global = _distance(statistics, np.split(inputs, len(devices))), _distance(statistics, whole)
+        synchronized_losses, statistics, _ = _trained(setting, devices, synchronized=True)
+        synchronized = _distance(statistics, whole)
+    forget(setting.keras)
+    return ExperimentResult(
+        devices=tuple(devices),
+        problem=problem(synchronized, from_global, local),
+        figures=finite(
+            {
+                "replicas": len(devices),
+                "per_replica_batch_size": network.batch_size(devices[0]),
+                "steps": STEPS,
+                "synchronized_distance_from_global_batch": synchronized.value,
+                "local_distance_from_global_batch": from_global.value,
+                "local_distance_from_own_batch": local.value,
+                "synchronized_first_loss": synchronized_losses[0],
+                "synchronized_last_loss": synchronized_losses[-1],
+                "local_first_loss": losses[0],
+                "local_last_loss": losses[-1],
+            }
+        ),
+    )
+
+
+def problem(synchronized: Distance, unsynchronized: Distance, local: Distance) -> str | None:
+    """What is wrong with the statistics; None: nothing.
+
+    Args:
+        synchronized: from the global batch, with synchronized=True.
+        unsynchronized: from the global batch, without.
+        local: from the replica's own batch, without.
+    """
+    if not synchronized.value <= TOLERANCE:
+        return (
+            f"with synchronized=True the {synchronized.statistic} of batch normalization is {synchronized} from that of the"
+            f" global batch (without it, the {unsynchronized.statistic} is {unsynchronized} from it)"
+        )
+    if not local.value <= TOLERANCE:
+        return f"a replica's {local.statistic} of batch normalization is {local} from that of its own batch"
+    return None
+
+
+def _trained(setting: Setting, devices: list[str], synchronized: bool) -> tuple[list[float], list[tuple[Any, Any]], Any]:
+    """Losses, each replica's statistics in the first step, and the normalized layer's input then: (samples, 32, 32, channels)."""
+    import numpy as np
+
+    global_batch = len(devices) * network.batch_size(devices[0])
+    images, labels = network.arrays(STEPS * global_batch)
+    job = Comparison(setting, devices, synchronized)
+    convolution, normalization, *_ = job.model.layers
+    with setting.tf.device("/" + setting.names[devices[0]]):
+        inputs = np.asarray(convolution(images[:global_batch])).astype("float64")
+    source = job.feed(images, labels, global_batch)
+    first = job.losses(source, 1)
+    statistics = _statistics(normalization)
+    return first + job.losses(source, STEPS - 1), statistics, inputs
+
+
+def _statistics(layer: Any) -> list[tuple[Any, Any]]:
+    """Mean and variance (per channel) that each replica's first step has put into the layer's moving averages of 0 and 1."""
+    new = 1.0 - layer.momentum
+    mean, variance = (getattr(variable, "_value", variable) for variable in (layer.moving_mean, layer.moving_variance))
+    return [
+        (mean_value.numpy().astype("float64") / new, (other.numpy().astype("float64") - layer.momentum) / new)
+        for mean_value, other in zip(mean.values, variance.values)
+    ]
+
+
+def _distance(statistics: list[tuple[Any, Any]], samples: list[Any]) -> Distance:
+    """The largest distance of any replica's statistics from the exact ones of its samples, over all channels.
+
+    A mean's in standard deviations, a variance's relative to itself, with the epsilon that normalization adds.
+    """
+    import numpy as np
+
+    epsilon = 1e-3
+    worst = []
+    for (mean, variance), values in zip(statistics, samples):
+        exact = values.var(axis=(0, 1, 2)) + epsilon
+        worst += [np.abs(mean - values.mean(axis=(0, 1, 2))) / np.sqrt(exact), np.abs(variance + epsilon - exact) / exact]
+    largest = [float(np.max(distances)) for distances in worst]
+    place = int(np.argmax(largest))  # of a NaN, if there is one
+    return Distance(largest[place], ("mean", "variance")[place % 2])

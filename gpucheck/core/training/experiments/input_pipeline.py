@@ -1,0 +1,144 @@
+"""What feeding a device costs: the smoke job's own pipeline against one resident batch; and what each remedy gives.
+
+The remedies are tried on a pipeline whose host has work to do: generated samples are kept as JPEGs, decoded, resized, cropped and
+flipped. Each is added to those before it: nothing, ``prefetch``, a parallel ``map``, ``cache`` after decoding, twice the batch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from functools import partial
+from typing import Any
+
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.messages.training import ExperimentResult, JobFigures, job_id
+from gpucheck.core.child.smoke import network
+from gpucheck.core.child.smoke.shares import input_wait_share
+from gpucheck.core.child.smoke.tensorflow import fresh
+from gpucheck.core.child.smoke.throughput import Trainer, trainer
+from gpucheck.core.training.experiments._measure import build_strategy, forget, measurements, step_seconds
+
+STORED_PIXELS = 96  # side of a stored sample: decoding and augmenting it takes some tenths of a millisecond
+RESIZED_PIXELS, PIXELS = 40, 32  # sides before and after the random crop
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """Measure on the first accelerator, or on the CPU where there is none."""
+    tf, devices = setting.tf, setting.devices()
+    trained = setting.passed("one_device")
+    if trained is None or trained.devices[0] not in devices:
+        raise NotHere("no accelerator has trained alone in float32")
+    device = trained.devices[0]
+    batch = network.batch_size(device)
+    fresh(setting.keras, "float32")
+    job = trainer(tf, setting.keras, build_strategy(setting, [device]))
+    data = network.dataset(tf, batch)
+    resident, piped = _resident_and_piped(job, data)
+    drawn = step_seconds(partial(_draw, job.source(data)))
+    share = input_wait_share(piped, resident, drawn)
+    rates = {"device": resident, "piped": piped, "smoke_pipeline": drawn}
+    figures: dict[str, float | None] = {"batch_size": batch}
+    figures.update({f"{name}_samples_per_second": round(batch / seconds, 1) for name, seconds in rates.items()})
+    figures["input_wait_share"] = round(share, 4)
+    figures["other_slowdown_share"] = round((piped - resident) / piped - share, 4)
+    job_figures = JobFigures(
+        input_wait_share=figures["input_wait_share"],
+        piped_samples_per_second=figures["piped_samples_per_second"],
+        device_samples_per_second=figures["device_samples_per_second"],
+    )
+    pipelines = ladder(tf, batch, network.arrays(network.BATCHES * batch))
+    for name, data in pipelines.items():
+        if name == "plain":
+            figures["jpeg_decode_and_augment_seconds_per_sample"] = round(step_seconds(partial(_draw, iter(data))) / batch, 7)
+        samples = batch
+        if name == "larger_batch":
+            samples = figures["jpeg_larger_batch_size"] = 2 * batch
+        # The iterator is the dataset's own: a strategy's would prefetch to the device. The warm-up fills the cache.
+        timed = partial(job.piped, iter(data))
+        figures[f"jpeg_{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
+    del job
+    forget(setting.keras)
+    return ExperimentResult((device,), figures, about_job=job_id(trained), job_figures=job_figures)
+
+
+def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:
+    """Seconds of a step on one batch that stays on the device, and on the pipeline.
+
+    The resident steps are measured before and after, so that a change of clock or load falls on both; the piped ones on a source
+    of their own, which has had no time to prepare batches ahead.
+    """
+    source = job.source(data)
+    batch = job.keep(next(source))
+    job.piped(source, 1)  # traces
+    del source  # or it would go on preparing batches
+    job.resident(batch, 2)
+    repeats, steps = measurements(job.resident(batch, 1))
+    resident = [job.resident(batch, steps) / steps for _ in range(repeats)]
+    piped = step_seconds(partial(job.piped, job.source(data)))
+    resident += [job.resident(batch, steps) / steps for _ in range(repeats)]
+    return statistics.median(resident), piped
+
+
+def _draw(source: Any, batches: int) -> float:
+    """Seconds that a pipeline takes for some batches, nothing else running."""
+    began = time.perf_counter()
+    for _ in range(batches):
+        next(source)
+    return time.perf_counter() - began
+
+
+def ladder(tf: Any, batch: int, samples: tuple[Any, Any]) -> dict[str, Any]:
+    """Endless pipelines over the same samples, by what the last remedy in each is.
+
+    tf.data would parallelize ``map`` and prefetch of itself; here it does not, so that each figure is of what it is named after.
+
+    Args:
+        tf: TensorFlow.
+        batch: samples of a batch.
+        samples: images (n, 32, 32, 3) around 0, and classes (n,).
+    """
+    stored = _stored(tf, *samples)
+    plain = _pipeline(tf, stored, batch)
+    parallel = _pipeline(tf, stored, batch, tf.data.AUTOTUNE)
+    cached = _pipeline(tf, stored, batch, tf.data.AUTOTUNE, cached=True)
+    larger = _pipeline(tf, stored, 2 * batch, tf.data.AUTOTUNE, cached=True)
+    ahead = {"prefetch": plain, "parallel_map": parallel, "cache": cached, "larger_batch": larger}
+    pipelines = {"plain": plain, **{name: data.prefetch(tf.data.AUTOTUNE) for name, data in ahead.items()}}
+    return {name: data.with_options(_as_written(tf)) for name, data in pipelines.items()}
+
+
+def _stored(tf: Any, images: Any, labels: Any) -> Any:
+    """A dataset of JPEGs and classes."""
+    import numpy as np
+
+    pixels = np.clip(images * 40 + 128, 0, 255).astype("uint8")
+    larger = STORED_PIXELS // PIXELS
+    jpegs = [tf.io.encode_jpeg(image.repeat(larger, axis=0).repeat(larger, axis=1)).numpy() for image in pixels]
+    return tf.data.Dataset.from_tensor_slices((jpegs, labels))
+
+
+def _pipeline(tf: Any, stored: Any, batch: int, parallel: int | None = None, cached: bool = False) -> Any:
+    """Decode, perhaps keep, augment, and batch; the size of a batch is not traced, so that one step fits all."""
+
+    def decode(jpeg: Any, label: Any) -> tuple[Any, Any]:
+        image = tf.io.decode_jpeg(jpeg, channels=3)
+        return tf.image.resize(image, (RESIZED_PIXELS, RESIZED_PIXELS)), label
+
+    def augment(image: Any, label: Any) -> tuple[Any, Any]:
+        image = tf.image.random_flip_left_right(tf.image.random_crop(image, (PIXELS, PIXELS, 3)))
+        return tf.image.random_brightness(image, 20.0) / 127.5 - 1.0, label
+
+    data = stored.map(decode, num_parallel_calls=parallel)
+    data = data.cache() if cached else data
+    return data.repeat().map(augment, num_parallel_calls=parallel).batch(batch)
+
+
+def _as_written(tf: Any) -> Any:
+    """Options under which tf.data runs a pipeline as it is written."""
+    options = tf.data.Options()
+    for name in ("apply_default_optimizations", "map_parallelization", "map_and_batch_fusion", "inject_prefetch"):
+        with contextlib.suppress(AttributeError):  # an older TensorFlow has less of them
+            setattr(options.experimental_optimization, name, False)
+    return options

@@ -1,0 +1,119 @@
+"""Whether memory comes back: the smoke network is trained and cleared (``clear_session``) again and again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.child.smoke import memory, network
+from gpucheck.core.child.smoke.tensorflow import train_briefly
+from gpucheck.core.training.experiments._measure import forget
+
+ROUNDS = 3  # the first one makes what a process keeps: kernels, algorithms, thread pools; growth is counted from then on
+STEPS = 3
+# Bytes per round. Main memory is never given back exactly: TensorFlow 2.21 with Keras 3.15 keeps the functions that it has traced
+# for a model, and malloc keeps pages. Measured over 16 rounds on a CPU: 12 to 32 MB each, without end.
+HOST_TOLERANCE = 64 << 20
+
+
+class HostMemory:
+    """Resident memory of this process, by the kernel's account. Bytes."""
+
+    def __init__(self) -> None:
+        """Look whether the kernel gives one."""
+        try:
+            self.current()
+        except OSError as error:
+            raise NotHere(f"the kernel does not tell this process' memory: {error}") from None
+        self.peak_known = False
+
+    def reset(self) -> None:
+        """Begin to count the peak anew (proc(5), /proc/pid/clear_refs: 5)."""
+        try:
+            with open("/proc/self/clear_refs", "w") as file:
+                file.write("5")
+            self.peak_known = True
+        except OSError:
+            self.peak_known = False
+
+    def current(self) -> int:
+        """What is resident now."""
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def peak(self) -> int | None:
+        """The most that was resident since ``reset``; None where that can't be counted."""
+        with open("/proc/self/status") as file:
+            peaks = [int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM:")]
+        return peaks[0] if peaks and self.peak_known else None
+
+
+class DeviceMemory:
+    """Memory of one device, as TensorFlow's allocator counts it. Bytes."""
+
+    def __init__(self, tf: Any, device: str) -> None:
+        """Look whether it is counted; ``device`` is a logical name."""
+        self._tf, self._devices = tf, [device]
+        if memory.current(tf, self._devices) is None:
+            raise NotHere(f"TensorFlow does not count the memory of {device}")
+
+    def reset(self) -> None:
+        """Begin to count the peak anew."""
+        memory.reset(self._tf, self._devices)
+
+    def current(self) -> int:
+        """What is in use now."""
+        return memory.current(self._tf, self._devices) or 0
+
+    def peak(self) -> int | None:
+        """The most that was in use at once since ``reset``."""
+        return memory.peak(self._tf, self._devices)
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """Train, clear and look, three times."""
+    device = setting.devices()[0]
+    logical = setting.names[device]
+    on_host = logical.startswith("CPU")
+    watched = HostMemory() if on_host else DeviceMemory(setting.tf, logical)
+    before = watched.current()
+    held, peaks, model_bytes = [], [], 0
+    for _ in range(ROUNDS):
+        watched.reset()
+        model_bytes = _trained(setting, logical, network.batch_size(device))
+        forget(setting.keras)
+        peaks.append(watched.peak())
+        held.append(watched.current())
+    # An allocator of a device counts exactly: what is allowed there is less than the model itself.
+    tolerance = HOST_TOLERANCE if on_host else model_bytes // 2
+    figures: dict[str, Any] = {"model_bytes": model_bytes, "held_before_bytes": before}
+    for number in range(ROUNDS):
+        figures[f"held_after_round_{number + 1}_bytes"] = held[number]
+        figures[f"peak_of_round_{number + 1}_bytes"] = peaks[number]
+    figures["least_growth_of_a_round_bytes"] = _least_growth(held)
+    figures["tolerated_growth_of_a_round_bytes"] = tolerance
+    return ExperimentResult((device,), figures, leak(device, held, tolerance))
+
+
+def leak(device: str, held: list[int], tolerance: int) -> str | None:
+    """Whether every round has left more than that behind, in words; None: no. Bytes."""
+    least = _least_growth(held)
+    if least <= tolerance:
+        return None
+    return (
+        f"memory is not given back on {device}: each model that is trained and cleared leaves {least / 2**20:.0f} MiB or more,"
+        f" and up to {tolerance / 2**20:.0f} MiB are usual"
+    )
+
+
+def _least_growth(held: list[int]) -> int:
+    """What every round after the first has left behind at least: once is no leak. Bytes."""
+    return min(held[place + 1] - held[place] for place in range(len(held) - 1))
+
+
+def _trained(setting: Setting, logical: str, batch: int) -> int:
+    """Train the network; the bytes of its weights and of the optimizer's state."""
+    model, _ = train_briefly(setting.tf, setting.keras, logical, batch, STEPS)
+    return sum(variable.numpy().nbytes for variable in [*model.variables, *model.optimizer.variables])

@@ -1,0 +1,78 @@
+"""Whether memory growth is honoured: TensorFlow was asked to take a GPU's memory as it is needed, and not all of it at once."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+from gpucheck.core.child import cuda
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.loader import load
+from gpucheck.core.child.messages.training import ExperimentResult
+
+# Shares of a GPU's memory. Without growth TensorFlow leaves some percent free (gpu_device.cc, MinSystemMemory). The smoke job
+# needs half a GiB, so an allocator that grows has no free block of that size in store.
+LITTLE, MUCH = 1 / 4, 1 / 3
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """Ask the driver what is left after training, on every GPU."""
+    gpus = [device for device in setting.devices() if device.startswith("GPU")]
+    if not gpus:
+        raise NotHere(f"main memory is not taken in advance, and this is {setting.devices()[0]}")
+    if "TF_FORCE_UNIFIED_MEMORY" in os.environ:
+        raise NotHere("with TF_FORCE_UNIFIED_MEMORY more than a GPU's memory can be taken")
+    tf = setting.tf
+    visible = tf.config.get_visible_devices("GPU")
+    if len(tf.config.list_logical_devices("GPU")) != len(visible):
+        raise NotHere("the GPUs are split into logical devices, each with a share of its own")
+    if not all(tf.config.experimental.get_memory_growth(gpu) for gpu in visible):
+        raise NotHere("memory growth is not set: this TensorFlow could not be asked for it")
+    driver, loaded = load(cuda.LIBRARIES, "cuInit")
+    if driver is None:
+        raise NotHere(f"NVIDIA's driver can't be asked: {loaded.problem}")
+    figures: dict[str, Any] = {}
+    problems = []
+    for gpu in gpus:
+        state = cuda.memory(driver, int(gpu.split(":")[1]))
+        if state is None:
+            raise NotHere(f"the driver does not tell what is free on {gpu}")
+        free, total = state
+        name = gpu.lower().replace(":", "_")
+        figures[f"{name}_free_bytes"], figures[f"{name}_total_bytes"] = free, total
+        problem = judged(gpu, free, total, functools.partial(_allocates, tf, setting.names[gpu]))
+        problems += [problem] if problem else []
+    return ExperimentResult(tuple(gpus), figures, "; ".join(problems) or None)
+
+
+def judged(gpu: str, free: int, total: int, allocates: Callable[[int], bool]) -> str | None:
+    """Why growth is not honoured, in words; None: it is.
+
+    Little may be free because others hold the rest. Then TensorFlow can't have a large block; it can where the block is its own
+    already. Bytes.
+
+    Args:
+        gpu: name of the device.
+        free: what nobody has taken, by the driver's account.
+        total: all of it.
+        allocates: whether TensorFlow has room for a block of that size.
+    """
+    block = int(total * MUCH)
+    if free >= total * LITTLE or not allocates(block):
+        return None
+    return (
+        f"memory growth is not honoured on {gpu}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB are free after a small training,"
+        f" and a block of {block / 2**30:.1f} GiB was in TensorFlow's store"
+    )
+
+
+def _allocates(tf: Any, logical: str, size: int) -> bool:
+    """Whether TensorFlow has room for a block, which is given back at once and never written to."""
+    try:
+        with tf.device("/" + logical):
+            tf.raw_ops.Empty(shape=[size // 4], dtype=tf.float32, init=False)
+    except tf.errors.ResourceExhaustedError:
+        return False
+    return True

@@ -1,0 +1,65 @@
+"""Precision against precision on the first device: what 16 bits do to the loss, and what loss scaling does.
+
+Seed, data and steps are the same, so the losses differ by rounding alone. Under mixed_float16 Keras multiplies the loss by a
+dynamic scale; a step whose gradients overflow is left out, and the scale halved.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpucheck.core.child.experiments import Setting
+from gpucheck.core.child.messages.training import ExperimentResult
+from gpucheck.core.child.smoke import network, proof
+from gpucheck.core.training.experiments._measure import Comparison, finite, forget, percent, relative_difference
+
+STEPS = 4
+CPU_BATCH = 4  # a CPU emulates float16: some 30 ms per sample
+# Relative, of the first loss: float16 rounds to 11 bits (5e-4), bfloat16 to 8 (4e-3), and a small network's layers sum that up
+# to less than twenty and twelve times as much. Measured on a CPU: 6e-5 and 6e-4.
+TOLERANCE = {"mixed_float16": 0.01, "mixed_bfloat16": 0.05}
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """Train a few steps in each precision, and compare with float32."""
+    device = setting.devices()[0]
+    batch = CPU_BATCH if device.startswith("CPU") else network.batch_size(device)
+    losses, more = _trained(setting, device, "float32", batch)
+    figures: dict[str, Any] = {"batch_size": batch, "steps": STEPS, **more}
+    problems = []
+    for precision, tolerance in TOLERANCE.items():
+        measured, more = _trained(setting, device, precision, batch)
+        difference = relative_difference(measured[0], losses[0])
+        figures.update(more)
+        figures[f"{precision}_first_loss_relative_difference"] = difference
+        figures[f"{precision}_last_loss_relative_difference"] = relative_difference(measured[-1], losses[-1])
+        figures[f"{precision}_training_speedup"] = _speedup(setting, device, precision)
+        skipped = more[f"{precision}_skipped_steps"]
+        if not difference <= tolerance:
+            problems.append(
+                f"the first loss is {measured[0]:.4g} in {precision} and {losses[0]:.4g} in float32,"
+                f" {percent(difference, tolerance)} apart; up to {100 * tolerance:.0f} % is rounding"
+            )
+        elif skipped > STEPS // 2:
+            problems.append(f"loss scaling left out {skipped} of {STEPS} steps in {precision}: the gradients overflow")
+    forget(setting.keras)
+    return ExperimentResult((device,), finite(figures), "; ".join(problems) or None)
+
+
+def _trained(setting: Setting, device: str, precision: str, batch: int) -> tuple[list[float], dict[str, Any]]:
+    """The losses of some steps on one batch, and figures of them."""
+    job = Comparison(setting, [device], precision=precision)
+    losses = job.losses(job.feed(*network.arrays(batch), batch), STEPS)
+    figures = {f"{precision}_first_loss": losses[0], f"{precision}_last_loss": losses[-1]}
+    if precision != "float32":
+        figures[f"{precision}_skipped_steps"] = STEPS - int(job.model.optimizer.iterations)
+        scale = proof.loss_scale(job.model.optimizer)
+        figures.update({} if scale is None else {f"{precision}_loss_scale": float(scale)})
+    return losses, figures
+
+
+def _speedup(setting: Setting, device: str, precision: str) -> float | None:
+    """How many times the samples per second of float32, as the training jobs before measured; None: they did not."""
+    jobs = [setting.passed("one_device", 1, name, device) for name in (precision, "float32")]
+    rates = [job.samples_per_second for job in jobs if job is not None and job.samples_per_second]
+    return rates[0] / rates[1] if len(rates) == 2 else None

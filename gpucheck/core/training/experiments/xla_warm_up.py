@@ -1,0 +1,30 @@
+"""What compiling by XLA costs a job at its start and saves at each step: from the first device's jobs with it and without.
+
+Nothing is trained again. The first job on a device loads its libraries too, and the one without XLA is the first.
+"""
+
+from __future__ import annotations
+
+import math
+
+from gpucheck.core.child.experiments import NotHere, Setting
+from gpucheck.core.child.messages.training import ExperimentResult
+
+
+def run(setting: Setting) -> ExperimentResult:
+    """Compare, and count the steps after which XLA has earned its start back; no such figure where its steps are no faster."""
+    for device in setting.devices():
+        plain, compiled = (setting.passed("one_device", device=device, compiled=by_xla) for by_xla in (False, True))
+        if plain is not None and compiled is not None:
+            break
+    else:
+        raise NotHere("no device has trained in float32 both with XLA and without")
+    figures: dict[str, float | None] = {}
+    for prefix, job in (("", plain), ("xla_", compiled)):
+        figures[f"{prefix}first_step_seconds"] = job.first_step_seconds
+        figures[f"{prefix}step_seconds"] = job.step_seconds
+    later = (compiled.first_step_seconds or 0.0) - (plain.first_step_seconds or 0.0)
+    saved = (plain.step_seconds or 0.0) - (compiled.step_seconds or 0.0)
+    if saved > 0:
+        figures["break_even_steps"] = 1 + math.ceil(round(max(0.0, later) / saved, 3))
+    return ExperimentResult((device,), figures)

@@ -1,0 +1,51 @@
+"""Mirrored: every GPU holds a replica of the model; on a machine without one, logical CPU devices do."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from gpucheck.core.training.strategies import Strategy, Wanted
+
+_groups = itertools.count(1)
+
+
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """What to train, or why nothing.
+
+    All GPUs, or all logical CPU devices. With ``full`` also 1, 2, 4, ... of them, so that scaling is seen as it grows.
+    """
+    for kind in ("GPU", "CPU"):
+        chosen = tuple(device for device in devices if device.startswith(kind))
+        if chosen:
+            return [Wanted(chosen[:count]) for count in counts(len(chosen), full)]
+    return "TensorFlow lists no CPU and no GPU"
+
+
+def counts(total: int, full: bool) -> list[int]:
+    """How many of so many devices train together: all; with ``full`` also 1, 2, 4, ..."""
+    return [*([1 << power for power in range(total.bit_length()) if 1 << power < total] if full else []), total]
+
+
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
+    """A strategy with one replica per device; gradients are summed by NCCL where there are several GPUs.
+
+    Args:
+        tf: TensorFlow.
+        devices: logical names.
+        cross_device: None, "hierarchical_copy" or "reduction_to_one": how gradients are summed instead, without NCCL.
+    """
+    ways = {
+        "hierarchical_copy": tf.distribute.HierarchicalCopyAllReduce,
+        "reduction_to_one": tf.distribute.ReductionToOneDevice,
+    }
+
+    class Mirrored(tf.distribute.MirroredStrategy):  # type: ignore[misc]
+        # TensorFlow numbers the groups of its collective operations per strategy, each from the same number: a second
+        # strategy in one process, on other devices, is refused as "joining a group with size 8, but that group has size 2".
+        _collective_key_base = 10_000 * next(_groups)
+
+    return Mirrored(["/" + device for device in devices], cross_device_ops=ways[cross_device]() if cross_device else None)
+
+
+STRATEGY = Strategy(level=0, jobs=jobs, build=build, position=1)

@@ -1,0 +1,30 @@
+"""Multi-worker mirrored: one process per worker, gradients summed over the network.
+
+Two workers on this machine, or this machine's own one of a real cluster (``gpucheck/core/cluster/members.py``
+decides). Keras 3's ``fit`` does not train under this strategy, so the workers train with a ``strategy.run`` loop
+(``gpucheck/core/child/worker.py``) and report what ``fit`` said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpucheck.core.training.strategies import Strategy, Wanted
+
+
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """Nothing in this process: workers are processes of their own."""
+    return []
+
+
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
+    """The strategy of one worker, from TF_CONFIG; waits for the others. TensorFlow sums by NCCL on GPUs, in a ring on CPUs."""
+    return tf.distribute.MultiWorkerMirroredStrategy()
+
+
+STRATEGY = Strategy(
+    level=2,  # every worker imports TensorFlow again
+    jobs=jobs,
+    build=build,
+    not_in_bench="gpucheck bench measures one process; `gpucheck --full --strategy multi_worker_mirrored` trains with several",
+)

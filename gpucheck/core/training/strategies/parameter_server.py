@@ -1,0 +1,38 @@
+"""Parameter server: the variables lie on a server, and workers change them one by one, without waiting for each other.
+
+Trained only where ``--strategy parameter_server`` asks for it, with a cluster of one process: a coordinator, two workers and a
+parameter server that speak over loopback ports, on the CPU. That proves the mechanism, and no machine of a real cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpucheck.core.training.strategies import Strategy, Wanted
+
+_servers: list[Any] = []  # they live as long as the process
+
+
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """Nothing in the process that trains everything else: it would be part of a cluster from then on."""
+    return []
+
+
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
+    """The coordinator's strategy; the workers and the server that TF_CONFIG names are started in this process."""
+    cluster = tf.distribute.cluster_resolver.TFConfigClusterResolver().cluster_spec()
+    config = tf.compat.v1.ConfigProto(device_count={"GPU": 0})
+    config.inter_op_parallelism_threads = 4  # servers of one process that share fewer can wait for each other for ever
+    for job in cluster.jobs:
+        for index in cluster.task_indices(job):
+            _servers.append(tf.distribute.Server(cluster, job_name=job, task_index=index, config=config, protocol="grpc"))
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(cluster, rpc_layer="grpc")
+    return tf.distribute.ParameterServerStrategy(resolver)
+
+
+STRATEGY = Strategy(
+    level=3,
+    jobs=jobs,
+    build=build,
+    not_in_bench="gpucheck bench measures one process; `gpucheck --strategy parameter_server` trains with several",
+)

@@ -1,0 +1,47 @@
+"""TPU: all cores of a connected TPU."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gpucheck.core.training.strategies import Strategy, Wanted
+
+PRECISIONS = ("float32", "mixed_bfloat16")
+
+_resolvers: list[Any] = []  # the one that connected; TensorFlow accepts one TPU system per process
+
+
+def connect(tf: Any) -> int:
+    """Connect to the TPU that the environment names, or the local one, and count its devices.
+
+    Raises whatever TensorFlow raises; may block for minutes, so the caller puts a limit on it.
+    """
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=os.environ.get("TPU_NAME") or "local")
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    _resolvers.append(resolver)
+    return len(tf.config.list_logical_devices("TPU"))
+
+
+def jobs(devices: list[str], full: bool, every: bool) -> list[Wanted] | str:
+    """What to train, always on all TPU devices, or why nothing."""
+    chosen = tuple(device for device in devices if device.startswith("TPU"))
+    if not chosen:
+        return "no TPU is connected"
+    return [Wanted(chosen, precision) for precision in PRECISIONS[: None if full else 1]]
+
+
+def build(tf: Any, devices: tuple[str, ...], cross_device: str | None) -> Any:
+    """A strategy with one replica per TPU device."""
+    return tf.distribute.TPUStrategy(_resolvers[-1])
+
+
+STRATEGY = Strategy(
+    level=0,
+    jobs=jobs,
+    build=build,
+    steps_per_execution=4,  # a TPU waits for its host after every execution: a step of its own is what nobody trains with
+    absence_is_news=False,  # most machines have none
+    not_in_bench="gpucheck bench does not measure TPUs; `gpucheck --strategy tpu` trains on one",
+)
