@@ -21,7 +21,7 @@ FILES = {
     "/proc/version": b"Linux version 5.15.167.4-microsoft-standard-WSL2\n",
     "/etc/os-release": b'NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n',
     "/etc/wsl.conf": b"[gpu]\nenabled=false\n",
-    "/var/log/kern.log": b"Nov 21 03:04:05 n1 kernel: [ 1.0] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.\n",
+    "/var/log/dmesg": b"[Tue Nov 21 03:04:05 2023] kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=1, GPU has fallen off the bus.\n",
     "/sys/fs/cgroup/cpu.max": b"150000 100000\n",
     "/sys/fs/cgroup/memory.max": b"max\n",
     "/sys/bus/pci/devices/0000:3b:00.0/vendor": b"0x10de\n",

@@ -7,13 +7,11 @@ from case_files import table
 from fakes import FakeChild, FakeHost
 
 from gpucheck.core.model import Level, Request
-from gpucheck.core.probes import cluster, environment, interpreter, kernel_log, pci, tensorflow, training
+from gpucheck.core.probes import cluster, environment, interpreter, pci, tensorflow, training
 from gpucheck.core.probes.limits import oom_kills
 
 QUICK = Request(level=Level.QUICK)
 ROOT = "/sys/fs/cgroup"
-STAT = {"/proc/stat": "cpu 1 2 3\nbtime 1772352000\n"}  # 2026-03-01 08:00 UTC
-LOST = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
 
 
 @table
@@ -50,26 +48,6 @@ def test_an_empty_tf_config_is_none(value):
 )
 def test_a_tf_config_without_end(value, problem):
     assert problem in cluster.read(FakeHost(env={"TF_CONFIG": value}, request=QUICK)).problems[0]
-
-
-def test_syslog_lines_without_a_year(berlin):
-    lines = f"Feb 27 09:00:00 node1 kernel: [    1.000000] {LOST}\nMar  1 09:01:00 node1 kernel: [   60.000000] {LOST}\n"
-    fact = kernel_log.read(FakeHost({**STAT, "/var/log/messages": lines}, request=QUICK))
-    assert [event.time for event in fact.events] == ["2026-03-01T08:01:00Z"]
-
-
-@pytest.mark.parametrize(
-    ("lines", "codes", "last"),
-    [
-        ([LOST, *(f"NVRM: Xid (PCI:0000:5e:00): 31, pid={pid}, MMU Fault" for pid in range(500))], [79, 31, 31, 31], "pid=499"),
-        ([f"NVRM: Xid (PCI:0000:{bus:02x}:00): 94, Contained" for bus in range(80)], [94] * 50, "0000:4f:00"),
-    ],
-)
-def test_a_flood_of_one_kind_does_not_wash_the_others_away(lines, codes, last):
-    dmesg = "".join(f"[{number:6}.500000] {text}\n" for number, text in enumerate(lines, 60))
-    fact = kernel_log.read(FakeHost(STAT, programs={"dmesg": dmesg}))
-    assert [event.code for event in fact.events] == codes
-    assert last in fact.events[-1].text
 
 
 def test_only_so_many_interpreters_are_looked_into():

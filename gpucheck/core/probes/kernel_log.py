@@ -1,11 +1,16 @@
 """What the NVIDIA driver wrote into the kernel's log since it was loaded: Xid messages, and its other complaints.
 
+A finding from this log drains a node, so only lines count that no user can have written. dmesg and `journalctl -k` show the
+kernel's messages alone (journald sets _TRANSPORT=kernel itself). The files of the syslog daemon are not read: rsyslogd accepts
+facility kern and program "kernel" from every user, so a forged line in messages, syslog or kern.log looks like the kernel's. A
+message of the kernel may also quote a text that a user chose, over several lines: the driver's own begins with its mark.
+
 Sources: NVIDIA's Xid documentation (form of the lines; leptonai/gpud's test data for "Xid (0000:03:00)"), dmesg(1),
-journalctl(1), and the sysctl kernel.dmesg_restrict. WSL2's kernel writes none of these lines.
+journalctl(1), systemd.journal-fields(7), and the sysctl kernel.dmesg_restrict. WSL2's kernel writes none of these lines.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 import msgspec
@@ -14,26 +19,26 @@ from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Completed, Host
 from gpucheck.core.model import Fact, Level
 
-FILES = ("/var/log/kern.log", "/var/log/messages", "/var/log/syslog")  # kept by the syslog daemon; the last two hold all else too
 START_ONLY = "/var/log/dmesg"  # a copy that some distributions make once, at the end of the start
-TAIL_BYTES = 4 << 20
+START_BYTES = 4 << 20
+START_SECONDS = 1.0  # after the start of the machine; the first message is later only if those before it are gone
 LIMIT_SECONDS = 3.0
 KEPT = 50
 ALIKE = 3  # of them with the same code from the same GPU
 LINE = 300  # characters of a line that are kept
-CLOCK_SECONDS = 120.0  # by which a clock that was set after the start may disagree
 
 # Patterns are compiled when a line asks for them: most machines have none.
+_MARK = "NVRM: "
 _XID = r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F]{1,8}(?::[0-9a-fA-F]{1,4}){1,2}(?:\.\d)?)[^)]*\): (\d+)"
 _LOADED = "NVRM: loading NVIDIA"  # whatever it said before was about another life of the module
 _COMPLAINT = (
     r"(?i)fail|error|fatal|fallen off|not supported|mismatch|timeout|timed out|needs to be reset|has been reset|unable|can't"
 )
-_KERNEL = b" kernel: "
-_UPTIME = r"\[ *(\d+\.\d{6})\]"
-_ISO = r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:?\d\d)"
-_SYSLOG = r"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +(\d\d?) (\d\d):(\d\d):(\d\d) "
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_ISO = r"(?P<day>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?P<zone>[+-]\d\d:?\d\d)"
+_UPTIME = r"\[ *(?P<uptime>\d{1,9}\.\d{1,9})\](?: ?\[ *[CT]\d+\])?"  # and, with CONFIG_PRINTK_CALLER, the thread or processor
+_DATE = r"\[(?P<date>[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4})\]"  # dmesg -T
+_FACILITY = r"<[0-7]>|kern *:\w+ *: "  # dmesg -r, dmesg -x; those of programs have another number and name
+_BEGINNING = rf"(?:{_ISO} \S+ kernel: |(?:{_FACILITY})?(?:{_UPTIME}|{_DATE}) (?:kernel: )?)(?={_MARK})"
 
 
 class XidEvent(Fact, frozen=True, kw_only=True):
@@ -60,27 +65,25 @@ Item = TypeVar("Item")
 
 class _Source(msgspec.Struct, frozen=True):
     name: str
-    lines: list[str]
+    lines: list[str]  # split at line feeds only: splitlines would also split where a user wrote U+2028
     problem: str | None = None
 
 
 @probe(level=Level.NODE)
 def read(host: Host) -> KernelLog:
-    """Read the files that syslog keeps; where there are none ask dmesg and the journal, except with --quick."""
+    """Ask dmesg and the journal, except with --quick; else read the copy of the machine's start, where there is one."""
     if host.platform != "linux":
         return KernelLog(readable=False, problem="not a Linux kernel")
-    boot = _boot(host)
     problems: list[str] = []
-    source = _files(host, boot, problems)
-    if source is None and host.request.level is not Level.QUICK:
+    if host.request.level is Level.QUICK:
+        problems.append("dmesg and the journal are not asked with --quick, and any user can write to the files of syslog")
+        source = None
+    else:
         source = _programs(host, problems)
+    source = source or _start_only(host)
     if source is None:
-        source = _start_only(host)
-    if source is None:
-        if host.request.level is Level.QUICK:
-            problems.append("dmesg and the journal are not asked with --quick")
-        return KernelLog(readable=False, problem="; ".join(problems) or "no kernel log was found")
-    return _understand(source, boot)
+        return KernelLog(readable=False, problem="; ".join(problems))
+    return _understand(source, _boot(host))
 
 
 def _boot(host: Host) -> float | None:
@@ -89,53 +92,24 @@ def _boot(host: Host) -> float | None:
     return float(match[1]) if match else None
 
 
-def _files(host: Host, boot: float | None, problems: list[str]) -> _Source | None:
-    for path in FILES:
-        status = host.stat(path)
-        if status is None:
-            continue
-        text = host.read_bytes(path, max(0, status.size_bytes - TAIL_BYTES), TAIL_BYTES)
-        if text is None:
-            problems.append(f"{path} is not readable by this user")
-            continue
-        last = text.rstrip().rpartition(b"\n")[2].decode("utf-8", "replace")
-        # Which start a line is from is all that matters: without its time the file proves nothing.
-        if boot is None or (written := _epoch(last, boot)) is None or written < boot - CLOCK_SECONDS:
-            problems.append(f"{path} does not go on into this start of the machine")
-            continue
-        if _KERNEL not in text:  # this daemon keeps the kernel's lines elsewhere
-            continue
-        lines = [line for line in _nvrm(text) if (at := _epoch(line, boot)) is None or at >= boot - CLOCK_SECONDS]
-        cut = f"only its last {TAIL_BYTES >> 20} MiB were read" if status.size_bytes > TAIL_BYTES else None
-        return _Source(path, lines, cut)
-    return None
-
-
-def _nvrm(text: bytes) -> list[str]:
-    """The kernel's lines that hold NVIDIA's mark, found without cutting all of the file into lines."""
-    lines = []
-    at = text.find(b"NVRM: ")
-    while at >= 0:
-        end = text.find(b"\n", at)
-        line = text[text.rfind(b"\n", 0, at) + 1 : end if end >= 0 else len(text)]
-        if _KERNEL in line:  # a program may well print the mark itself
-            lines.append(line.decode("utf-8", "replace"))
-        at = text.find(b"NVRM: ", end) if end >= 0 else -1
-    return lines
-
-
 def _programs(host: Host, problems: list[str]) -> _Source | None:
+    """What dmesg shows; where the ring buffer has lost the start, the journal may still have it."""
+    ring = None
     done = host.run(["dmesg"], timeout=LIMIT_SECONDS)
     if done.ending == "exited" and done.returncode == 0 and done.stdout:
-        return _Source("dmesg", done.stdout.splitlines())
-    problems.append(_refusal(host, done))
+        first = re.match(_UPTIME, done.stdout)
+        if first is not None and float(first["uptime"]) < START_SECONDS:
+            return _Source("dmesg", done.stdout.split("\n"))
+        ring = _Source("dmesg", done.stdout.split("\n"), "its oldest messages were overwritten or cleared")
+    else:
+        problems.append(_refusal(host, done))
     argv = ["journalctl", "-k", "-b", "--no-pager", "-q", "-o", "short-iso"]
     done = host.run(argv, timeout=LIMIT_SECONDS)
     if done.ending == "exited" and " kernel: " in done.stdout:
-        return _Source("journalctl -k -b", done.stdout.splitlines())
+        return _Source("journalctl -k -b", done.stdout.split("\n"))
     words = done.ending if done.ending != "exited" else "shows this user no line of the kernel"
     problems.append(f"journalctl: {words}")
-    return None
+    return ring
 
 
 def _refusal(host: Host, done: Completed) -> str:
@@ -146,24 +120,20 @@ def _refusal(host: Host, done: Completed) -> str:
 
 
 def _start_only(host: Host) -> _Source | None:
-    text = host.read(START_ONLY, TAIL_BYTES)
+    text = host.read(START_ONLY, START_BYTES)
     if not text:
         return None
-    return _Source(START_ONLY, text.splitlines(), "it holds the messages of the machine's start only")
+    return _Source(START_ONLY, text.split("\n"), "it holds the messages of the machine's start only")
 
 
 def _understand(source: _Source, boot: float | None) -> KernelLog:
     events: list[XidEvent] = []
     complaints: list[str] = []
-    for line in source.lines:
-        _, separator, words = line.partition("NVRM: ")
-        if not separator:
-            continue
-        text = (separator + words)[:LINE]
+    for begun, text in _driver(source.lines):
         if text.startswith(_LOADED):
             events, complaints = [], []
         elif xid := re.match(_XID, text):
-            events.append(XidEvent(code=int(xid[2]), device=_device(xid[1]), time=_time(line, boot), text=text))
+            events.append(XidEvent(code=int(xid[2]), device=_device(xid[1]), time=_time(begun, boot), text=text))
         elif re.search(_COMPLAINT, text):
             complaints.append(text)
     return KernelLog(
@@ -173,6 +143,21 @@ def _understand(source: _Source, boot: float | None) -> KernelLog:
         events=_latest(events, lambda event: (event.code, event.device)),
         nvrm=_latest(complaints, lambda text: re.sub(r"\d", "", text)),
     )
+
+
+def _driver(lines: Iterable[str]) -> Iterator[tuple[re.Match[str], str]]:
+    """The messages of the driver: the beginning of the line with its stamp, and the text.
+
+    dmesg and journalctl indent the further lines of a message. syslog(2), which BusyBox's dmesg reads, repeats the stamp instead:
+    of lines with the same stamp, the first must be the driver's.
+    """
+    before, own = "", False
+    for line in lines:
+        begun = re.match(_BEGINNING, line) if _MARK in line else None
+        own = begun is not None and (own or begun["uptime"] is None or not before.startswith(begun[0]))
+        if own and begun is not None:
+            yield begun, line[begun.end() :][:LINE]
+        before = line
 
 
 def _latest(items: list[Item], key: Callable[[Item], object]) -> tuple[Item, ...]:
@@ -194,41 +179,21 @@ def _device(text: str) -> str | None:
     return f"{int(domain[0], 16) if domain else 0:04x}:{int(bus, 16):02x}:{int(device, 16):02x}.0"
 
 
-def _time(line: str, boot: float | None) -> str | None:
+def _time(begun: re.Match[str], boot: float | None) -> str | None:
+    """RFC 3339, UTC, of a line's stamp; None where that does not tell."""
     import datetime
 
-    at = _epoch(line, boot)
-    if at is None and boot is not None and (stamp := re.search(_UPTIME, line)):
-        at = boot + float(stamp[1])
-    return (
-        None
-        if at is None
-        else datetime.datetime.fromtimestamp(at, datetime.timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-    )
-
-
-def _epoch(line: str, boot: float | None) -> float | None:
-    """Seconds since 1970 of a line that begins with a date; None where it has none."""
-    import datetime
-
-    if iso := re.match(_ISO, line):
-        zone = "+00:00" if iso[2] == "Z" else iso[2] if ":" in iso[2] else f"{iso[2][:3]}:{iso[2][3:]}"
-        try:
-            return datetime.datetime.fromisoformat(iso[1] + zone).timestamp()
-        except ValueError:
-            return None
-    old = re.match(_SYSLOG, line)
-    if old is None or boot is None:
-        return None
-    # RFC 3164 writes the local time without its year: it is this start's, or the next one's.
-    begun = datetime.datetime.fromtimestamp(boot)
-    month, day, hour, minute, second = _MONTHS.index(old[1]) + 1, *(int(old[place]) for place in range(2, 6))
     try:
-        at = datetime.datetime(begun.year, month, day, hour, minute, second)
-        if begun - at > datetime.timedelta(days=183):
-            at = at.replace(year=begun.year + 1)
-        elif at - begun > datetime.timedelta(days=183):
-            at = at.replace(year=begun.year - 1)
-    except ValueError:
+        if begun["day"]:
+            zone = begun["zone"] if ":" in begun["zone"] else f"{begun['zone'][:3]}:{begun['zone'][3:]}"
+            at = datetime.datetime.fromisoformat(begun["day"] + zone).timestamp()
+        elif begun["date"]:
+            at = datetime.datetime.strptime(begun["date"], "%a %b %d %H:%M:%S %Y").timestamp()  # local time
+        elif boot is not None:
+            at = boot + float(begun["uptime"])
+        else:
+            return None
+        when = datetime.datetime.fromtimestamp(at, datetime.timezone.utc)
+    except (ValueError, OverflowError, OSError):
         return None
-    return at.timestamp()
+    return when.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,67 @@
+"""Whose words in the kernel's log count: the driver's, at the beginning of a message, and nobody else's."""
+
+import pytest
+from case_files import table
+from fakes import FakeHost
+
+from gpucheck.core.host import Completed
+from gpucheck.core.model import Level, Request
+from gpucheck.core.probes import kernel_log
+
+STAT = {"/proc/stat": "cpu 1 2 3\nbtime 1772352000\n"}  # 2026-03-01 08:00 UTC
+LOST = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+XID = "NVRM: Xid (PCI:0000:00:06): 74, pid=1"
+JOURNAL = "journalctl -k -b --no-pager -q -o short-iso"
+PROGRAMS = {"dmesg": "dmesg", "journal": JOURNAL}
+START = {"dmesg": "[    0.000000] Linux version 6.8.0\n", "journal": "2026-03-01T08:00:00+0000 n1 kernel: Linux version 6.8.0\n"}
+NO_DMESG = Completed("exited", 1, "", "dmesg: read kernel buffer failed: Operation not permitted\n", 0.01)
+
+
+def read(source, text, level=Level.NODE):
+    """What is read where a source holds a line of the start, and behind it a text in which XID stands for the driver's."""
+    programs = {"dmesg": NO_DMESG, JOURNAL: ""}
+    files = dict(STAT)
+    if source in PROGRAMS:
+        programs[PROGRAMS[source]] = START[source] + text.replace("XID", XID) + "\n"
+    else:
+        files[source] = text.replace("XID", XID) + "\n"
+    return kernel_log.read(FakeHost(files, programs=programs, request=Request(level=level)))
+
+
+@table
+def test_lines_of_others(source, text):
+    fact = read(source, text)
+    assert fact.source == {"dmesg": "dmesg", "journal": "journalctl -k -b"}[source]
+    assert (fact.events, fact.nvrm) == ((), ())
+
+
+@table
+def test_lines_of_the_driver(source, text):
+    assert [event.code for event in read(source, text).events] == [74]
+
+
+@table
+def test_files_of_the_syslog_daemon_are_not_read(path, text):
+    for level in Level:
+        fact = read(path, text, level)
+        assert not fact.readable
+        assert (fact.events, fact.nvrm) == ((), ())
+
+
+def test_a_time_of_day_is_local(berlin):
+    (event,) = read("/var/log/dmesg", "[Sun Mar  1 09:01:00 2026] XID").events
+    assert event.time == "2026-03-01T08:01:00Z"
+
+
+@pytest.mark.parametrize(
+    ("lines", "codes", "last"),
+    [
+        ([LOST, *(f"NVRM: Xid (PCI:0000:5e:00): 31, pid={pid}, MMU Fault" for pid in range(500))], [79, 31, 31, 31], "pid=499"),
+        ([f"NVRM: Xid (PCI:0000:{bus:02x}:00): 94, Contained" for bus in range(80)], [94] * 50, "0000:4f:00"),
+    ],
+)
+def test_a_flood_of_one_kind_does_not_wash_the_others_away(lines, codes, last):
+    dmesg = "".join(f"[{number:6}.500000] {text}\n" for number, text in enumerate(lines, 60))
+    fact = kernel_log.read(FakeHost(STAT, programs={"dmesg": dmesg}))
+    assert [event.code for event in fact.events] == codes
+    assert last in fact.events[-1].text
