@@ -108,9 +108,7 @@ def test_a_pipe_is_not_waited_for(tmp_path):
     pass_cache.remember("x", {"XDG_CACHE_HOME": str(tmp_path)}, [])
     os.unlink(tmp_path / "gpucheck/passed-x")
     os.mkfifo(tmp_path / "gpucheck/passed-x", 0o600)
-    code = (
-        "import sys; from gpucheck.launch import pass_cache; print(pass_cache.recall('x', 60, {'XDG_CACHE_HOME': sys.argv[1]}))"
-    )
+    code = "import sys; from gpucheck.commands.run import pass_cache; print(pass_cache.recall('x', 60, {'XDG_CACHE_HOME': sys.argv[1]}))"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.stderr) == ("None\n", "")
 
