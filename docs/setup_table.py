@@ -24,6 +24,10 @@ gpucheck setup --format dockerfile              # or json, requirements, conda
 `--apply` makes a new folder and touches nothing else. It uses uv where that is installed, else venv and pip. The environment is
 called good only after gpucheck has trained in it. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
 
+uv and pip read your own settings (`~/.config/uv/uv.toml`, `pip.conf`) and variables (`UV_*`, `PIP_*`, with absolute paths).
+They do not read a project's `uv.toml` or `[tool.uv]`: they start in `/`, because in a shared folder another user may have
+written those files.
+
 A release with a known defect comes after one without. TensorFlow 2.21 does not search the folder of libcusolver.so.11: with a GPU
 2.20 is the first choice, and 2.21 comes with the variable that it needs. On the CPU 2.21 is the first choice.
 

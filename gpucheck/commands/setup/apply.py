@@ -74,7 +74,9 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
         )
     if choice.python.has_venv is False and uv is None:
         raise Refused(f"Python {minor} cannot make environments here: install its package python{minor}-venv first, or uv")
-    python = choice.python.executable or minor
+    # Steps start in another folder, from which a relative path, as a relative folder of PATH gives it, leads elsewhere.
+    uv = os.path.abspath(uv) if uv else None
+    python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
     inside = commands.environment_python(path, answer.machine.system)
     make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-m", "venv", path]
     steps = [(f"Making an environment with Python {choice.python.version} in {path}", make)]

@@ -2,12 +2,14 @@
 
 import contextlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gpucheck.commands.setup.steps import LOG_BYTES, Failed, Screen, start
+from gpucheck.core.host.child import PACKAGE
 from gpucheck.core.host.process import Process
 from gpucheck.core.model import Verdict
 from gpucheck.core.solver import commands
@@ -16,6 +18,8 @@ from gpucheck.core.solver.answer import Choice
 PROOF_SECONDS = 300.0
 LEAST_SECONDS = 20.0
 RESERVE_SECONDS = 5.0  # for its start and its end
+# `python -m gpucheck` would not find a checkout that is not installed: steps start in the root folder.
+_START = "import sys; sys.path.append(sys.argv.pop(1)); from gpucheck.cli import main; main()"
 
 
 class Proof(NamedTuple):
@@ -42,7 +46,8 @@ def prove(choice: Choice, python: str, env: dict[str, str], screen: Screen, dead
     if left < LEAST_SECONDS:
         raise Failed("no time was left to prove the environment (--timeout); nothing is left of it")
     seconds = min(PROOF_SECONDS, left - RESERVE_SECONDS)
-    argv = [sys.executable, "-m", "gpucheck", "--python", python, "--format", "json", "--timeout", f"{seconds:.0f}"]
+    argv = [sys.executable, "-c", _START, os.path.dirname(PACKAGE), "--python", python]
+    argv += ["--format", "json", "--timeout", f"{seconds:.0f}"]
     argv += [] if choice.backend == "tensorflow" else ["--backend", choice.backend]
     if commands.trains_on_cpu(choice):
         argv.append("--allow-cpu")

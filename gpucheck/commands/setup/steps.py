@@ -10,6 +10,11 @@ from gpucheck.core.host.process import Process
 from gpucheck.core.system.ownership import why_not_as_root
 
 LOG_BYTES = 4 << 20
+# The current folder of every step. uv takes settings (which index, which packages) from uv.toml and pyproject.toml of the
+# current folder and those above it, and `python -m` and `python -c` take modules from it, whoever wrote them. Only root writes to
+# the root folder. A project's own settings are not read either: an environment in a new folder is not part of that project. The
+# user's settings (~/.config/uv, pip.conf) and variables (UV_*, PIP_*) are.
+ROOT_FOLDER = os.path.abspath(os.sep)
 _SHOWN = re.compile(r"\s*(?:Collecting|Downloading|Downloaded|Installing|Using|Resolved|Prepared|Creating)\b.*")
 _CAUSES = (
     (r"No space left on device|Errno 28|os error 28", "the disk is full"),
@@ -67,7 +72,11 @@ def run(argv: list[str], env: Mapping[str, str], screen: Screen, deadline: float
 
 
 def start(argv: list[str], env: Mapping[str, str]) -> Process:
-    """Start a program.
+    """Start a program in the root folder.
+
+    Args:
+        argv: an absolute path, and arguments.
+        env: its whole environment.
 
     Raises:
         Failed: it can't be started.
@@ -76,7 +85,7 @@ def start(argv: list[str], env: Mapping[str, str]) -> Process:
     if refused is not None:
         raise Failed(f"{argv[0]} is not started: {refused}")
     try:
-        return Process(argv, env, log_bytes=LOG_BYTES)
+        return Process(argv, env, log_bytes=LOG_BYTES, folder=ROOT_FOLDER)
     except OSError as error:
         raise Failed(f"{argv[0]} cannot be started: {error.strerror or error}") from None
 

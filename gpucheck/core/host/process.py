@@ -30,7 +30,13 @@ class Process:
     """One running child."""
 
     def __init__(
-        self, argv: list[str], env: Mapping[str, str], *, report_bytes: int | None = None, log_bytes: int = LOG_LIMIT_BYTES
+        self,
+        argv: list[str],
+        env: Mapping[str, str],
+        *,
+        report_bytes: int | None = None,
+        log_bytes: int = LOG_LIMIT_BYTES,
+        folder: str | None = None,
     ) -> None:
         """Start it.
 
@@ -40,6 +46,7 @@ class Process:
             report_bytes: of a child of ours, whose standard input is a pipe that we hold open: how much is kept of the beginning
                 of its standard output, which is its report. None: no child of ours; its standard input is empty.
             log_bytes: how much is kept of what else it writes: a quarter from the beginning, the rest from the end.
+            folder: its current folder; None: ours.
 
         Raises:
             OSError: it could not be started.
@@ -56,6 +63,7 @@ class Process:
             self._popen = subprocess.Popen(
                 argv,
                 env=dict(env),
+                cwd=folder,
                 stdin=subprocess.PIPE if empty is None else empty,
                 stdout=self.out.writer,
                 stderr=self.err.writer,

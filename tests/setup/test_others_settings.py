@@ -1,0 +1,118 @@
+"""No file of the current folder has a say in what `setup --apply` installs: uv reads uv.toml and pyproject.toml, Python its modules."""
+
+import os
+import pathlib
+import shutil
+import sys
+import zipfile
+
+import command
+import pytest
+
+from gpucheck.core.compat.tensorflow import RELEASES
+
+ROOT = pathlib.Path(__file__).parents[2]
+RELEASE = "2.20"
+VERSION = RELEASES[RELEASE].latest_patch
+UV = shutil.which("uv", path=os.pathsep.join([f"{sys.prefix}/bin", os.environ.get("PATH", "")]))
+FAKE_UV = """#!/bin/sh
+PATH=/usr/bin:/bin
+pwd >> "$0.folders"
+case $1 in venv) for last; do :; done; mkdir "$last/bin";; esac
+"""
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a uv that is a shell script")
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A current folder in which every user may put files, as /tmp, with files of another user where this one can make them."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+def apply(tmp_path, folder, uv, **more):
+    """Make an environment for the CPU below a current folder."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "python3").symlink_to(sys.executable)
+    if isinstance(uv, str):
+        (programs / "uv").write_text(uv)
+        (programs / "uv").chmod(0o755)
+    else:
+        (programs / "uv").symlink_to(uv)
+    env = {
+        "PATH": str(programs),
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(ROOT),
+        "PYENV_ROOT": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_OFFLINE": "1",
+        **more,
+    }
+    argv = ("setup", "--cpu", "--tensorflow", RELEASE, "--apply", "env", "--timeout", "120")
+    return command.gpucheck(*argv, cwd=folder, env=env)
+
+
+def given_away(*paths):
+    """Files of another user, where root runs the tests."""
+    for path in paths if os.geteuid() == 0 else ():
+        os.chown(path, 65534, 65534)
+
+
+def test_every_step_starts_in_the_root_folder(tmp_path, shared):
+    apply(tmp_path, shared, FAKE_UV)
+    assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
+
+
+def test_programs_that_a_relative_path_names_are_found(tmp_path, shared):
+    apply(tmp_path, tmp_path, FAKE_UV, PATH="programs")
+    assert (tmp_path / "programs/uv.folders").read_text().split() == ["/", "/"]
+
+
+def test_the_proof_runs_no_module_of_the_current_folder(tmp_path, shared):
+    package = shared / "gpucheck"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    given_away(package, *package.iterdir())
+    apply(tmp_path, shared, FAKE_UV, PYTHONPATH="")
+    assert not (tmp_path / "executed").exists()
+
+
+def wheel(folder):
+    """A folder with a TensorFlow of whoever made it, of which every start of a Python leaves a mark."""
+    folder.mkdir()
+    info = f"tensorflow-{VERSION}.dist-info"
+    with zipfile.ZipFile(folder / f"tensorflow-{VERSION}-py3-none-any.whl", "w") as file:
+        file.writestr("tensorflow.py", "")
+        file.writestr("zz.pth", f"import os; open({str(folder / 'executed')!r}, 'w')\n")
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: tensorflow\nVersion: {VERSION}\n")
+        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        names = [*file.namelist(), f"{info}/RECORD"]
+        file.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in names))
+    return f'no-index = true\nfind-links = ["{folder}"]\n'
+
+
+real_uv = pytest.mark.skipif(UV is None, reason="uv is not installed (pip install uv)")
+
+
+@real_uv
+@pytest.mark.parametrize("name", ["uv.toml", "pyproject.toml"])
+def test_uv_reads_no_settings_of_the_current_folder(tmp_path, shared, name):
+    settings = wheel(tmp_path / "wheels")
+    (shared / name).write_text(settings if name == "uv.toml" else f"[tool.uv.pip]\n{settings}")
+    given_away(shared / name)
+    done = apply(tmp_path, shared, pathlib.Path(UV))
+    assert not (tmp_path / "wheels/executed").exists()
+    assert (done.returncode, (shared / "env").exists()) == (1, False), done.stdout + done.stderr  # no network, no packages
+
+
+@real_uv
+def test_uv_reads_the_settings_of_its_user(tmp_path, shared):
+    (tmp_path / "config/uv").mkdir(parents=True)
+    (tmp_path / "config/uv/uv.toml").write_text(wheel(tmp_path / "wheels"))
+    done = apply(tmp_path, shared, pathlib.Path(UV))
+    assert list((shared / "env").glob("lib/python*/site-packages/tensorflow.py")), done.stdout + done.stderr
