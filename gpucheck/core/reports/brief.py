@@ -33,12 +33,12 @@ def _answers(report: Report) -> Iterator[tuple[str, str]]:
     yield "OS", seen["system"]
     yield "Python", _python(report.fact(Interpreter))
     yield "TensorFlow", _tensorflow(report)
-    yield "Keras", seen["keras"]
+    yield "Keras", seen.get("keras", "")  # a node's report has no area of an environment
     yield "CUDA", f"{driver}{_wheels(report.fact(Packages))}"
     yield "GPU", seen["gpus"]
-    yield "libraries", seen["libraries"]
-    yield "devices", seen.get("backend") or seen["tensorflow"]
-    yield "training", seen["training"]
+    yield "libraries", seen.get("libraries", "")
+    yield "devices", seen.get("backend") or seen.get("tensorflow", "")
+    yield "training", seen.get("training", "")
     yield "variables", _variables(report.fact(Environment))
     yield "cause", headline(report) if report.verdict is not Verdict.PASS else ""
     yield "also", ", ".join(finding.code for finding in report.findings if finding.code != code)
@@ -56,7 +56,9 @@ def _tensorflow(report: Report) -> str:
     """The installed distribution, and what it was built with; another backend that Keras uses."""
     packages, tensorflow, backend = report.fact(Packages), report.fact(TensorFlow), report.fact(Backend)
     installed = packages.tensorflow if packages else None
-    words = [f"{installed.name} {installed.version}, a binary (pip)" if installed else "not installed"]
+    words = (
+        [] if packages is None else [f"{installed.name} {installed.version}, a binary (pip)" if installed else "not installed"]
+    )
     if tensorflow and tensorflow.built_with_cuda is not None:
         built = [f"CUDA {tensorflow.cuda_version}" if tensorflow.cuda_version else "CUDA"] * tensorflow.built_with_cuda
         built += [f"cuDNN {tensorflow.cudnn_version}"] * bool(built and tensorflow.cudnn_version)

@@ -1,0 +1,102 @@
+"""Every command renders every format that it offers: of each recorded machine, of nodes, and of this machine."""
+
+import json
+
+import click
+import pytest
+from command import gpucheck
+from fakes import MACHINES
+from one_rule import changed
+
+from gpucheck.cli.fleet_options import FORMATS as FLEET_FORMATS
+from gpucheck.cli.formats import FORMATS
+from gpucheck.cli.group import cli
+from gpucheck.engine.plugin import load_probes
+from gpucheck.model import Level
+
+NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))
+OF_NODE = {"request", *(probe.name for probe in load_probes() if probe.level is Level.NODE)}
+OF_REPORTS = {
+    "check": ["--replay", "report.json"],
+    "compare": ["baseline.json", "report.json"],
+    "fleet merge": ["report.json", "baseline.json"],
+}
+OTHERS = {
+    "config": [],
+    "explain": ["driver-missing"],
+    "lint": ["train.py"],
+    "node": ["--timeout", "5"],
+    "rules": [],
+    "setup": ["--for", "535.183,8.6,3.12"],
+}
+TRAINING = {"bench", "fleet run", "fleet train"}  # these train first; the last two render as `fleet merge` does
+
+
+def formats(command):
+    """The formats that a command offers."""
+    return next((list(option.type.choices) for option in command.params if "--format" in option.opts), [])
+
+
+def commands(group, prefix=""):
+    """Every command by its name."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} ")
+        else:
+            yield prefix + name, command
+
+
+OFFERED = {name: formats(command) for name, command in commands(cli) if formats(command)}
+
+
+def report(name, node):
+    """The report of a recorded machine, or of the same machine as a node."""
+    facts = changed(name=name)
+    if node:
+        facts = {probe: fact for probe, fact in facts.items() if probe in OF_NODE}
+        facts["request"] |= {"level": Level.NODE, "smoke": False}
+    probes = [{"name": probe, "status": "ok", "seconds": 0.25, "problem": None} for probe in facts if probe != "request"]
+    made = {"schema_version": "1.0", "started_at": "2026-01-02T03:04:05Z", "seconds": 6.5, "facts": facts, "probes": probes}
+    return json.dumps(made)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "baseline.json").write_text(report("h200", node=False))
+    (tmp_path / "train.py").write_text("import tensorflow as tf\ntf.keras.Sequential().fit_generator(None)\n")
+    return tmp_path
+
+
+def rendered(folder, command, arguments, style):
+    done = gpucheck(*command.split(), *arguments, "--format", style, cwd=folder)
+    assert done.returncode != 2, done.stderr
+    assert "this is a bug of gpucheck" not in done.stderr
+    return done
+
+
+def test_every_command_that_offers_formats_is_tested_here():
+    assert set(OFFERED) == {*OF_REPORTS, *OTHERS, *TRAINING}
+    assert (OFFERED["check"], OFFERED["node"], OFFERED["fleet merge"]) == (list(FORMATS), list(FORMATS), list(FLEET_FORMATS))
+
+
+@pytest.mark.parametrize("node", [False, True], ids=["machine", "node"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("command", OF_REPORTS)
+def test_a_report_is_rendered_in_every_format(folder, command, name, node):
+    (folder / "report.json").write_text(report(name, node))
+    for style in OFFERED[command]:
+        rendered(folder, command, OF_REPORTS[command], style)
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_what_needs_no_report_is_rendered_in_every_format(folder, command):
+    for style in OFFERED[command]:
+        rendered(folder, command, OTHERS[command], style)
+
+
+def test_the_brief_of_a_node_asks_about_no_environment(folder):
+    (folder / "report.json").write_text(report("h200", node=True))
+    lines = rendered(folder, "check", ["--replay", "report.json"], "brief").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == ["gpucheck", "OS", "CUDA", "GPU", "variables"]
