@@ -1,12 +1,14 @@
 """Nothing that another user can have written is executed: modules of the current folder, and programs on root's PATH."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="Windows has other owners")
+NOBODY = 65534
 MODULES = ("json", "logging", "random", "grp", "contextlib", "click", "sitecustomize")
 
 
@@ -51,19 +53,44 @@ def test_modules_of_ones_own_current_folder_are(folder):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
-@pytest.mark.parametrize(("owner", "mode", "expected"), [(1234, 0o755, False), (0, 0o757, False), (0, 0o755, True)])
+@pytest.mark.parametrize(
+    ("owner", "mode", "expected"), [(1234, 0o755, False), (NOBODY, 0o755, False), (0, 0o757, False), (0, 0o755, True)]
+)
 @pytest.mark.parametrize("place", ["program", "folder", "folder behind a link"])
 def test_root_executes_no_program_that_another_user_can_have_put_there(tmp_path, place, owner, mode, expected):
-    real, link, mark = tmp_path / "real", tmp_path / "link", tmp_path / "executed"
-    real.mkdir()
+    real, link = tmp_path / "real", tmp_path / "link"
+    program = program_of(real, mark=tmp_path / "executed")
     link.mkdir()
-    program = real / "nvidia-smi"
-    program.write_text(f"#!/bin/sh\n: > {mark}\n")
-    program.chmod(0o755)
     (link / "nvidia-smi").symlink_to(program)
     changed = program if place == "program" else real
     os.chown(changed, owner, owner)
     changed.chmod(mode)
-    env = {**os.environ, "PATH": f"{link if place == 'folder behind a link' else real}:{os.environ['PATH']}"}
-    subprocess.run([sys.executable, "-m", "gpucheck", "--quick"], env=env, capture_output=True, timeout=60)
-    assert mark.exists() is expected
+    check([], link if place == "folder behind a link" else real)
+    assert (tmp_path / "executed").exists() is expected
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root")
+def test_root_of_a_user_namespace_executes_programs_of_the_host(tmp_path):
+    """There the host's root, which is not mapped, is shown as nobody."""
+    unshare = ["unshare", "--user", "--map-root-user"]
+    if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+        pytest.skip("no user namespaces here")
+    program = program_of(tmp_path / "real", mark=tmp_path / "executed")
+    os.chown(program, 1234, 1234)
+    check(unshare, program.parent)
+    assert (tmp_path / "executed").exists()
+
+
+def program_of(folder, mark):
+    """An nvidia-smi that leaves a mark."""
+    folder.mkdir()
+    program = folder / "nvidia-smi"
+    program.write_text(f"#!/bin/sh\n: > {mark}\n")
+    program.chmod(0o755)
+    return program
+
+
+def check(prefix, folder):
+    """A check with a folder first on PATH."""
+    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    subprocess.run([*prefix, sys.executable, "-m", "gpucheck", "--quick"], env=env, capture_output=True, timeout=60)

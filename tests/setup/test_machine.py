@@ -1,10 +1,15 @@
 """This machine as the solver gets it: from the facts of probes, and the Pythons that lie about."""
 
+import sys
+import venv
+
 import pytest
 from fakes import FakeHost
 
 from gpucheck.commands.setup import pythons
 from gpucheck.core.host import Completed
+from gpucheck.core.host.local import LocalHost
+from gpucheck.core.model import Request
 from gpucheck.core.probes.driver import Driver
 from gpucheck.core.probes.gpus import Gpu as NvmlGpu
 from gpucheck.core.probes.gpus import Gpus
@@ -33,7 +38,7 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
         env={"PATH": f"{home}/.pyenv/shims:/usr/bin:/nowhere", "HOME": home},
         programs={
             "python3": USUAL.format("3.11.2"),
-            **{f"{path} -I -c {pythons._CODE}": USUAL.format(version) for path, version in answers.items()},
+            **{f"{path} -I -S -c {pythons._CODE}": USUAL.format(version) for path, version in answers.items()},
         },
     )
     versions = {python.version: python.executable for python in pythons.find(host).pythons}
@@ -55,6 +60,17 @@ def test_the_pythons_of_path_pyenv_uv_and_conda_are_found_once_each():
 def test_a_python_without_packages_is_none(answer):
     host = FakeHost({"/usr/bin/python3": ""}, env={"PATH": "/usr/bin"}, programs={"python3": answer})
     assert pythons.find(host).pythons == ()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an environment has other folders there")
+def test_a_python_loads_no_packages_of_its_environment_when_it_is_asked(tmp_path):
+    """Another user may have written them, and their .pth files are executed at every start."""
+    venv.create(tmp_path / "env", symlinks=True)
+    (library,) = tmp_path.glob("env/lib/python*/site-packages")
+    (library / "mark.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
+    with LocalHost(Request()) as host:
+        assert pythons.ask(host, str(tmp_path / "env/bin/python")) is not None
+    assert not (tmp_path / "executed").exists()
 
 
 def test_a_python_that_cannot_make_environments_says_so():

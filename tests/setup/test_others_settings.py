@@ -4,6 +4,7 @@ import os
 import pathlib
 import shutil
 import sys
+import venv
 import zipfile
 
 import command
@@ -40,7 +41,7 @@ def apply(tmp_path, folder, uv, **more):
     if isinstance(uv, str):
         (programs / "uv").write_text(uv)
         (programs / "uv").chmod(0o755)
-    else:
+    elif uv is not None:
         (programs / "uv").symlink_to(uv)
     env = {
         "PATH": str(programs),
@@ -79,6 +80,16 @@ def test_the_proof_runs_no_module_of_the_current_folder(tmp_path, shared):
     (package / "__main__.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
     given_away(package, *package.iterdir())
     apply(tmp_path, shared, FAKE_UV, PYTHONPATH="")
+    assert not (tmp_path / "executed").exists()
+
+
+@pytest.mark.slow  # pip is installed into the new environment
+def test_a_python_that_makes_an_environment_executes_nothing_of_its_packages(tmp_path, shared):
+    venv.create(tmp_path / "old", symlinks=True)
+    (library,) = tmp_path.glob("old/lib/python*/site-packages")
+    (library / "zz.pth").write_text(f"import os; open({str(tmp_path / 'executed')!r}, 'w')\n")
+    done = apply(tmp_path, shared, None, PATH=str(tmp_path / "old/bin"), PIP_NO_INDEX="1", PIP_CONFIG_FILE=os.devnull)
+    assert "the package index cannot be reached, or has nothing of that name" in done.stderr
     assert not (tmp_path / "executed").exists()
 
 

@@ -78,7 +78,7 @@ def _steps(answer: Answer, choice: Choice, path: str, host: Host) -> list[tuple[
     uv = os.path.abspath(uv) if uv else None
     python = os.path.abspath(choice.python.executable) if choice.python.executable else minor
     inside = commands.environment_python(path, answer.machine.system)
-    make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-m", "venv", path]
+    make = [uv, "venv", "--python", python, path] if uv else [python, "-I", "-S", "-m", "venv", path]
     steps = [(f"Making an environment with Python {choice.python.version} in {path}", make)]
     for packages, index in commands.installs(choice):
         pip = (

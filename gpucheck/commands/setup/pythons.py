@@ -54,8 +54,11 @@ def find(host: Host) -> Found:
 
 
 def ask(host: Host, path: str) -> Python | None:
-    """What an interpreter says of itself; None for one that does not answer, or that TensorFlow has no packages for."""
-    answer = host.run([path, "-I", "-c", _CODE], timeout=ANSWER_SECONDS)
+    """What an interpreter says of itself; None for one that does not answer, or that TensorFlow has no packages for.
+
+    Without ``site``, which executes the .pth files of its packages: another user can have written those.
+    """
+    answer = host.run([path, "-I", "-S", "-c", _CODE], timeout=ANSWER_SECONDS)
     words = answer.stdout.split()
     if len(words) != 5 or words[0] != "cpython" or words[2:4] != ["True", "True"]:
         return None
