@@ -10,11 +10,12 @@ import sys
 import time
 
 from gpucheck.core.system.bounded import FILE_SECONDS, LEAST_SECONDS, within
+from gpucheck.core.system.destination import LINKS, destination
 
 READER_SECONDS = 0.1  # that a pipe's reader has, however late the run is
 CLOSE_SECONDS = 0.3
 ATOMIC_BYTES = getattr(select, "PIPE_BUF", 512)  # of a write that does not block where a pipe has room
-LINKS = 40  # followed at most, as Linux does
+_FLAGS = os.O_WRONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_NOFOLLOW"))  # of what is not replaced
 _DESCRIPTOR = r"/(?:dev|proc/(?:self|thread-self|\d+))/fd/(\d+)"
 _unfinished: set[str] = set()
 
@@ -53,8 +54,9 @@ def sweep() -> None:
 class OutputFile:
     """A file that is replaced as a whole.
 
-    Links are followed: the file at their end is replaced. What can't be renamed over, a pipe or a character device, is
-    written to; what this process has open already (/dev/stdout, /dev/fd/63) is written to where it stands.
+    Links are followed, if no other user can have put them there (``gpucheck/core/system/destination.py``): the file at their end is
+    replaced. What can't be renamed over, a pipe or a character device, is written to; what this process has open already
+    (/dev/stdout, /dev/fd/63) is written to where it stands.
     """
 
     def __init__(self, path: str, in_place: bool = False, until: float = float("inf")) -> None:
@@ -66,7 +68,7 @@ class OutputFile:
             until: ``time.monotonic()`` up to which a pipe's reader, or a file system, is waited for.
 
         Raises:
-            OSError: the place is not writable, is a folder or a socket, a pipe that nobody reads, or does not answer.
+            OSError: the place is not writable, another user's, a folder, a socket, a pipe that nobody reads, or does not answer.
         """
         self.failed = False
         self._until = until
@@ -85,7 +87,7 @@ class OutputFile:
         left = self._until - time.monotonic()
         try:
             if self._file is None:
-                within(max(left, LEAST_SECONDS), replace, self._path, data)
+                within(max(left, LEAST_SECONDS), self._replace, data)
             elif stat.S_ISREG(os.fstat(self._file).st_mode):
                 within(max(left, LEAST_SECONDS), self._write, self._file, memoryview(data))
             else:
@@ -102,11 +104,12 @@ class OutputFile:
                 within(CLOSE_SECONDS, os.close, file)
 
     def _open(self, in_place: bool) -> None:
+        place = destination(self._path)
         number = descriptor(self._path)
         if number is not None:
             self._file = _duplicate(number)
             return
-        self._path = os.path.realpath(self._path)
+        self._path = place
         there = _status(self._path)
         if there is None or (stat.S_ISREG(there.st_mode) and not in_place):
             file, aside = _open_aside(self._path, there, None)  # only to see that it can be: it is filled at the end
@@ -114,6 +117,10 @@ class OutputFile:
         else:
             self._empty = stat.S_ISREG(there.st_mode)
             self._file = _open(self._path, there.st_mode)
+
+    def _replace(self, data: bytes) -> None:
+        destination(self._path)  # another user may have made it since
+        replace(self._path, data)
 
     def _write(self, file: int, data: memoryview) -> None:
         if self._empty:
@@ -215,7 +222,7 @@ def _open(path: str, mode: int) -> int:
     if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)):
         raise OSError(errno.EINVAL, "neither a file, a pipe nor a character device", path)
     try:
-        return os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+        return os.open(path, _FLAGS)
     except OSError as error:
         if error.errno == errno.ENXIO and stat.S_ISFIFO(mode):
             raise OSError(errno.ENXIO, "nobody reads this pipe", path) from None
