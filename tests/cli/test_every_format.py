@@ -8,11 +8,11 @@ from command import gpucheck
 from fakes import MACHINES
 from one_rule import changed
 
-from gpucheck.cli.fleet_options import FORMATS as FLEET_FORMATS
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
-from gpucheck.engine.plugin import load_probes
-from gpucheck.model import Level
+from gpucheck.commands.fleet.options import FORMATS as FLEET_FORMATS
+from gpucheck.core.engine.plugin import load_probes
+from gpucheck.core.model import Level
 
 NAMES = sorted(path.stem for path in MACHINES.glob("*.json"))
 OF_NODE = {"request", *(probe.name for probe in load_probes() if probe.level is Level.NODE)}

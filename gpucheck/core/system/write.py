@@ -54,7 +54,7 @@ def sweep() -> None:
 class OutputFile:
     """A file that is replaced as a whole.
 
-    Links are followed, if no other user can have put them there (``gpucheck/core/system/destination.py``): the file at their end is
+    Links are followed, if no other user can have put them there (``destination.py``): the file at their end is
     replaced. What can't be renamed over, a pipe or a character device, is written to; what this process has open already
     (/dev/stdout, /dev/fd/63) is written to where it stands.
     """
