@@ -11,6 +11,7 @@ from typing import NamedTuple
 from click.testing import CliRunner
 
 from gpucheck.cli.group import start
+from gpucheck.cli.time_limit import TimeLimit
 
 
 class Done(NamedTuple):
@@ -32,7 +33,7 @@ def gpucheck(
     try:
         with inside(cwd), CliRunner().isolation(input=input, env=environment) as (out, err, _):
             try:
-                code = start(time.monotonic())
+                code = start(TimeLimit(time.monotonic()))
             except SystemExit as error:
                 code = error.code
             done = Done(int(code or 0), out.getvalue().decode("utf-8", "replace"), err.getvalue().decode("utf-8", "replace"))

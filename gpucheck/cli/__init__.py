@@ -54,17 +54,19 @@ def main() -> NoReturn:
 def _run() -> Any:
     import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
     import gpucheck.core.system.ulimits
-    from gpucheck.cli import namesake, signals, watchdog
+    from gpucheck.cli import namesake, signals
+    from gpucheck.cli.time_limit import TimeLimit
 
     signals.catch()
-    watchdog.start()
+    limit = TimeLimit(STARTED)
+    limit.enforce()
     gpucheck.core.system.ulimits.widen()
     if namesake.tell():
         return UNKNOWN
     gpucheck.core.system.integrity.verify()
     from gpucheck.cli.group import start
 
-    return start()
+    return start(limit)
 
 
 def _no_verdict(error: Exception) -> int:

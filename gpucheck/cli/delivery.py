@@ -12,10 +12,11 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import examined, watchdog
+from gpucheck.cli import examined, time_limit
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.screen import look, output, say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Verdict
 from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 from gpucheck.core.system.write import OutputFile
@@ -46,7 +47,7 @@ class Delivery:
             text = _render(style, plain, color, verbose, to_file=file is not None)
             try:
                 if file is not None:
-                    watchdog.claim(file)
+                    time_limit.lock(file)
                     file.commit(text)
                 else:
                     show(text, exit_code if problem is None else self._unwritable, self._unwritable)
@@ -55,9 +56,9 @@ class Delivery:
         if problem is not None:
             raise problem
 
-    def at_last(self, report: Report, color: str, verbose: bool) -> Iterator[watchdog.Write]:
-        """What writes every report that was asked for: made by a thread beside the one that stands."""
-        # What the other thread has begun to redact is not waited for.
+    def write_partial(self, report: Report, color: str, verbose: bool) -> Iterator[time_limit.Write]:
+        """Render the partial report in every format, in a thread beside the one that hangs."""
+        # The other thread may hang in redaction: it is not waited for.
         self._until, self._redacted = time.monotonic() + REDACTION_SECONDS / 2, None
         for style, file in sorted(self._targets, key=lambda target: target[1] is not None):
             with contextlib.suppress(Exception):  # each format fails alone
@@ -81,9 +82,9 @@ def delivery(
     reports: tuple[tuple[str, str], ...],
     redacting: bool | None,
     exit_style: str,
-    until: float,
+    limit: TimeLimit,
 ) -> Iterator[Delivery]:
-    """Everything that the run will write, checked and opened before it; ``until`` is the end of the run.
+    """Everything that the run will write, checked and opened before it.
 
     Without a ``style`` the caller prints something else than a report.
 
@@ -105,21 +106,21 @@ def delivery(
         places.append(place)
     with contextlib.ExitStack() as stack:
         unknown = exit_code_of("unknown", exit_style)
-        watchdog.exit_with(unknown)
+        limit.exit_code = unknown
         targets: list[tuple[str, OutputFile | None]] = [
-            (name, stack.enter_context(output(path, until, in_place=FORMATS[name].in_place, exit_code=unknown)))
+            (name, stack.enter_context(output(path, limit.end, in_place=FORMATS[name].in_place, exit_code=unknown)))
             for name, path in files
         ]
         if style is not None and target in (None, "-"):
             targets.append((style, None))
-        yield Delivery(targets, redacting, unknown, until)
+        yield Delivery(targets, redacting, unknown, limit.end)
 
 
 def _write(text: str, file: OutputFile | None) -> None:
     if file is None:
         show(text)
     else:
-        watchdog.claim(file)
+        time_limit.lock(file)
         file.commit(text)
 
 
@@ -156,7 +157,7 @@ def _render(style: str, report: Report, color: str, verbose: bool, to_file: bool
 def _as_typed() -> str | None:
     """What was typed to get this report of this machine; None where it is a recorded one's, or nothing was typed."""
     program, *arguments = sys.argv
-    if not watchdog.is_started() or any(argument.startswith("--replay") for argument in arguments):
+    if time_limit.enforced() is None or any(argument.startswith("--replay") for argument in arguments):
         return None
     from gpucheck.core.repairs.shells import word
 

@@ -4,16 +4,18 @@ import contextlib
 import importlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from gpucheck import __version__
-from gpucheck.cli import STARTED, failure, registry, watchdog
+from gpucheck.cli import failure, registry
 from gpucheck.cli.exit_styles import EXIT_STYLES
 from gpucheck.cli.parameters import DEPTHS, EXAMPLES, Command, here
 from gpucheck.cli.screen import say, show
+from gpucheck.cli.time_limit import TimeLimit
 
 ARGUMENTS = "gpucheck.arguments"
 INTERRUPTED = 130
@@ -110,20 +112,20 @@ def cli(context: click.Context) -> None:
 
     `gpucheck` alone is `gpucheck check`. Exit codes: 0 healthy, 1 a fault, 2 wrong usage, 3 no verdict could be reached.
     """
-    context.obj = context.obj or STARTED
+    context.obj = context.obj or TimeLimit(time.monotonic())
     with contextlib.suppress(StopIteration, ValueError):  # before settings are searched for; the option itself says what is wrong
-        watchdog.end_at(context.obj + float(next(_typed(context, "--timeout"))))
+        context.obj.set(float(next(_typed(context, "--timeout"))))
     context.default_map = defaults(context)
 
 
-def start(began: float = STARTED) -> int:
+def start(limit: TimeLimit) -> int:
     """Run the command line, and return the exit code; commands may leave by SystemExit.
 
     Args:
-        began: ``time.monotonic()`` from which the time limit counts.
+        limit: the command's time limit; each command sets its end.
     """
     try:
-        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False, obj=began)
+        code = cli.main(prog_name="gpucheck" if sys.argv[0].endswith("gpucheck") else None, standalone_mode=False, obj=limit)
     except click.ClickException as error:
         _show_error(error)
         return error.exit_code

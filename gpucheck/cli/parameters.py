@@ -22,7 +22,6 @@ Examples:
   gpucheck explain cuda-libraries-unreachable
 """
 READ_SECONDS = 120.0  # of a command that only reads
-RESERVE_SECONDS = 1.5  # kept back from it for judging and writing what was read
 # Options, by the names of their parameters, that few people need: shown below the others.
 ADVANCED = frozenset(
     {
@@ -65,11 +64,6 @@ def here() -> str:
         return os.getcwd()
     except OSError:  # it was removed
         return os.sep
-
-
-def reading_ends(started: float, timeout: float) -> float:
-    """When a command that only reads must have read: a little before its time limit, as ``time.monotonic()`` counts."""
-    return started + timeout - min(RESERVE_SECONDS, timeout / 4)
 
 
 class PositiveNumber(click.ParamType):  # type: ignore[type-arg,unused-ignore]

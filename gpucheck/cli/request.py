@@ -8,12 +8,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from gpucheck.cli import STARTED, examined, watchdog
+from gpucheck.cli import examined, time_limit
 from gpucheck.cli.parameters import DEPTHS, SECONDS, ExpectationsFile, Interpreter
 from gpucheck.cli.screen import progress_line, say
+from gpucheck.cli.time_limit import TimeLimit, Write
 from gpucheck.core.engine.plugin import modules
 from gpucheck.core.host import PLACEMENT_LOG_BYTES, Host
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, Report, Request
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import NoAnswer, within
 
 KERAS_STRATEGIES = ["data_parallel"]  # Keras' own, with another backend. Strategies are not imported: it takes time
@@ -21,7 +23,6 @@ STRATEGIES = [
     name for module in modules("gpucheck.core.training.strategies") if (name := module.rpartition(".")[2]) not in KERAS_STRATEGIES
 ]
 BACKENDS = ("tensorflow", "jax", "torch")
-ENDED = "gpucheck was ended at its time limit: something that it waited for did not answer"
 ASKED = (
     *("allow_cpu", "no_smoke", "strict", "timeout", "python", "strategies", "expectations"),
     *("backend", "logical_devices", "log_device_placement"),
@@ -36,9 +37,9 @@ PYTHON = click.option(
 )
 
 
-def limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
+def set_limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
     """Set the end of the command before the other options are read, which may name files that do not answer."""
-    watchdog.end_at(STARTED + (TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds))
+    context.obj.set(TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds)
     return seconds
 
 
@@ -61,7 +62,7 @@ _OPTIONS = (
         type=SECONDS,
         default=None,
         is_eager=True,
-        callback=limit,
+        callback=set_limit,
         help="Limit of the whole run, report included.  [default: 120, with --full 300]",
     ),
     PYTHON,
@@ -106,7 +107,7 @@ def request_options(*, level: Level = Level.DEFAULT, expect: bool = True) -> Cal
             given = {name: options.pop(name, None) for name in ASKED}
             depth = _depth({name: bool(options.pop(name, False)) for name in DEPTHS})
             request = _request(level, depth=depth, **{**given, "expectations": merged(given["expectations"] or ())})
-            watchdog.end_at(STARTED + request.timeout_seconds)
+            click.get_current_context().obj.set(request.timeout_seconds)
             return command(request=request, **options)
 
         for option in reversed((*_OPTIONS, _EXPECT) if expect else _OPTIONS):
@@ -176,25 +177,24 @@ def typed(*names: str) -> bool:
 
 def diagnose_here(
     request: Request,
-    started: float,
+    limit: TimeLimit,
     env: Mapping[str, str] | None = None,
-    at_last: Callable[[Report], Iterable[watchdog.Write]] = lambda known: (),
+    write_partial: Callable[[Report], Iterable[Write]] = lambda partial: (),
 ) -> Report:
     """Look at this machine.
 
     Args:
         request: what is asked.
-        started: ``time.monotonic()`` of the command's start.
+        limit: the command's.
         env: the environment to look at, if not this process' own.
-        at_last: what writes the report of what is known, where the command is ended.
+        write_partial: writes the partial report, if the command is ended at its limit.
     """
-    from gpucheck.core.engine.pipeline import Known, diagnose
+    from gpucheck.core.engine.pipeline import diagnose
 
-    def begun(known: Known) -> None:
-        watchdog.say_at_last(lambda: at_last(known.report(ENDED)))
-
-    with this_machine(request, started, env) as host, progress_line(host) as progress:
-        report = diagnose(host, started, progress, begun)
+    progress = Progress[Report]()
+    limit.write_partial(progress, write_partial)
+    with this_machine(request, limit.started, env) as host, progress_line(host) as tick:
+        report = diagnose(host, limit.started, tick, progress)
         if request.log_device_placement and request.other_backend is None:
             _show_placement(host)
         return report
@@ -210,7 +210,7 @@ def this_machine(request: Request, started: float, env: Mapping[str, str] | None
     from gpucheck.core.host import orphans
     from gpucheck.core.host.local import LocalHost
 
-    if watchdog.is_started():  # in a process of its own
+    if time_limit.enforced() is not None:  # in a process of its own
         orphans.adopt()
     with LocalHost(request, env=env, started=started) as host:
         if request.python is not None:

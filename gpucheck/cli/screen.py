@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 import click
 
-from gpucheck.cli import watchdog
+from gpucheck.cli import time_limit
 from gpucheck.core.system.write import OutputFile, write
 
 UNWRITTEN = 3  # ExitCode.UNKNOWN; `--version` does without the model
@@ -42,7 +42,7 @@ def show(text: str, exit_code: int = 0, unwritable: int = UNWRITTEN) -> None:
         exit_code: of the command; a reader that has gone is told on standard error and does not change it.
         unwritable: the exit code where standard output can't be written to, as on a full disk.
     """
-    watchdog.claim()
+    time_limit.lock()
     try:
         write(text)
     except BrokenPipeError:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from command import gpucheck
 
 from gpucheck.cli.group import cli
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.system import text
 from gpucheck.core.system.limited import Limited
 from gpucheck.core.system.read import Refused
@@ -167,7 +168,7 @@ def test_standard_input_is_read_to_its_end_unless_a_limit_is_asked_for(tmp_path)
     (tmp_path / "train.log").write_text(LOG)
 
     def cut(*args):
-        began = time.monotonic() - 10_000
+        began = TimeLimit(time.monotonic() - 10_000)
         done = CliRunner().invoke(cli, ["explain", *args, "--format", "json"], input=LOG, obj=began)
         return json.loads(done.stdout)["facts"]["log"]["cut"]
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import pathlib
 import re
-import time
 from collections import defaultdict
 from collections.abc import Callable
 
@@ -48,7 +47,7 @@ ENVIRONMENT = {"COLUMNS": "100", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EP
 
 def printed(*args: str, given: bytes | None = None) -> str:
     """Standard output and the exit code of a command."""
-    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given, obj=time.monotonic())
+    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.stdout + (f"{done.stderr}exit code {done.exit_code}\n" if done.exit_code else "")

@@ -14,6 +14,7 @@ from fleet_reports import write
 from golden import outputs
 
 from gpucheck.cli.group import start
+from gpucheck.cli.time_limit import TimeLimit
 
 SECONDS_IN_A_HANG = 14.0
 
@@ -27,7 +28,7 @@ def replayed(report: bytes, *args: str) -> None:
 def gpucheck(*args: str) -> None:
     """The command itself."""
     sys.argv = ["gpucheck", *args]
-    start(time.monotonic())
+    start(TimeLimit(time.monotonic()))
 
 
 def no_gpu() -> None:

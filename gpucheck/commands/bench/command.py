@@ -1,21 +1,21 @@
 """The command ``bench``: how fast this machine trains, measured."""
 
 import errno
-import functools
 import os
-from collections.abc import Callable
 from typing import Any
 
 import click
 
-from gpucheck.cli import signals, watchdog
+from gpucheck.cli import signals, time_limit
 from gpucheck.cli.parameters import SECONDS, Command, FilePath, PositiveNumber
 from gpucheck.cli.request import PYTHON, STRATEGIES, this_machine
 from gpucheck.cli.screen import UNWRITTEN, look, output, progress_line, say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.bench.figures import LEAST_REPEATS
 from gpucheck.commands.bench.model import Ask, Result
 from gpucheck.commands.bench.plan import PRECISIONS
 from gpucheck.core.model import Request
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import ulimits
 from gpucheck.core.system.bounded import FILE_SECONDS, within
 from gpucheck.core.system.write import OutputFile
@@ -118,7 +118,7 @@ Examples:
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
 def bench(
-    started: float,
+    limit: TimeLimit,
     /,
     timeout: float,
     python: str | None,
@@ -134,21 +134,18 @@ def bench(
     the median counts, with least and most. Nothing is estimated. Ctrl-C keeps what was measured. Exit codes: 0 all measured, 1 a
     configuration failed or can't be measured, 2 wrong usage, 3 out of time or nothing to measure here, 130 Ctrl-C.
     """
-    until = started + timeout
-    watchdog.end_at(until, grace_seconds=DRAW_SECONDS)
+    limit.set(timeout, grace_seconds=DRAW_SECONDS)
     ask = _ask(asked)
     kind = _picture(plot)
     if target and plot and os.path.realpath(target) == os.path.realpath(plot) != os.devnull:
         raise click.UsageError(f"the report and the picture would both go into {plot}")
-    with output(target, until) as file, output(plot, until) as picture:
-
-        def at_last(known: Result) -> None:
-            _deliver(known, style, color, file, target)
-
+    with output(target, limit.end) as file, output(plot, limit.end) as picture:
+        progress = Progress[Result]()
+        limit.write_partial(progress, lambda partial: [lambda: _write(partial, style, color, file, target)])
         request = Request(timeout_seconds=timeout, python=python, allow_cpu=ask.allow_cpu)
-        result = _measured(request, ask, started, at_last)
+        result = _measured(request, ask, limit, progress)
         try:
-            exit_code = _deliver(result, style, color, file, target)
+            exit_code = _write(result, style, color, file, target)
         finally:  # the picture does not depend on what became of the report
             if picture is not None:
                 _draw(result, kind, picture)
@@ -199,20 +196,17 @@ def _picture(plot: str | None) -> str:
     return kind
 
 
-def _measured(request: Request, ask: Ask, started: float, at_last: Callable[[Result], None]) -> Result:
+def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[Result]) -> Result:
     from gpucheck.commands.bench.plan import Refused
     from gpucheck.commands.bench.run import bench as measure
-
-    def begun(known: Callable[[], Result]) -> None:
-        watchdog.say_at_last(lambda: [functools.partial(at_last, known())])
 
     few = ulimits.too_few()
     if few is not None:
         raise OSError(errno.EMFILE, few)
-    with this_machine(request, started) as host, progress_line(host) as progress:
+    with this_machine(request, limit.started) as host, progress_line(host) as tick:
         try:
             with signals.interruptible():
-                return measure(host, ask, progress or (lambda pending: None), begun)
+                return measure(host, ask, tick or (lambda pending: None), progress)
         except KeyboardInterrupt:
             raise SystemExit(130) from None
         except Refused as refused:
@@ -228,13 +222,13 @@ def _exit_code(result: Result) -> int:
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
 
 
-def _deliver(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
+def _write(result: Result, style: str, color: str, file: OutputFile | None, target: str | None) -> int:
     """Write the report and return the exit code; standard output gets what its file can't take: it took long to measure."""
     from gpucheck.commands.bench import report
 
     exit_code = _exit_code(result)
     if file is not None:
-        watchdog.claim(file)
+        time_limit.lock(file)
         try:
             file.commit(report.render(result, style, width=100, color=False, ascii=False))
             return exit_code

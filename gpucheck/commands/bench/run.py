@@ -9,6 +9,7 @@ from gpucheck.commands.bench.measure import Session
 from gpucheck.commands.bench.model import Ask, Result
 from gpucheck.commands.bench.plan import Refused
 from gpucheck.core.host import Host
+from gpucheck.core.model.progress import Progress
 
 TICK_SECONDS = 0.1
 
@@ -17,7 +18,7 @@ def bench(
     host: Host,
     ask: Ask,
     tick: Callable[[list[str]], None],
-    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+    progress: Progress[Result] | None = None,
 ) -> Result:
     """Measure; Ctrl-C and the time limit keep what was measured by then.
 
@@ -25,14 +26,15 @@ def bench(
         host: the machine; its request's time limit is the run's.
         ask: what to measure.
         tick: called every tenth of a second, for a progress line.
-        begun: handed what tells, at any time, what was measured by then.
+        progress: its snapshot becomes the result so far.
 
     Raises:
         Refused: nothing could be measured as asked.
     """
     session = Session(host, ask)
     problems: list[BaseException] = []
-    begun(lambda: _result(session, "timed out"))
+    if progress is not None:
+        progress.snapshot = lambda: _result(session, "timed out")
 
     def work() -> None:
         try:

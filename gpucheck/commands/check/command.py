@@ -11,6 +11,7 @@ from gpucheck.cli.formats import STYLES, format_of, report_options
 from gpucheck.cli.parameters import EXAMPLES, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import say
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Request
 
 LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
@@ -44,7 +45,7 @@ class Recorded(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )
 @click.pass_obj
 def check(
-    started: float,
+    limit: TimeLimit,
     request: Request,
     style: str,
     brief: bool,
@@ -62,9 +63,9 @@ def check(
     if not typed("style"):
         style = "brief" if brief else format_of(target) or style
     rank = 0 if brief or typed("style") or target is not None else _rank(request)
-    with delivery(None if rank else style, target, reports, redacting, exit_style, started + request.timeout_seconds) as files:
+    with delivery(None if rank else style, target, reports, redacting, exit_style, limit) as files:
         if recorded is None:
-            report = diagnose_here(request, started, at_last=lambda known: files.at_last(known, color, verbose))
+            report = diagnose_here(request, limit, write_partial=lambda partial: files.write_partial(partial, color, verbose))
         else:
             report = _replay(*recorded, request)
         exit_code = _exit_code(report, exit_style)

@@ -1,16 +1,15 @@
 """The command ``env``: print the variables that repair this environment, or make them last."""
 
 import os
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
 
-from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import PYTHON, diagnose_here
 from gpucheck.cli.screen import say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import ExitCode, Level, Report, Request
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ Examples:
 @PYTHON
 @click.option("--timeout", type=SECONDS, default=60.0, show_default=True, help="Limit of each of the checks.")
 @click.pass_obj
-def env(started: float, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
+def env(limit: TimeLimit, /, shell: str, apply_growth: bool, action: str | None, python: str | None, timeout: float) -> None:
     """Print the fewest variables that let TensorFlow see and use the GPUs, each with its reason.
 
     Nothing is printed where nothing is needed. What is printed was tried: the quick checks ran again under it. Exit code 0
@@ -49,12 +48,12 @@ def env(started: float, /, shell: str, apply_growth: bool, action: str | None, p
     """
     from gpucheck.core.repairs.prove import growth, prove
 
-    watchdog.end_at(started + timeout)
+    limit.set(timeout)
     if action == "uninstall":
         _uninstall(Request(level=Level.QUICK, timeout_seconds=timeout, python=python))
         return
     request = Request(level=Level.QUICK, timeout_seconds=timeout, python=python)
-    proof = prove(lambda changed: _check(request, changed), os.environ)
+    proof = prove(lambda changed: _check(request, limit, changed), os.environ)
     assignments = proof.assignments + (growth(os.environ) if apply_growth else ())
     if action == "install":
         _install(assignments, proof.report)
@@ -65,10 +64,10 @@ def env(started: float, /, shell: str, apply_growth: bool, action: str | None, p
     raise SystemExit(proof.report.exit_code)
 
 
-def _check(request: Request, changed: Mapping[str, str]) -> Report:
-    started = time.monotonic()
-    watchdog.end_at(started + request.timeout_seconds)
-    return diagnose_here(request, started, changed, lambda known: [lambda: _complain(known, False)])
+def _check(request: Request, limit: TimeLimit, changed: Mapping[str, str]) -> Report:
+    """One of several checks, each with the whole time limit."""
+    limit.restart(request.timeout_seconds)
+    return diagnose_here(request, limit, changed, lambda partial: [lambda: _complain(partial, False)])
 
 
 def _print(assignments: tuple["Assignment", ...], shell: str, exit_code: int) -> None:

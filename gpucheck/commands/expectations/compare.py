@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gpucheck.cli import watchdog
 from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, say, show
+from gpucheck.cli.time_limit import TimeLimit, Write
 from gpucheck.core.model import Expectations, Level, Report, Request
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ LARGEST_BYTES = 1 << 23  # of a report: a machine of 1,000 GPUs takes 2 MB
 @click.option("-v", "--verbose", is_flag=True, help="Also what could not be compared, and why.")
 @click.pass_obj
 def compare(
-    started: float,
+    limit: TimeLimit,
     request: Request,
     baseline: str,
     current: str | None,
@@ -61,12 +61,12 @@ def compare(
     def compared(new: Report) -> "Drift":
         return drift.between(old, new, *names) if isinstance(old, Report) else drift.from_expectations(old, new, *names)
 
-    def at_last(known: Report) -> list[watchdog.Write]:
-        text = _render(compared(known), style, color, verbose)
+    def write_partial(partial: Report) -> list[Write]:
+        text = _render(compared(partial), style, color, verbose)
         return [lambda: show(text)]
 
     differences = compared(
-        _report(_read(current), current) if current is not None else diagnose_here(request, started, at_last=at_last)
+        _report(_read(current), current) if current is not None else diagnose_here(request, limit, write_partial=write_partial)
     )
     code = 1 if differences.changes else 0
     show(_render(differences, style, color, verbose), code)

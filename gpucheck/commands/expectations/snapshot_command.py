@@ -5,6 +5,7 @@ import click
 from gpucheck.cli.parameters import Command, FilePath
 from gpucheck.cli.request import diagnose_here, request_options
 from gpucheck.cli.screen import look, output, say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report, Request, Verdict
 
 EXAMPLES = """\b
@@ -22,13 +23,13 @@ Examples:
 @click.option("--force", is_flag=True, help="Write it although this machine has a fault, or could not be looked at.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="NO_COLOR is honoured too.")
 @click.pass_obj
-def snapshot(started: float, request: Request, file: str, force: bool, color: str) -> None:
+def snapshot(limit: TimeLimit, request: Request, file: str, force: bool, color: str) -> None:
     """Check this machine, and write what it is as expectations to FILE ("-": standard output).
 
     A machine with a fault (exit code 1), or one without a verdict (3), is refused: nothing is written then.
     """
-    with output(file, started + request.timeout_seconds) as target:
-        report = diagnose_here(request, started, at_last=lambda known: [lambda: _say_refusal(known, color)])
+    with output(file, limit.end) as target:
+        report = diagnose_here(request, limit, write_partial=lambda partial: [lambda: _say_refusal(partial, color)])
         if report.verdict not in (Verdict.PASS, Verdict.WARN) and not force:
             _refuse(report, color)
         text = _render(report)

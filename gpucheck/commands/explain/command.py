@@ -4,15 +4,17 @@ import functools
 import importlib
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from gpucheck.cli import registry, watchdog
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, reading_ends
+from gpucheck.cli import registry
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command
 from gpucheck.cli.screen import look, show, standard_input
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import Report
+from gpucheck.core.model.progress import Progress
 
 MOST_MENTIONED = 5  # diagnoses that are named for a word
 
@@ -29,7 +31,7 @@ MOST_MENTIONED = 5  # diagnoses that are named for a word
     help="Limit for a log; what was read by then is explained.",
 )
 @click.pass_obj
-def explain(started: float, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
+def explain(limit: TimeLimit, /, what: str, style: str, color: str, verbose: bool, timeout: float | None) -> None:
     """Print the manual page of a diagnosis, or name the root cause of what went wrong in a log.
 
     A log is any text: of TensorFlow, Keras, JAX or PyTorch, nvidia-smi, pip, dmesg, NCCL, Docker, Kubernetes or Slurm, also
@@ -48,10 +50,8 @@ def explain(started: float, /, what: str, style: str, color: str, verbose: bool,
         _explain_code(rules[what], style, color)
     else:
         # The writer of a pipe may be a training of hours, and an end of reading would end it too.
-        limit = timeout or (math.inf if what == "-" else READ_SECONDS)
-        if limit < math.inf:
-            watchdog.end_at(started + limit)
-        _explain_log(what, rules, style, color, verbose, reading_ends(started, limit))
+        limit.set(timeout or (math.inf if what == "-" else READ_SECONDS))
+        _explain_log(what, rules, style, color, verbose, limit)
 
 
 def _explain_code(rule: Any, style: str, color: str) -> None:
@@ -63,7 +63,7 @@ def _explain_code(rule: Any, style: str, color: str) -> None:
     show(page.render_json(parsed, rule, row) if style == "json" else page.render(parsed, rule, row, **look(color)))
 
 
-def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, until: float) -> None:
+def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, limit: TimeLimit) -> None:
     from gpucheck.commands.explain import report as explanation
     from gpucheck.commands.explain.log import explain as explain_log
     from gpucheck.core.reports import json
@@ -74,14 +74,13 @@ def _explain_log(what: str, codes: Any, style: str, color: str, verbose: bool, u
     def text(report: Report) -> str:
         return json.render(report) if style == "json" else explanation.render(report, verbose=verbose, **look(color))
 
-    def begun(known: Callable[[str], Report]) -> None:
-        watchdog.say_at_last(lambda: [functools.partial(show, text(known("the time limit was reached (--timeout)")))])
-
+    progress = Progress[Report]()
+    limit.write_partial(progress, lambda partial: [functools.partial(show, text(partial))])
     standard_input(what)
     try:
-        log = opened(what, until)
+        log = opened(what, limit.reading_end)
         name = STDIN if what == "-" else what
-        report = explain_log(lines(log, name), name, lambda: log.cut, begun)
+        report = explain_log(lines(log, name), name, lambda: log.cut, progress)
     except Refused as refused:
         raise click.UsageError(str(refused)) from None
     except OSError as error:

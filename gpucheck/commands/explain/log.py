@@ -13,15 +13,18 @@ from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.reading import parse
 from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes.log import Log
 from gpucheck.core.repairs.xid import advice
+
+TIMED_OUT = "the time limit was reached (--timeout)"
 
 
 def explain(
     lines: Iterable[str],
     source: str,
     cut: Callable[[], str | None] = lambda: None,
-    begun: Callable[[Callable[[str], Report]], None] = lambda known: None,
+    progress: Progress[Report] | None = None,
 ) -> Report:
     """Name the root cause of what went wrong in a log.
 
@@ -29,7 +32,7 @@ def explain(
         lines: the log, as a stream; it is read once.
         source: what it is called: a file's name, "standard input".
         cut: asked after reading: why the log was not read to its end; None: it was.
-        begun: handed what tells, at any time, the report of what was read by then; it takes why that is not all.
+        progress: its snapshot becomes the report of what was read so far.
 
     Returns:
         A report whose only fact is the log. Its findings are as those of a check, except that what a text only speaks of
@@ -39,10 +42,15 @@ def explain(
     started = time.monotonic()
     listing = Listing()
 
-    def reading_begun(known: Callable[[], Log]) -> None:
-        begun(lambda why: _report(known(), why, listing, started))
+    read = Progress[Log]()
+    if progress is not None:
 
-    log = parse(listing.through(lines), source, time.thread_time, reading_begun)
+        def snapshot() -> Report | None:
+            log = read.snapshot()
+            return None if log is None else _report(log, TIMED_OUT, listing, started)
+
+        progress.snapshot = snapshot
+    log = parse(listing.through(lines), source, time.thread_time, read)
     return _report(log, cut(), listing, started)
 
 

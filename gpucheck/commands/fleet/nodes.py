@@ -11,9 +11,9 @@ from typing import NamedTuple
 import click
 import msgspec
 
-from gpucheck.cli import watchdog
 from gpucheck.cli.screen import progress_text, say
 from gpucheck.cli.signals import interruptible
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.engines import AT_A_TIME, CONNECT_SECONDS, GRACE_SECONDS, Engine, NoAnswer, Ray, Slurm, Unusable
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.model import Fleet
@@ -41,19 +41,19 @@ class Asked(NamedTuple):
     port: int | None = None  # all train together, each listening there; None: each is looked at by itself
 
 
-def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
+def look_at_all(asked: Asked, folder: str | None, limit: TimeLimit) -> Fleet:
     """Look at every node.
 
     Args:
         asked: how, and at which.
         folder: where reports are kept; None: nowhere.
-        started: ``time.monotonic()`` of the command's start.
+        limit: the command's.
 
     Raises:
         click.UsageError: there is no such engine, or the folder can't be used.
         SystemExit: the engine does not answer.
     """
-    watchdog.end_at(started + LONGEST_SECONDS)
+    limit.set(LONGEST_SECONDS)
     with _reports(folder) as place, LocalHost(Request(timeout_seconds=LONGEST_SECONDS)) as host:
         engine = _engine(asked, host, place)
         try:
@@ -70,7 +70,7 @@ def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
         names = [name for name in wanted if name not in unreached]
         # Slurm is asked for so many nodes at a time.
         turns = math.ceil(len(names) / AT_A_TIME) if asked.engine == "slurm" and asked.port is None else 1
-        watchdog.end_at(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (asked.limit + 2 * GRACE_SECONDS))
+        limit.set_end(time.monotonic() + CONNECT_SECONDS + max(1, turns) * 2 * (asked.limit + 2 * GRACE_SECONDS))
         if asked.port is not None and len(names) == 1:
             unreached[names.pop()] = "it takes two nodes to train together, and no other can be used"
         places, variables = _configured({name: known[name].address for name in names}, asked.port)
@@ -86,7 +86,7 @@ def look_at_all(asked: Asked, folder: str | None, started: float) -> Fleet:
                         _take(name, None, merging, unreached, place)
         done = {*merging.names, *unreached}
         unreached.update({name: NOT_WAITED for name in names if name not in done})
-        fleet = merging.fleet(time.monotonic() - started, None, unreached)
+        fleet = merging.fleet(time.monotonic() - limit.started, None, unreached)
         return fleet if asked.port is None else with_training(fleet, places, _texts(place, merging.names), unreached)
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from gpucheck.cli import STARTED, watchdog
 from gpucheck.cli.delivery import delivery
 from gpucheck.cli.exit_styles import exit_code as code_of
 from gpucheck.cli.formats import NODE_STYLES, format_of, report_options
 from gpucheck.cli.group import exit_code_of
 from gpucheck.cli.parameters import SECONDS, Command, ExpectationsFile
-from gpucheck.cli.request import diagnose_here, limit, merged, typed
+from gpucheck.cli.request import diagnose_here, merged, set_limit, typed
 from gpucheck.cli.screen import say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
 
 CONFIGURATION_BYTES = 1 << 24
@@ -65,7 +65,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
     default=TIMEOUT_SECONDS[Level.NODE],
     show_default=True,
     is_eager=True,
-    callback=limit,
+    callback=set_limit,
     help="Limit of the whole run. A driver must have 4 s of it, or its silence is not called a fault.",
 )
 @report_options(NODE_STYLES)
@@ -77,7 +77,7 @@ class Gres(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )
 @click.pass_obj
 def node(
-    started: float,
+    limit: TimeLimit,
     expectations: tuple[Expectations, ...],
     gres: str | None,
     strict: bool,
@@ -111,11 +111,11 @@ def node(
         expectations=merged(expectations),
         promised=promised,
     )
-    watchdog.end_at(STARTED + timeout)
+    limit.set(timeout)
     style = style if typed("style") else format_of(target) or style
     env = {name: value for name, value in os.environ.items() if name not in OF_JOBS}
-    with delivery(None if reason else style, target, reports, redacting, exit_style, started + timeout) as files:
-        report = diagnose_here(request, started, env, at_last=lambda known: files.at_last(known, color, verbose))
+    with delivery(None if reason else style, target, reports, redacting, exit_style, limit) as files:
+        report = diagnose_here(request, limit, env, lambda partial: files.write_partial(partial, color, verbose))
         exit_code = code_of(report, exit_style)
         files.deliver(report, color, verbose, exit_code)
         if reason:

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from gpucheck.cli import signals, watchdog
+from gpucheck.cli import signals
 from gpucheck.cli.parameters import DEPTHS, SECONDS, Command
 from gpucheck.cli.request import diagnose_here, request_options, typed
 from gpucheck.cli.screen import look, say
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.host import Host, orphans
 from gpucheck.core.model import Level, Report, Request, Verdict
 from gpucheck.core.system import ulimits
@@ -47,7 +48,7 @@ Examples:
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="[--] COMMAND...")
 @click.pass_obj
 def run(
-    started: float,
+    limit: TimeLimit,
     on_fail: str,
     repair: bool,
     cache_seconds: float | None,
@@ -69,13 +70,13 @@ def run(
         request = msgspec.structs.replace(request, level=max(request.level, Level.DEFAULT))
     try:
         path = _locate(command[0])
-        env = _checked(request, started, repair, cache_seconds, on_fail, color, verbose)
+        env = _checked(request, limit, repair, cache_seconds, on_fail, color, verbose)
         orphans.disown()
         exec_command.reap()
         signals.release()
         ulimits.restore()
         if sys.platform == "win32":  # elsewhere the command takes the watchdog's place, too
-            watchdog.end_at(math.inf)
+            limit.set_end(math.inf)
         exec_command.replace_process(path, command, env)
     except exec_command.CannotStart as error:
         say(f"gpucheck: {error}")
@@ -83,7 +84,7 @@ def run(
 
 
 def _checked(
-    request: Request, started: float, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
+    request: Request, limit: TimeLimit, repair: bool, cache_seconds: float | None, on_fail: str, color: str, verbose: bool
 ) -> dict[str, str]:
     """The environment to start the command with, once the check has passed; SystemExit where it has not."""
     env = dict(os.environ)
@@ -99,7 +100,7 @@ def _checked(
             return _changed(env, changes)
 
     def look_here(request: Request, env: Mapping[str, str] | None = None) -> Report:
-        return diagnose_here(request, started, env, lambda known: [lambda: _tell(known, "stop", color, verbose)])
+        return diagnose_here(request, limit, env, lambda partial: [lambda: _tell(partial, "stop", color, verbose)])
 
     report, repaired = _repaired(request, look_here, env) if repair else (look_here(request), env)
     if report.exit_code == 0 and name is not None:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from gpucheck.cli import signals, watchdog
+from gpucheck.cli import signals
 from gpucheck.cli.parameters import SECONDS, Command
 from gpucheck.cli.request import this_machine
 from gpucheck.cli.screen import look, progress_line, progress_text, say, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import ExitCode, Level, Request
 from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 
@@ -137,7 +138,7 @@ def _minor(version: str) -> str:
 @click.option("--timeout", type=SECONDS, default=None, help="Limit of the whole command.  [default: 60, with --apply 3600]")
 @click.pass_obj
 def setup(
-    started: float,
+    limit: TimeLimit,
     /,
     tensorflow: str | None,
     backend: str,
@@ -155,14 +156,14 @@ def setup(
     """
     _refuse(tensorflow, backend, elsewhere, style, folder)
     seconds = timeout or (READ_SECONDS if folder is None else APPLY_SECONDS)
-    watchdog.end_at(started + seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
+    limit.set(seconds, grace_seconds=SWEEP_SECONDS if folder is not None else 0.0)
     request = Request(level=Level.QUICK, timeout_seconds=seconds)
-    with this_machine(request, started) as host:
+    with this_machine(request, limit.started) as host:
         answer = _answer(host, tensorflow, backend, python, cpu, elsewhere)
         if folder is None:
             _print(answer, style)
         else:
-            _apply(answer, folder, host, started + seconds)
+            _apply(answer, folder, host, limit.end)
 
 
 def _refuse(tensorflow: str | None, backend: str, elsewhere: "Machine | None", style: str, folder: str | None) -> None:

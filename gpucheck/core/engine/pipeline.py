@@ -2,7 +2,7 @@
 
 import datetime
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -43,9 +43,11 @@ from gpucheck.core.model import (
     Verdict,
     repairs_first,
 )
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import integrity, ulimits
 
 SCOPES = tuple(Scope)
+TIMED_OUT = "gpucheck was ended at its time limit: something that it waited for did not answer"
 EXPECTATION = "expectation"  # the row whose rules judge what the user expects
 
 
@@ -71,8 +73,8 @@ def observe(host: Host, probes: Iterable[Probe], tick: Tick | None = None) -> li
     return Observation(host, probes).wait(tick)
 
 
-class Known:
-    """What a run knows by now, for whoever has to end it: another thread may ask for the report at any time."""
+class _Partial:
+    """What a run has found so far. Another thread may ask for the report at any time."""
 
     def __init__(self, request: Request, observation: Observation, started: float) -> None:
         """Nothing is judged yet; ``started`` is ``time.monotonic()`` of the run's start."""
@@ -80,23 +82,23 @@ class Known:
         self.judgements: list[Judgement] = []  # in the order of the rules
         self._request, self._observation, self._started = request, observation, started
 
-    def report(self, why: str) -> Report:
-        """A whole report: what was not judged is skipped, and the verdict is unknown, because of ``why``."""
+    def report(self) -> Report:
+        """A complete report, without a verdict: rules that have not run yet are skipped."""
         rules, judged = self.rules or load_rules(), list(self.judgements)  # a busy machine may not have come to them
-        rest = [_judgement(rule, Status.SKIPPED, why) for rule in rules[len(judged) :]]
+        rest = [_judgement(rule, Status.SKIPPED, TIMED_OUT) for rule in rules[len(judged) :]]
         report = assemble(self._request, self._observation.readings(), [*judged, *rest], load_rows(), self._started)
-        because = (why, *report.unknown_because)
+        because = (TIMED_OUT, *report.unknown_because)
         return msgspec.structs.replace(report, verdict=Verdict.UNKNOWN, exit_code=ExitCode.UNKNOWN, unknown_because=because)
 
 
-def diagnose(host: Host, started: float, tick: Tick | None = None, begun: Callable[[Known], None] = lambda known: None) -> Report:
+def diagnose(host: Host, started: float, tick: Tick | None = None, progress: Progress[Report] | None = None) -> Report:
     """The whole run: observe the host with every probe, judge with every rule.
 
     Args:
         host: the machine; ``host.request`` is what the user asked for.
         started: ``time.monotonic()`` of the run's start.
         tick: see ``observe``.
-        begun: handed what is known, which grows from then on.
+        progress: its snapshot becomes the partial report.
 
     Raises:
         Damaged: this installation of gpucheck was replaced during the run.
@@ -105,13 +107,14 @@ def diagnose(host: Host, started: float, tick: Tick | None = None, begun: Callab
     if few is not None:
         return _starved(host, started, few)
     observation = Observation(host, load_probes())
-    known = Known(host.request, observation, started)
-    begun(known)
-    known.rules, rows = load_rules(), load_rows()  # while the children run
+    partial = _Partial(host.request, observation, started)
+    if progress is not None:
+        progress.snapshot = partial.report
+    partial.rules, rows = load_rules(), load_rows()  # while the children run
     readings = observation.wait(tick)
-    judge(gather(host.request, readings), known.rules, into=known.judgements)
+    judge(gather(host.request, readings), partial.rules, into=partial.judgements)
     integrity.verify_unchanged()
-    return assemble(host.request, readings, known.judgements, rows, started)
+    return assemble(host.request, readings, partial.judgements, rows, started)
 
 
 def _starved(host: Host, started: float, why: str) -> Report:

@@ -1,7 +1,7 @@
 import os, signal, sys, weakref
 number = int(sys.argv.pop(1))
 import gpucheck.cli, gpucheck.cli.group
-def begin():
+def begin(limit):
     class Thing:
         pass
     thing = Thing()

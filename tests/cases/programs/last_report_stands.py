@@ -1,16 +1,16 @@
 import importlib, sys, threading, time
-from gpucheck.cli import delivery, watchdog
+from gpucheck.cli import delivery, time_limit
 
 delivery.REDACTION_SECONDS = 2.0  # so that a busy machine has time for it, too
-watchdog.GRACE_SECONDS = watchdog.PREPARE_SECONDS = 4.0
-watchdog.SWEEP_SECONDS, watchdog.WRITE_SECONDS = 3.0, 2.5
+time_limit.GRACE_SECONDS = time_limit.PREPARE_SECONDS = 4.0
+time_limit.SWEEP_SECONDS, time_limit.WRITE_SECONDS = 3.0, 2.5
 place, name = sys.argv.pop(1).rsplit(".", 1)
 module, once = importlib.import_module(place), []
 real = getattr(module, name)
 def standing(*args, **named):
     if not once or always:
         once.append(1)
-        watchdog.end_at(time.monotonic() + 2.0 - watchdog.GRACE_SECONDS)  # the limit comes now: nobody waits for it
+        time_limit.enforced().set_end(time.monotonic() + 2.0 - time_limit.GRACE_SECONDS)  # the limit comes now: nobody waits for it
         threading.Event().wait()
     return real(*args, **named)
 always = sys.argv.pop(1) == "always"

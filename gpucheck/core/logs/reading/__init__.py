@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from gpucheck.core.logs.reading.allowance import Allowance
 from gpucheck.core.logs.reading.batches import batches
 from gpucheck.core.logs.reading.reader import Reader
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes.log import Log
 
 
@@ -16,7 +17,7 @@ def parse(
     lines: Iterable[str],
     source: str,
     clock: Callable[[], float] = lambda: 0.0,
-    begun: Callable[[Callable[[], Log]], None] = lambda known: None,
+    progress: Progress[Log] | None = None,
 ) -> Log:
     """The events of a log, in order.
 
@@ -24,8 +25,7 @@ def parse(
         lines: lines of text, with or without their line ends; anything may stand in them.
         source: what the log is called in a report: a file's name, "standard input".
         clock: processor time of this thread, in seconds: with it, a log whose lines all differ is read in parts (``allowance``).
-
-        begun: handed what tells, at any time, the log as far as it has been read.
+        progress: its snapshot becomes the log as far as it has been read.
 
     Returns:
         At most ``reader.KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
@@ -33,7 +33,8 @@ def parse(
     """
     allowance = Allowance(clock)
     reader = Reader(allowance)
-    begun(lambda: reader.known(source))
+    if progress is not None:
+        progress.snapshot = lambda: reader.known(source)
     for batch in batches(lines, allowance):
         reader.read(batch)
     return reader.log(source)

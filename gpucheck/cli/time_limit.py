@@ -1,0 +1,152 @@
+"""The time limit of a command. A thread that does nothing else ends the process when its time is over, whatever it waits for."""
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from gpucheck.core.model.progress import Progress
+from gpucheck.core.system import bounded
+
+GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
+SWEEP_SECONDS = 0.4  # for writing the partial report, ending children and removing unfinished files
+WRITE_SECONDS = 0.25  # of them
+PREPARE_SECONDS = GRACE_SECONDS  # before that: for rendering the partial report
+RESERVE_SECONDS = 1.5  # of a command that only reads: for judging and writing what was read
+STANDARD_OUTPUT = "standard output"
+Write = Callable[[], object]
+Result = TypeVar("Result")
+_locks: dict[object, Any] = {}  # one for each output; never released
+_enforced: list["TimeLimit"] = []  # the one limit that ends this process
+
+
+class TimeLimit:
+    """When a command must end, and what is written if it has not ended by then. Times are as ``time.monotonic()`` counts."""
+
+    def __init__(self, started: float) -> None:
+        """Begin without a limit; ``started`` is the command's start."""
+        self.started = started
+        self.end = float("inf")
+        self.exit_code = 3  # of a command that is ended: no verdict could be reached
+        self._grace_seconds = GRACE_SECONDS
+        self._changed = threading.Condition()
+        self._prepare: Callable[[], Iterable[Write]] | None = None
+
+    @property
+    def reading_end(self) -> float:
+        """When a command that only reads must have read: a little before its end."""
+        return self.end - min(RESERVE_SECONDS, (self.end - self.started) / 4)
+
+    def enforce(self) -> None:
+        """Start the thread. Only the command's own process does, because the thread ends the process."""
+        with contextlib.suppress(RuntimeError):  # a limit allows no thread
+            threading.Thread(target=self._watch, name="time limit", daemon=True).start()
+            _enforced.append(self)
+
+    def set(self, seconds: float, grace_seconds: float = 0.0) -> None:
+        """Set the end to so many seconds after the command's start.
+
+        Args:
+            seconds: after them no file is waited for; ``GRACE_SECONDS`` later the command is ended.
+            grace_seconds: how much later, in addition.
+        """
+        self.set_end(self.started + seconds, grace_seconds)
+
+    def restart(self, seconds: float) -> None:
+        """Count from now on, for another part of the command."""
+        self.started = time.monotonic()
+        self.set(seconds)
+
+    def set_end(self, end: float, grace_seconds: float = 0.0) -> None:
+        """Set the end as a point in time; the arguments are as for ``set``."""
+        with self._changed:
+            self.end, self._grace_seconds = end, GRACE_SECONDS + grace_seconds
+            self._changed.notify()
+        if self in _enforced:
+            bounded.end_at(end)
+
+    def write_partial(self, progress: Progress[Result], writes: Callable[[Result], Iterable[Write]]) -> None:
+        """Set what a command that is ended writes of its partial result.
+
+        Args:
+            progress: of the run.
+            writes: renders a partial result; each of what it returns writes one output. Both run in threads, and may hang.
+        """
+
+        def prepare() -> Iterable[Write]:
+            partial = progress.snapshot()
+            return () if partial is None else writes(partial)
+
+        self._prepare = prepare
+
+    def _watch(self) -> None:
+        prepared_for, writes = None, list[Write]()
+        while prepared_for != self.end:  # which may be moved, for another check
+            self._wait(PREPARE_SECONDS)
+            prepared_for, writes = self.end, []
+            with contextlib.suppress(RuntimeError):  # a limit allows no thread
+                threading.Thread(target=self._render, args=(writes,), daemon=True).start()
+            self._wait(0.0)
+        until = time.monotonic() + SWEEP_SECONDS
+        threads = [threading.Thread(target=work, daemon=True) for work in (*map(_quietly, writes), _say, _close, _sweep)]
+        with contextlib.suppress(RuntimeError):
+            for thread in threads[:-1]:
+                thread.start()
+            _join(threads[: len(writes)], until - SWEEP_SECONDS + WRITE_SECONDS)
+            threads[-1].start()  # a temporary file that is left by now was not completed
+            _join(threads, until)
+        os._exit(self.exit_code)
+
+    def _wait(self, before: float) -> None:
+        """Until so many seconds before the process is ended, wherever that is by then."""
+        with self._changed:
+            while (left := self.end + self._grace_seconds - before - time.monotonic()) > 0:
+                self._changed.wait(min(left, threading.TIMEOUT_MAX))
+
+    def _render(self, writes: list[Write]) -> None:
+        with contextlib.suppress(Exception):  # whatever keeps the command from its report
+            if self._prepare is not None:
+                for write in self._prepare():
+                    writes.append(write)
+
+
+def enforced() -> TimeLimit | None:
+    """The limit that ends this process; None where the process is not the command's own."""
+    return _enforced[0] if _enforced else None
+
+
+def lock(output: object = STANDARD_OUTPUT) -> None:
+    """Take the exclusive right to write to an output. Blocks for good if another thread has it."""
+    if _enforced:
+        _locks.setdefault(output, threading.RLock()).acquire()
+
+
+def _join(threads: list[threading.Thread], until: float) -> None:
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+def _quietly(write: Write) -> Callable[[], None]:
+    def work() -> None:
+        with contextlib.suppress(Exception):
+            write()
+
+    return work
+
+
+def _say() -> None:
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # a closed stream is None
+        os.write(sys.stderr.fileno(), b"gpucheck: ended at its time limit: something that it waits for does not answer\n")
+
+
+def _close() -> None:
+    if "gpucheck.core.host.children" in sys.modules:
+        sys.modules["gpucheck.core.host.children"].close_all()
+
+
+def _sweep() -> None:
+    if "gpucheck.core.system.write" in sys.modules:
+        sys.modules["gpucheck.core.system.write"].sweep()
