@@ -15,7 +15,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.merge import Merge
-from gpucheck.commands.fleet.read import LARGEST_BYTES
+from gpucheck.commands.fleet.read import LARGEST_BYTES, Unread, read
 from gpucheck.commands.fleet.schema import schema
 from gpucheck.core.reports import json as json_report
 
@@ -77,6 +77,7 @@ def names(hostlist):
         ('{"schema_version": "9.0", "verdict": 7}', "another schema"),
         ("x" * (LARGEST_BYTES + 1), "too large"),
         ("[" * 100_000, "foreign"),
+        ('{"findings":' + "[" * 1000, "foreign"),
         (b"\xff\xfe\x00", "foreign"),
         (None, "unreadable"),
     ],
@@ -107,6 +108,17 @@ def test_what_is_unusual_about_a_node_is_named(tmp_path):
 def test_a_report_without_a_name_is_named_like_its_file(tmp_path):
     (tmp_path / "rack7.json").write_text(json.dumps(REPORT))
     assert [node.name for node in merged(tmp_path).nodes] == ["rack7"]
+
+
+def test_a_path_that_no_system_opens_is_unreadable():
+    assert read("a\0", NOW) == Unread("a\0", "unreadable", "ValueError: embedded null byte")
+
+
+@pytest.mark.parametrize("name", ["9" * 4400, "n" + "9" * 4400, "²"])
+def test_a_name_that_no_host_has_is_a_name(tmp_path, name):
+    place(tmp_path, "n1")
+    place(tmp_path, "n2", {"system.node": name})
+    assert {node.name[:200] for node in merged(tmp_path).nodes} == {"n1", name[:200]}
 
 
 @pytest.mark.parametrize(

@@ -41,4 +41,5 @@ def _ranges(numbers: list[int], width: int) -> Iterator[str]:
 
 
 def _natural(name: str) -> list[tuple[int, str]]:
-    return [(int(part) if part.isdigit() else -1, part) for part in re.split(r"(\d+)", name)[:8]]
+    # int() refuses more than 4,300 digits, and reads no "²", which is a digit for isdigit().
+    return [(int(part[:18]) if part.isdecimal() else -1, part) for part in re.split(r"(\d+)", name)[:8]]

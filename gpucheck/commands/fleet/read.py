@@ -143,11 +143,17 @@ def _announce(path: str) -> None:
 
 
 def read(path: str, now: float) -> Seen | Unread:
-    """Read one file. Whatever is wrong with it is said, and nothing is raised."""
+    """Read one file. Nothing is raised: one file of many must not keep the others from being merged."""
     try:
-        data = _content(path)
+        return _read(path, now)
     except OSError as error:
         return Unread(path, "unreadable", error.strerror or str(error))
+    except Exception as error:  # also a mistake of ours
+        return Unread(path, "unreadable", f"{type(error).__name__}: {error}")
+
+
+def _read(path: str, now: float) -> Seen | Unread:
+    data = _content(path)
     if data is None:
         return Unread(path, "too large", f"larger than {LARGEST_BYTES >> 20} MiB")
     try:
@@ -181,7 +187,7 @@ def _unread(path: str, data: bytes, error: Exception) -> Unread:
     if not text:
         return Unread(path, "half-written", "empty")
     if isinstance(error, msgspec.ValidationError):
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, RecursionError):
             version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
             if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
                 return Unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")

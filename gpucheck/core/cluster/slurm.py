@@ -73,7 +73,8 @@ def expand(nodes: str) -> Iterator[str]:
     whole = 0
     for part in re.findall(r"(?:[^\[\],]+|\[[^\]]*\])+", nodes):
         pieces = [(plain, _spans(ranges)) for plain, ranges in re.findall(r"([^\[\]]+)|\[([^\]]*)\]", part)]
-        whole += math.prod(sum(len(span) for span, _ in spans) for plain, spans in pieces if not plain)
+        # not len(), which raises OverflowError for more than sys.maxsize
+        whole += math.prod(sum(max(0, span.stop - span.start) for span, _ in spans) for plain, spans in pieces if not plain)
         if whole > MOST:
             raise ValueError(f"more than {MOST:,} nodes: {nodes[:100]!r}")
         names = [""]
