@@ -1,6 +1,7 @@
 """Every command ends on time whatever path that a user or the environment names lies on a file system that does not answer."""
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -59,6 +60,21 @@ def test_a_program_to_lint_that_does_not_answer_is_not_readable(hung, path):
     done = gpucheck("lint", "--timeout", str(LIMIT), path.format(hung))
     assert done.returncode == 2, done.stderr
     assert "unreadable: " in done.stdout
+
+
+@pytest.mark.parametrize(("reports", "hanging"), [(12, 1), (12, 60), (420, 1)])  # of 400 on, several processes read
+@pytest.mark.parametrize("named", ["folder", "files"])
+def test_reports_that_do_not_respond_are_named_and_the_others_are_merged(hung, tmp_path, reports, hanging, named):
+    healthy = gpucheck(*CHECK, "--format", "json").stdout
+    for number in range(reports):
+        (tmp_path / f"n{number}.json").write_text(healthy.replace(f'"node": "{os.uname().nodename}"', f'"node": "n{number}"'))
+    for number in range(hanging):
+        (tmp_path / f"n{number}-hung.json").symlink_to(f"{hung}/x{number}")
+    paths = [str(tmp_path)] if named == "folder" else sorted(map(str, tmp_path.iterdir()))
+    done = gpucheck("fleet", "merge", *paths, "--format", "json", "--timeout", str(LIMIT * 2))
+    fleet = json.loads(done.stdout)
+    assert (len(fleet["nodes"]), len(fleet["unusual"])) == (reports, hanging), done.stderr
+    assert {(one["kind"], one["why"]) for one in fleet["unusual"]} == {("unreadable", "did not respond")}
 
 
 def test_a_log_whose_file_system_stops_answering_is_explained_as_far_as_it_was_read(tmp_path):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -15,7 +16,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.merge import Merge
-from gpucheck.commands.fleet.read import LARGEST_BYTES, Unread, read
+from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, Unread, read
 from gpucheck.commands.fleet.schema import schema
 from gpucheck.core.reports import json as json_report
 
@@ -103,6 +104,13 @@ def test_what_is_unusual_about_a_node_is_named(tmp_path):
     assert [one.kind for one in fleet.unusual] == ["future", "two nodes of one name"]
     assert (fleet.missing.count, fleet.missing.nodes) == (2, "n[3-4]")
     assert fleet.exit_code == 3
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_at_the_time_limit_the_first_file_that_was_not_read_is_named(tmp_path, processes):
+    place(tmp_path, "n1")
+    (one,) = collect(files([str(tmp_path)]), NOW, processes, until=time.monotonic())
+    assert one == Unread(f"{tmp_path}/n1.json", "unreadable", f"{LATE}; what follows was not read")
 
 
 def test_a_report_without_a_name_is_named_like_its_file(tmp_path):

@@ -5,15 +5,20 @@ Fields that nobody asks for are skipped while they are decoded, which makes it s
 
 import contextlib
 import datetime
+import math
 import os
 import stat
+import time
 from collections.abc import Sequence
 
 import msgspec
 
+from gpucheck.core.system.bounded import all_within
+
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
 SUPPORTED = "1"  # the major version of the report's schema
 AHEAD_SECONDS = 300  # that a node's clock may be ahead
+LATE = "the time limit was reached (--timeout)"
 
 
 class _System(msgspec.Struct):
@@ -123,18 +128,25 @@ class Unread(msgspec.Struct, frozen=True):
 _DECODER = msgspec.json.Decoder(_Report)
 
 
-def read_all(paths: Sequence[str], now: float) -> list[Seen | Unread]:
-    """Read some files; ``now`` in seconds since 1970."""
-    for path in paths:
-        _announce(path)
-    return [read(path, now) for path in paths]
+def read_all(paths: Sequence[str], now: float, until: float = math.inf) -> list[Seen | Unread]:
+    """Read some files, and give up those that do not respond.
+
+    Args:
+        paths: of the files.
+        now: seconds since 1970.
+        until: when all must be read, as ``time.monotonic()`` counts, which is the same in all processes of a machine.
+    """
+    opened = all_within(until, _announce, paths)
+    found = all_within(until, lambda path: read(path, now), list(opened))
+    why = LATE if time.monotonic() >= until else "did not respond"
+    return [found.get(path) or Unread(path, "unreadable", why) for path in paths]
 
 
 def _announce(path: str) -> None:
     """Have the system fetch a file while others are decoded: a disk or a network file system answers many at a time faster."""
     if not hasattr(os, "posix_fadvise"):
         return
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ValueError):  # reading it says why
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         try:
             os.posix_fadvise(opened, 0, LARGEST_BYTES, os.POSIX_FADV_WILLNEED)

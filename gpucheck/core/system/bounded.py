@@ -3,12 +3,13 @@
 import errno
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 FILE_SECONDS = 10.0  # how long a file is waited for; an automounter takes some
 LEAST_SECONDS = 1.0  # how long it is waited for when the run's time is over
 _run_end = [float("inf")]
+_Item = TypeVar("_Item", bound=Hashable)
 _Result = TypeVar("_Result")
 
 
@@ -56,3 +57,58 @@ def within(seconds: float, work: Callable[..., _Result], *args: Any) -> _Result:
     if problems:
         raise problems[0]
     return results[0]
+
+
+def patience(until: float) -> float:
+    """How many seconds one file is waited for if all must be read ``until`` then: a part, so that time is left for others."""
+    return max(0.0, min(FILE_SECONDS, (until - time.monotonic()) / 4))
+
+
+def all_within(until: float, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> dict[_Item, _Result]:
+    """Call a function for each item, and give up those for which it does not come back.
+
+    One thread takes them in turn, which is cheap. If it makes no progress for a second, each item that is left gets a thread of
+    its own, so that a file system that does not answer is waited for once, however many of the items are there.
+
+    Args:
+        until: when all must be over, as ``time.monotonic()`` counts.
+        work: what to call, as for ``within``.
+        items: its argument, one at a time.
+
+    Returns:
+        What it returned, by item. An item that was given up is absent.
+    """
+    results = _in_threads(min(LEAST_SECONDS, patience(until)), work, [items])
+    left = [item for item in dict.fromkeys(items) if item not in results]
+    return results | _in_threads(patience(until), work, [[item] for item in left])
+
+
+def _in_threads(seconds: float, work: Callable[[_Item], _Result], parts: Sequence[Sequence[_Item]]) -> dict[_Item, _Result]:
+    """One thread for each part; given up after so many seconds in which none makes progress."""
+    results: dict[_Item, _Result] = {}
+    problems: list[BaseException] = []
+    given_up = threading.Event()
+
+    def call(part: Sequence[_Item]) -> None:
+        try:
+            for item in part:
+                if given_up.is_set():
+                    return
+                results[item] = work(item)
+        except BaseException as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=call, args=(part,), daemon=True) for part in parts]
+    for thread, part in zip(threads, parts, strict=True):
+        try:
+            thread.start()
+        except RuntimeError:  # a limit allows no thread
+            call(part)
+    before = -1
+    while (alive := [thread for thread in threads if thread.is_alive()]) and len(results) > before:
+        before = len(results)
+        alive[0].join(seconds)
+    given_up.set()
+    if problems:
+        raise problems[0]
+    return dict(results)  # a thread that was given up may still add to it

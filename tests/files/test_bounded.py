@@ -1,0 +1,37 @@
+"""Calls that never return are given up, and the others are answered for."""
+
+import math
+import threading
+import time
+
+import pytest
+
+from gpucheck.core.system.bounded import all_within
+
+
+@pytest.fixture
+def never():
+    """An event that nobody sets before the test is over: whoever waits for it is left behind."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_all_items_are_answered_for():
+    assert all_within(math.inf, str.upper, ["a", "b", "a"]) == {"a": "A", "b": "B"}
+    assert all_within(math.inf, str.upper, []) == {}
+
+
+@pytest.mark.parametrize("hung", ["a", "b", "ad", "abcd"])
+def test_an_item_that_is_never_answered_for_is_left_out(never, hung):
+    def work(item):
+        if item in hung:
+            never.wait()
+        return item.upper()
+
+    assert all_within(time.monotonic() + 3, work, "abcd") == {item: item.upper() for item in "abcd" if item not in hung}
+
+
+def test_what_the_work_raises_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        all_within(math.inf, lambda item: 1 / item, [1, 0])
