@@ -34,3 +34,11 @@ def test_standard_input():
     done = gpucheck("lint", "-", input=BAD)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("-:2:1: legacy-session")
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("pattern", ["*a" * 25 + "b", "*_*_*_*_*_*_*_*.bak"])
+def test_an_ignored_pattern_with_many_stars(tmp_path, pattern):
+    (tmp_path / ".gitignore").write_text(f"{pattern}\n")
+    (tmp_path / f"{'a_' * 100}.py").write_text(BAD)
+    assert gpucheck("lint", tmp_path).returncode == 1

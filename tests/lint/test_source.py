@@ -100,6 +100,26 @@ def test_what_git_ignores_is_left_out(tmp_path):
     assert found("built") == ["built/b.py"], "who names an ignored folder wants it"
 
 
+def test_a_repository_below_has_rules_of_its_own(tmp_path):
+    for name in (".git/x", "below/.git/x", "a.py", "below/a.py", "below/b.py"):
+        write(tmp_path, name, "")
+    write(tmp_path, ".gitignore", "a.py\n")
+    assert [os.path.relpath(path, tmp_path) for path in search.files([str(tmp_path)])] == ["below/a.py", "below/b.py"]
+
+
+def test_a_tree_deeper_than_the_stack_of_python(tmp_path):
+    folder = write(tmp_path, "top.py", "").removesuffix("/top.py")
+    for _ in range(sys.getrecursionlimit() + 200):
+        folder += "/a"
+        os.mkdir(folder)
+    write(pathlib.Path(folder), "deep.py", "")
+    try:
+        assert [os.path.basename(path) for path in search.files([str(tmp_path)])] == ["top.py", "deep.py"]
+    finally:  # pytest could not remove it
+        os.unlink(f"{folder}/deep.py")
+        os.removedirs(folder)
+
+
 def test_walk(tmp_path):
     names = "a.py z/b.ipynb z/c.txt .git/d.py __pycache__/e.py env/pyvenv.cfg env/lib/f.py .g.py B/h.py"
     for name in names.split():

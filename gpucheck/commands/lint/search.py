@@ -1,58 +1,15 @@
 """Which files are linted: those that are named, and in folders the programs that are neither somebody else's nor ignored."""
 
+import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-import pathspec
+from gpucheck.commands.lint.gitignore import Patterns
 
 LARGEST_BYTES = 1 << 20  # of a .gitignore
 SUFFIXES = (".py", ".ipynb")
 SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "venv"}
-
-
-class Ignored:
-    """What git ignores: the .gitignore of the repository's root and of each folder below, each read once; the nearest decides."""
-
-    def __init__(self, root: str | None = None) -> None:
-        """Nothing is read yet; ``root`` is the folder to begin at, None: that of the repository."""
-        self._patterns: dict[str, pathspec.GitIgnoreSpec | None] = {}
-        self._roots: dict[str, bool] = {} if root is None else {os.path.abspath(root): True}
-
-    def __call__(self, path: str, *, folder: bool) -> bool:
-        """Whether git ignores a file, or a folder; what a folder holds that it ignores is not asked for."""
-        path = os.path.abspath(path)
-        above, ignored = os.path.dirname(path), False
-        for place in self._from_root(above):
-            patterns = self._read(place)
-            if patterns is not None:
-                name = os.path.relpath(path, place).replace(os.sep, "/") + "/" * folder
-                said = patterns.check_file(name).include
-                ignored = ignored if said is None else said
-        return ignored
-
-    def _from_root(self, folder: str) -> list[str]:
-        """The folders from the repository's root, or the file system's where there is none, down to this one."""
-        places = [folder]
-        while not self._is_root(places[-1]) and (above := os.path.dirname(places[-1])) != places[-1]:
-            places.append(above)
-        return places[::-1] if self._is_root(places[-1]) else [folder]
-
-    def _is_root(self, folder: str) -> bool:
-        if folder not in self._roots:
-            self._roots[folder] = os.path.exists(os.path.join(folder, ".git"))
-        return self._roots[folder]
-
-    def _read(self, folder: str) -> pathspec.GitIgnoreSpec | None:
-        if folder not in self._patterns:
-            path = os.path.join(folder, ".gitignore")
-            try:
-                if not os.path.isfile(path):  # a pipe would be waited for
-                    raise FileNotFoundError
-                with open(path, encoding="utf-8", errors="replace") as file:
-                    self._patterns[folder] = pathspec.GitIgnoreSpec.from_lines(file.read(LARGEST_BYTES).splitlines())
-            except (OSError, ValueError):  # ValueError: a pattern that git would not take either
-                self._patterns[folder] = None
-        return self._patterns[folder]
+Rules = tuple[tuple[int, Patterns], ...]  # what .gitignore files say, the nearest first, each with how deep its folder is
 
 
 def files(paths: Iterable[str]) -> Iterator[str]:
@@ -60,36 +17,93 @@ def files(paths: Iterable[str]) -> Iterator[str]:
     yielded: set[str] = set()
     for path in paths:
         for file in _walk(path) if os.path.isdir(path) else (path,):
-            key = _key(file)
+            key = os.path.normcase(_absolute(file))
             if key not in yielded:
                 yielded.add(key)
                 yield file
 
 
-def _key(file: str) -> str:
+def _absolute(path: str) -> str:
     try:
-        return os.path.normcase(os.path.abspath(file))
+        return os.path.abspath(path)
     except OSError:  # the current folder was removed
-        return file
+        return path
 
 
-def _walk(folder: str) -> Iterator[str]:
+def _walk(top: str) -> Iterator[str]:
+    """Without recursion: a tree may be deeper than Python's stack."""
     refused: list[str] = []
-    ignored = Ignored()
-    if ignored(folder, folder=True):  # who names it wants it: what is above says nothing of what it holds
-        ignored = Ignored(folder)
-    for place, folders, names in os.walk(folder, onerror=lambda error: refused.append(error.filename)):
-        folders[:] = sorted(
-            name
-            for name in folders
-            if not name.startswith(".") and name not in SKIPPED and not _left_out(os.path.join(place, name), ignored)
-        )
-        for name in sorted(names):
-            path = os.path.join(place, name)
-            if name.endswith(SUFFIXES) and not name.startswith(".") and not ignored(path, folder=False):
+    folders = [(top, *_above(_absolute(top)))]
+    while folders:
+        place, names, rules = folders.pop()
+        try:
+            with os.scandir(place) as listed:
+                entries = sorted(listed, key=lambda entry: entry.name)
+        except OSError:
+            refused.append(place)
+            continue
+        rules = _with_own(place, names, rules)
+        below = []
+        for entry in entries:
+            path, inside = os.path.join(place, entry.name), (*names, entry.name)
+            if entry.name.startswith("."):
+                continue
+            if _is_folder(entry):
+                if entry.name not in SKIPPED and not _left_out(path) and not _ignored(rules, inside, folder=True):
+                    below.append((path, inside, rules))
+            elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
                 yield path
+        folders += reversed(below)
     yield from refused  # reading them says why
 
 
-def _left_out(folder: str, ignored: Ignored) -> bool:
-    return os.path.exists(os.path.join(folder, "pyvenv.cfg")) or ignored(folder, folder=True)
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _left_out(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
+
+
+def _above(top: str) -> tuple[tuple[str, ...], Rules]:
+    """The names from the repository's root to a folder, and the rules there; none where what is above ignores the folder.
+
+    Who names an ignored folder wants it: what is above says nothing of what it holds then.
+    """
+    root = top
+    while not os.path.exists(os.path.join(root, ".git")):
+        root, below = os.path.dirname(root), root
+        if root == below:  # no repository
+            return (), ()
+    names: tuple[str, ...] = ()
+    rules: Rules = ()
+    place = root
+    for name in os.path.relpath(top, root).split(os.sep) if top != root else ():
+        rules = _with_own(place, names, rules)
+        place, names = os.path.join(place, name), (*names, name)
+        if _ignored(rules, names, folder=True):
+            return (), ()
+    return names, rules
+
+
+def _with_own(folder: str, names: Sequence[str], rules: Rules) -> Rules:
+    """The rules in a folder: its own .gitignore, and what is above unless it is a repository by itself."""
+    if os.path.exists(os.path.join(folder, ".git")):
+        rules = ()
+    path = os.path.join(folder, ".gitignore")
+    with contextlib.suppress(OSError):
+        if os.path.isfile(path):  # a pipe would be waited for
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                return ((len(names), Patterns(file.read(LARGEST_BYTES))), *rules)
+    return rules
+
+
+def _ignored(rules: Rules, names: Sequence[str], *, folder: bool) -> bool:
+    for depth, patterns in rules:
+        ignores = patterns.ignores(names[depth:], folder=folder)
+        if ignores is not None:
+            return ignores
+    return False

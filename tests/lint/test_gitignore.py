@@ -1,0 +1,136 @@
+"""What a .gitignore says is what git says, and says it at once whatever its patterns are."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from gpucheck.commands.lint.gitignore import LONGEST, Patterns
+
+TREE = (
+    *("a", "b.py", "ab", "a b", "a ", "#a", "!a", "[a", "a-b", "*", "\\", "x1", "X", "build/a", "build/b.py"),
+    *("src/a", "src/b.py", "src/build/a", "src/x/y/a", "src/x/y/b.py", "src/x/a", "y/x/a", "y/[a", "z/z/z/z/a"),
+)
+LINES = (
+    *(
+        "a",
+        "*",
+        "*.py",
+        "a*",
+        "*a",
+        "?",
+        "*?*",
+        "a ",
+        "a\\ ",
+        "a\\  ",
+        "#a",
+        "\\#a",
+        "!a",
+        "\\!a",
+        "build",
+        "build/",
+        "/build/",
+        "build/*",
+    ),
+    *(
+        "src/a",
+        "/src/a",
+        "/a",
+        "**",
+        "**/a",
+        "src/**",
+        "src/**/a",
+        "**/x/**",
+        "**/x/a",
+        "/**/a",
+        "**/y/*",
+        "a**",
+        "x/**/**/a",
+        "***",
+    ),
+    *(
+        "[a-b]",
+        "[!a]",
+        "[^a]",
+        "[]a]",
+        "[a",
+        "[[]a",
+        "[\\[]a",
+        "a[-]b",
+        "[b-a]",
+        "[a-]",
+        "[[:alpha:]]",
+        "[[:alpha:][:digit:]]*",
+        "[[:x:]]",
+    ),
+    *(
+        "\\",
+        "a\\",
+        "\\\\",
+        "\\*",
+        "[*]",
+        "/",
+        "//",
+        "a//",
+        "src//a",
+        "*/",
+        "*/a",
+        "*/*/a",
+        "z/**/z/a",
+        "z/**/z/**/z/**/z/a",
+        "\ufeffa",
+    ),
+)
+FILES = (
+    "*\n!*.py\n", "*\n!/src/\n!a\n", "src\n!src/a\n", "/src/*\n!/src/x\n", "a\r\nb.py\r\n", "*.py\n!b.py\n*.py", "\ufeffa\n",
+    *(f"{line}\n" for line in LINES),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A repository with these files."""
+    if shutil.which("git") is None or os.name == "nt":
+        pytest.skip("needs git, and names that Windows does not allow")
+    folder = tmp_path_factory.mktemp("tree")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    for name in TREE:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def ignored(patterns, path):
+    """A path below a folder that is ignored is, too."""
+    names = path.split("/")
+    said = (patterns.ignores(names[:end], folder=end < len(names)) for end in range(1, len(names) + 1))
+    return any(said)
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_it_is_what_git_says(tree, text):
+    (tree / ".gitignore").write_text(text, encoding="utf-8", newline="")
+    argv = ["git", "-C", tree, "-c", "core.excludesFile=", "check-ignore", "--no-index", "--stdin", "-z"]
+    done = subprocess.run(argv, input="\0".join(TREE), capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stderr
+    patterns = Patterns(text)
+    assert {name for name in TREE if ignored(patterns, name)} == set(done.stdout.split("\0")) - {""}
+
+
+@pytest.mark.timeout(20)  # a regular expression for the whole pattern takes years
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("*a" * 25 + "b", "*a" * 25 + "b*", "a*" * 499 + "b*", "*_*_*_*_*_*_*_*.bak", "*" * 999, "*?" * 499 + "b*"),
+        *("*[a-z]" * 160 + "[b]*", "**/" + "a/" * 200 + "b/**/a", "**/a/" * 190 + "b/**", "[" * 999, "[[:" * 333, "\\" * 999),
+    ],
+)
+def test_no_pattern_takes_long(pattern):
+    assert len(pattern) <= LONGEST
+    for path in (["a" * 255], ["a"] * 2048, ["a" * 255] * 16):
+        assert Patterns(pattern).ignores(path, folder=False) in (None, pattern == "*" * 999 or None)
+
+
+def test_a_pattern_that_is_too_long_for_a_path_is_none():
+    assert Patterns("*" * (LONGEST + 1)).ignores(["a"], folder=False) is None
