@@ -107,6 +107,34 @@ def test_a_repository_below_has_rules_of_its_own(tmp_path):
     assert [os.path.relpath(path, tmp_path) for path in search.files([str(tmp_path)])] == ["below/a.py", "below/b.py"]
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_a_gitignore_of_another_user_counts_only_in_what_is_theirs(tmp_path):
+    for name in (".git/x", "mine/a.py", "mine/sub/b.py"):
+        write(tmp_path, name, "")
+    above, inside = write(tmp_path, ".gitignore", "*.py\n"), write(tmp_path, "mine/sub/.gitignore", "b.py\n")
+
+    def found(folder):
+        said = []
+        return [os.path.basename(path) for path in search.files([str(tmp_path / folder)], said.append)], said
+
+    assert found("mine") == ([], [])
+    os.chown(above, 12345, 12345)
+    assert found("mine") == (["a.py"], [f"ignored {above}: it belongs to user 12345"])
+    os.chown(inside, 12345, 12345)
+    os.chown(tmp_path / "mine/sub", 12345, 12345)
+    assert found("mine")[0] == ["a.py", "b.py"]
+    assert found("mine/sub")[0] == [], "who names a folder of another user means it as its owner does"
+
+
+def test_a_gitignore_that_everybody_can_write_is_not_used(tmp_path):
+    write(tmp_path, "a.py", "")
+    path = write(tmp_path, ".gitignore", "*.py\n")
+    os.chmod(path, 0o666)
+    said = []
+    assert [os.path.basename(path) for path in search.files([str(tmp_path)], said.append)] == ["a.py"]
+    assert said == [f"ignored {path}: it can be written by every user"]
+
+
 def test_a_tree_deeper_than_the_stack_of_python(tmp_path):
     folder = write(tmp_path, "top.py", "").removesuffix("/top.py")
     for _ in range(sys.getrecursionlimit() + 200):

@@ -10,7 +10,6 @@ from gpucheck.commands.lint import search, source
 from gpucheck.commands.lint.pages import words
 from gpucheck.commands.lint.script import Finding, Script
 from gpucheck.core.engine.plugin import Rule
-from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
@@ -72,7 +71,8 @@ def lint(
     paths: Iterable[str],
     rules: Sequence[Rule],
     remaining: Callable[[], float] = lambda: math.inf,
-    progress: Progress[Result] | None = None,
+    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Result:
     """Lint files and folders.
 
@@ -80,17 +80,17 @@ def lint(
         paths: the files and folders.
         rules: to be asked.
         remaining: how many seconds are left; what can't be linted in them is a failure.
-        progress: its snapshot becomes the result so far, in which the file that is being linted is a failure.
+        begun: handed what tells, at any time, what came of the run by then; whatever is linted at that moment is a failure.
+        say: handed a line about what is not used.
     """
     count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = "the search for files"
 
-    def snapshot() -> Result:
+    def known() -> Result:
         return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
 
-    if progress is not None:
-        progress.snapshot = snapshot
-    files = search.files(paths)
+    begun(known)
+    files = search.files(paths, say)
     while True:
         try:
             file = within(remaining(), next, files, None)

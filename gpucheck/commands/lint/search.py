@@ -2,9 +2,10 @@
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gpucheck.commands.lint.gitignore import Patterns
+from gpucheck.core.system.ownership import why_untrusted
 
 LARGEST_BYTES = 1 << 20  # of a .gitignore
 SUFFIXES = (".py", ".ipynb")
@@ -12,11 +13,16 @@ SKIPPED = {"__pycache__", "node_modules", "site-packages", "dist-packages", "ven
 Rules = tuple[tuple[int, Patterns], ...]  # what .gitignore files say, the nearest first, each with how deep its folder is
 
 
-def files(paths: Iterable[str]) -> Iterator[str]:
-    """The files that are meant: those named, and in folders every .py and .ipynb not somebody else's, hidden or ignored."""
+def files(paths: Iterable[str], say: Callable[[str], None] = lambda line: None) -> Iterator[str]:
+    """The files that are meant: those named, and in folders every .py and .ipynb not somebody else's, hidden or ignored.
+
+    Args:
+        paths: files and folders.
+        say: handed one line for each .gitignore that is not used, since another user may have written it.
+    """
     yielded: set[str] = set()
     for path in paths:
-        for file in _walk(path) if os.path.isdir(path) else (path,):
+        for file in _Walk(path, say).files() if os.path.isdir(path) else (path,):
             key = os.path.normcase(_absolute(file))
             if key not in yielded:
                 yielded.add(key)
@@ -30,31 +36,75 @@ def _absolute(path: str) -> str:
         return path
 
 
-def _walk(top: str) -> Iterator[str]:
-    """Without recursion: a tree may be deeper than Python's stack."""
-    refused: list[str] = []
-    folders = [(top, *_above(_absolute(top)))]
-    while folders:
-        place, names, rules = folders.pop()
-        try:
-            with os.scandir(place) as listed:
-                entries = sorted(listed, key=lambda entry: entry.name)
-        except OSError:
-            refused.append(place)
-            continue
-        rules = _with_own(place, names, rules)
-        below = []
-        for entry in entries:
-            path, inside = os.path.join(place, entry.name), (*names, entry.name)
-            if entry.name.startswith("."):
+class _Walk:
+    """What a folder holds."""
+
+    def __init__(self, top: str, say: Callable[[str], None]) -> None:
+        self._top, self._say = top, say
+        # Who names a folder of another user means it as that user does: programs of theirs can silence lint, too.
+        self._owner = os.stat(top).st_uid
+
+    def files(self) -> Iterator[str]:
+        """The programs in it; without recursion, since a tree may be deeper than Python's stack."""
+        refused: list[str] = []
+        folders = [(self._top, *self._above())]
+        while folders:
+            place, names, rules = folders.pop()
+            try:
+                with os.scandir(place) as listed:
+                    entries = sorted(listed, key=lambda entry: entry.name)
+            except OSError:
+                refused.append(place)
                 continue
-            if _is_folder(entry):
-                if entry.name not in SKIPPED and not _left_out(path) and not _ignored(rules, inside, folder=True):
-                    below.append((path, inside, rules))
-            elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
-                yield path
-        folders += reversed(below)
-    yield from refused  # reading them says why
+            rules = self._with_own(place, names, rules)
+            below = []
+            for entry in entries:
+                path, inside = os.path.join(place, entry.name), (*names, entry.name)
+                if entry.name.startswith("."):
+                    continue
+                if _is_folder(entry):
+                    if entry.name not in SKIPPED and not _left_out(path) and not _ignored(rules, inside, folder=True):
+                        below.append((path, inside, rules))
+                elif entry.name.endswith(SUFFIXES) and not _ignored(rules, inside, folder=False):
+                    yield path
+            folders += reversed(below)
+        yield from refused  # reading them says why
+
+    def _above(self) -> tuple[tuple[str, ...], Rules]:
+        """The names from the repository's root to the folder, and the rules there; none where what is above ignores the folder.
+
+        Who names an ignored folder wants it: what is above says nothing of what it holds then.
+        """
+        top = root = _absolute(self._top)
+        while not os.path.exists(os.path.join(root, ".git")):
+            root, below = os.path.dirname(root), root
+            if root == below:  # no repository
+                return (), ()
+        names: tuple[str, ...] = ()
+        rules: Rules = ()
+        place = root
+        for name in os.path.relpath(top, root).split(os.sep) if top != root else ():
+            rules = self._with_own(place, names, rules)
+            place, names = os.path.join(place, name), (*names, name)
+            if _ignored(rules, names, folder=True):
+                return (), ()
+        return names, rules
+
+    def _with_own(self, folder: str, names: Sequence[str], rules: Rules) -> Rules:
+        """The rules in a folder: its own .gitignore, and what is above unless it is a repository by itself."""
+        if os.path.exists(os.path.join(folder, ".git")):
+            rules = ()
+        path = os.path.join(folder, ".gitignore")
+        with contextlib.suppress(OSError):
+            if not os.path.isfile(path):  # a pipe would be waited for
+                return rules
+            reason = why_untrusted(path, self._owner)
+            if reason is not None:
+                self._say(f"ignored {path}: {reason}")
+                return rules
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                return ((len(names), Patterns(file.read(LARGEST_BYTES))), *rules)
+        return rules
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
@@ -66,39 +116,6 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 def _left_out(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
-
-
-def _above(top: str) -> tuple[tuple[str, ...], Rules]:
-    """The names from the repository's root to a folder, and the rules there; none where what is above ignores the folder.
-
-    Who names an ignored folder wants it: what is above says nothing of what it holds then.
-    """
-    root = top
-    while not os.path.exists(os.path.join(root, ".git")):
-        root, below = os.path.dirname(root), root
-        if root == below:  # no repository
-            return (), ()
-    names: tuple[str, ...] = ()
-    rules: Rules = ()
-    place = root
-    for name in os.path.relpath(top, root).split(os.sep) if top != root else ():
-        rules = _with_own(place, names, rules)
-        place, names = os.path.join(place, name), (*names, name)
-        if _ignored(rules, names, folder=True):
-            return (), ()
-    return names, rules
-
-
-def _with_own(folder: str, names: Sequence[str], rules: Rules) -> Rules:
-    """The rules in a folder: its own .gitignore, and what is above unless it is a repository by itself."""
-    if os.path.exists(os.path.join(folder, ".git")):
-        rules = ()
-    path = os.path.join(folder, ".gitignore")
-    with contextlib.suppress(OSError):
-        if os.path.isfile(path):  # a pipe would be waited for
-            with open(path, encoding="utf-8", errors="surrogateescape") as file:
-                return ((len(names), Patterns(file.read(LARGEST_BYTES))), *rules)
-    return rules
 
 
 def _ignored(rules: Rules, names: Sequence[str], *, folder: bool) -> bool:
