@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import pickle
 import re
 import time
 import xml.etree.ElementTree as ElementTree
 
+import msgspec
 import pytest
 from fleet_reports import FAULT, write
 from reports.cases import CASES
@@ -16,7 +18,7 @@ from gpucheck.commands.fleet.formats import csv as csv_format
 from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.merge import Merge
-from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, Unread, read
+from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, Unread, read
 from gpucheck.commands.fleet.schema import schema
 from gpucheck.core.reports import json as json_report
 
@@ -195,3 +197,17 @@ def test_the_page_needs_nothing_else_and_what_nodes_say_is_no_markup(tmp_path):
     assert not re.search(r"https?://|src=|@import", page)
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1]
     assert json.loads(data)["counts"] == {"pass": 6, "fail": 1}
+
+
+def test_what_is_kept_of_a_node_does_not_grow_with_its_report(tmp_path):
+    long, many = "x" * 20_000, 1_000
+    gpus = [{"name": f"{number} {long[:1000]}", "uuid": f"{number} {long[:1000]}"} for number in range(many)]
+    runs = [{**REPORT["training"][0], "strategy": f"{number} {long[:1000]}", "devices": ["GPU:0"]} for number in range(many)]
+    finding = {**FAULT, "code": long, "severity": long, "scope": long, "summary": long}
+    changes = {"system.node": long, "system.kernel": long, "driver.version": long, "gpus.gpus": gpus}
+    top = {"started_at": long, "verdict": "unknown", "unknown_because": [long], "findings": [finding] * 20, "training": runs}
+    place(tmp_path, "n1", changes, **top)
+    seen = read(str(tmp_path / "n1.json"), NOW)
+    assert len(pickle.dumps(msgspec.to_builtins(seen))) < 200_000
+    assert (len(seen.node), seen.node[-1], len(seen.causes[0].summary)) == (LONGEST, "…", LONGEST)
+    assert merged(tmp_path).nodes

@@ -26,7 +26,6 @@ class Merge:
         self._seen: dict[str, Seen] = {}
         self._unusual: list[Unusual] = []
         self._files = self._unread = 0
-        self._values: dict[str, str] = {}  # texts that many reports share, once
 
     def add(self, report: Seen | Unread) -> None:
         """Take one. Of two reports of a node the later one counts."""

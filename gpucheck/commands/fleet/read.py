@@ -16,6 +16,9 @@ import msgspec
 from gpucheck.core.system.bounded import all_within
 
 LARGEST_BYTES = 1 << 23  # a report of a machine of 1,000 GPUs takes 2 MB
+# What is kept of a report: whoever may write one must not fill the memory of the merge.
+LONGEST = 500  # characters of a text
+MOST = 64  # root causes, GPUs, training jobs
 SUPPORTED = "1"  # the major version of the report's schema
 AHEAD_SECONDS = 300  # that a node's clock may be ahead
 LATE = "the time limit was reached (--timeout)"
@@ -161,7 +164,7 @@ def read(path: str, now: float) -> Seen | Unread:
     except OSError as error:
         return Unread(path, "unreadable", error.strerror or str(error))
     except Exception as error:  # also a mistake of ours
-        return Unread(path, "unreadable", f"{type(error).__name__}: {error}")
+        return Unread(path, "unreadable", _short(f"{type(error).__name__}: {error}"))
 
 
 def _read(path: str, now: float) -> Seen | Unread:
@@ -203,7 +206,7 @@ def _unread(path: str, data: bytes, error: Exception) -> Unread:
             version = msgspec.json.decode(data, type=dict[str, msgspec.Raw]).get("schema_version", b"")
             if bytes(version).strip(b'"').partition(b".")[0] not in (b"", SUPPORTED.encode()):
                 return Unread(path, "another schema", f"schema {bytes(version).decode(errors='replace')[:20]}")
-        return Unread(path, "foreign", f"not a report: {error}")
+        return Unread(path, "foreign", _short(f"not a report: {error}"))
     if text.startswith(b"{") and b'"schema_version"' in text[:2000]:
         return Unread(path, "half-written", "it ends too early, or was overwritten in part")
     return Unread(path, "foreign", "not JSON")
@@ -216,19 +219,23 @@ def _seen(path: str, report: _Report, now: float) -> Seen:
     roots = [finding for finding in report.findings if finding.explained_by is None and finding.muted is None]
     return Seen(
         file=path,
-        node=(facts.system and facts.system.node) or os.path.basename(path).partition(".")[0],
-        started_at=report.started_at,
+        node=_short((facts.system and facts.system.node) or os.path.basename(path).partition(".")[0]),
+        started_at=_short(report.started_at),
         verdict=report.verdict if report.verdict in ("pass", "warn", "fail") else "unknown",
         faulty=report.verdict == "fail" or (report.verdict == "warn" and report.exit_code != 0),
-        causes=tuple(Cause(root.code, root.severity, root.scope, root.summary) for root in roots),
-        unknown_because=next(iter(report.unknown_because), "no reason given") if report.verdict == "unknown" else None,
+        causes=tuple(Cause(*map(_short, (root.code, root.severity, root.scope, root.summary))) for root in roots[:MOST]),
+        unknown_because=_short(next(iter(report.unknown_because), "no reason given")) if report.verdict == "unknown" else None,
         configuration=_configuration(facts, len(gpus)),
-        gpus=tuple(sorted({gpu.name for gpu in gpus if gpu.name})),
-        uuids=tuple(gpu.uuid for gpu in gpus if gpu.uuid),
+        gpus=tuple(sorted({_short(gpu.name) for gpu in gpus if gpu.name})[:MOST]),
+        uuids=tuple(sorted(_short(gpu.uuid) for gpu in gpus if gpu.uuid)[:MOST]),
         speeds=speeds,
         starts=starts,
         ahead=_is_ahead(report.started_at, now),
     )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
@@ -243,7 +250,7 @@ def _configuration(facts: _Facts, gpus: int) -> dict[str, str]:
         "kernel": facts.system and facts.system.kernel,
         "number of GPUs": str(gpus) if gpus else None,
     }
-    return {name: value for name, value in values.items() if value}
+    return {name: _short(value) for name, value in values.items() if value}
 
 
 def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]:
@@ -254,7 +261,9 @@ def _training(runs: Sequence[_Run]) -> tuple[dict[str, float], dict[str, float]]
         if run.status != "passed" or not run.devices or any(name.startswith("CPU") for name in run.devices):
             continue
         together = ", devices together" if run.trained_with else ""
-        job = f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}"
+        job = _short(f"{run.strategy} on {len(run.devices)} in {run.precision}{' by XLA' if run.compiled else ''}{together}")
+        if len({*speeds, *starts, job}) > MOST:
+            break
         if run.samples_per_second is not None:
             speeds[job] = min(run.samples_per_second, speeds.get(job, run.samples_per_second))
         if run.first_step_seconds is not None:
