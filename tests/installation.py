@@ -1,6 +1,7 @@
 """gpucheck installed into an environment of its own, as pip installs it, to be damaged."""
 
 import importlib.metadata
+import os
 import pathlib
 import shutil
 import subprocess
@@ -54,7 +55,8 @@ class Installation:
                 yield name
 
     def run(self, *args):
-        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=60)
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # it would come first
+        return subprocess.run([self.program, *args], capture_output=True, text=True, timeout=60, env=env)
 
     def problems(self, name, commands=COMMANDS):
         """What is wrong with how each command answers while a file is missing, then while half of it is there."""

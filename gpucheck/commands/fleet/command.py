@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 
 import click
 
-from gpucheck.cli import watchdog
 from gpucheck.cli.formats import format_of
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath, reading_ends
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
 from gpucheck.cli.request import typed
 from gpucheck.cli.screen import look, output, progress_text, show
+from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.commands.fleet.model import Fleet
 from gpucheck.commands.fleet.options import FORMATS, HostList, engine_options, output_options
 from gpucheck.core.cluster.slurm import FIRST_PORT
@@ -74,7 +74,7 @@ def fleet() -> None:
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit of the whole command.")
 @click.pass_obj
 def merge(
-    started: float,
+    limit: TimeLimit,
     paths: tuple[str, ...],
     nodes: tuple[str, ...] | None,
     style: str,
@@ -89,9 +89,8 @@ def merge(
     about; an older one is named like its file. Exit codes: 0 every node is healthy; 1 one has a fault; 2 wrong usage; 3 no
     node has a fault, and something could not be looked at.
     """
-    watchdog.end_at(started + timeout)
-    until = reading_ends(started, timeout)
-    _print(lambda: _merged(paths, nodes, started, until), _style(style, target), target, color, started + timeout)
+    limit.set(timeout)
+    _print(lambda: _merged(paths, nodes, limit), _style(style, target), target, color, limit.end)
 
 
 @fleet.command(cls=Command, epilog=RUN_EXAMPLES)
@@ -113,7 +112,7 @@ def merge(
 @output_options
 @click.pass_obj
 def run(
-    started: float,
+    whole: TimeLimit,
     check: tuple[str, ...],
     engine: str,
     address: str,
@@ -136,7 +135,7 @@ def run(
 
     seconds, arguments = LEVELS[level]
     asked = Asked(engine, address, nodes, limit or seconds, (*arguments, *check, "--format", "json"), options)
-    _print(lambda: look_at_all(asked, folder, started), _style(style, target), target, color, math.inf)
+    _print(lambda: look_at_all(asked, folder, whole), _style(style, target), target, color, math.inf)
 
 
 @fleet.command(cls=Command, epilog=TRAIN_EXAMPLES)
@@ -160,7 +159,7 @@ def run(
 @output_options
 @click.pass_obj
 def train(
-    started: float,
+    whole: TimeLimit,
     check: tuple[str, ...],
     engine: str,
     address: str,
@@ -184,7 +183,7 @@ def train(
     strategies = ("--strategy", "one_device", "--strategy", "multi_worker_mirrored")
     arguments = (*strategies, *check, "--timeout", f"{max(limit / 2, limit - TRAIN_RESERVE):g}", "--format", "json")
     asked = Asked(engine, address, nodes, limit, arguments, options, port)
-    _print(lambda: look_at_all(asked, folder, started), _style(style, target), target, color, math.inf)
+    _print(lambda: look_at_all(asked, folder, whole), _style(style, target), target, color, math.inf)
 
 
 @fleet.command(cls=Command)
@@ -222,19 +221,19 @@ def rendered(merged: Fleet, style: str, color: str, *, to_file: bool) -> str:
     return str(module.render(merged, **look("never" if to_file and color == "auto" else color)))
 
 
-def _merged(paths: tuple[str, ...], nodes: tuple[str, ...] | None, started: float, until: float) -> Fleet:
+def _merged(paths: tuple[str, ...], nodes: tuple[str, ...] | None, limit: TimeLimit) -> Fleet:
     from gpucheck.commands.fleet.collect import collect, files
     from gpucheck.commands.fleet.merge import Merge
 
     merging = Merge()
     try:
         with _progress() as told:
-            for count, report in enumerate(collect(files(paths, until), time.time(), until=until), 1):
+            for count, report in enumerate(collect(files(paths, limit.reading_end), time.time(), until=limit.reading_end), 1):
                 merging.add(report)
                 told(count)
     except OSError as error:
         raise click.UsageError(f"cannot read {error.filename}: {error.strerror or error}") from None
-    return merging.fleet(time.monotonic() - started, nodes)
+    return merging.fleet(time.monotonic() - limit.started, nodes)
 
 
 @contextlib.contextmanager

@@ -3,13 +3,13 @@
 import os
 import sys
 import time
-from collections.abc import Callable
 
 import click
 
-from gpucheck.cli import watchdog
-from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath, reading_ends
+from gpucheck.cli.parameters import READ_SECONDS, SECONDS, Command, FilePath
 from gpucheck.cli.screen import look, say, show, standard_input
+from gpucheck.cli.time_limit import TimeLimit
+from gpucheck.core.model.progress import Progress
 
 STYLES = ("terminal", "json", "github", "sarif", "junit")
 
@@ -20,7 +20,7 @@ STYLES = ("terminal", "json", "github", "sarif", "junit")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto")
 @click.option("--timeout", type=SECONDS, default=READ_SECONDS, show_default=True, help="Limit; what was read by then is shown.")
 @click.pass_obj
-def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
+def lint(limit: TimeLimit, /, paths: tuple[str, ...], style: str, color: str, timeout: float) -> None:
     """Find what keeps a training script from using GPUs and TPUs well. It is read, never executed.
 
     Takes Python files, notebooks (.ipynb, with the extra "notebook"), folders of both, and - for standard input; without any, the
@@ -39,8 +39,8 @@ def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, time
     from gpucheck.commands.lint import reports, runner
     from gpucheck.commands.lint.pages import load_rules
 
-    watchdog.end_at(started + timeout)
-    until = reading_ends(started, timeout)
+    limit.set(timeout)
+    limit.exit_code = 2  # as for everything else that can't be read
     paths = paths or (os.curdir,)
     for path in paths:
         standard_input(path)
@@ -51,10 +51,10 @@ def lint(started: float, /, paths: tuple[str, ...], style: str, color: str, time
     def write(result: runner.Result) -> None:
         show(reports.render(result, style, **appearance), result.exit_code)
 
-    def begun(known: Callable[[], runner.Result]) -> None:
-        watchdog.exit_with(2)  # as for everything else that can't be read
-        watchdog.say_at_last(lambda: [lambda: write(known())])
-
-    result = runner.lint(paths, load_rules(), lambda: until - time.monotonic(), begun, lambda line: say(f"gpucheck: {line}"))
+    progress = Progress[runner.Result]()
+    limit.write_partial(progress, lambda partial: [lambda: write(partial)])
+    result = runner.lint(
+        paths, load_rules(), lambda: limit.reading_end - time.monotonic(), progress, lambda line: say(f"gpucheck: {line}")
+    )
     write(result)
     raise SystemExit(result.exit_code)

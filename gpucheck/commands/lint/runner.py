@@ -10,6 +10,7 @@ from gpucheck.commands.lint import search, source
 from gpucheck.commands.lint.pages import words
 from gpucheck.commands.lint.script import Finding, Script
 from gpucheck.core.engine.plugin import Rule
+from gpucheck.core.model.progress import Progress
 from gpucheck.core.system.bounded import FILE_SECONDS, NoAnswer, within
 
 FRAMEWORKS = ("tensorflow", "keras")  # a program with neither word uses neither
@@ -71,7 +72,7 @@ def lint(
     paths: Iterable[str],
     rules: Sequence[Rule],
     remaining: Callable[[], float] = lambda: math.inf,
-    begun: Callable[[Callable[[], Result]], None] = lambda known: None,
+    progress: Progress[Result] | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Result:
     """Lint files and folders.
@@ -80,16 +81,17 @@ def lint(
         paths: the files and folders.
         rules: to be asked.
         remaining: how many seconds are left; what can't be linted in them is a failure.
-        begun: handed what tells, at any time, what came of the run by then; whatever is linted at that moment is a failure.
-        say: handed a line about what is not used.
+        say: called with a line about each file that is ignored.
+        progress: its snapshot becomes the result so far, in which the file that is being linted is a failure.
     """
     count, problems, failures = 0, list[Problem](), list[Failure]()
     file: str | None = "the search for files"
 
-    def known() -> Result:
+    def snapshot() -> Result:
         return Result(count, tuple(problems), (*failures, Failure(str(file), None, None, None, LATE)))
 
-    begun(known)
+    if progress is not None:
+        progress.snapshot = snapshot
     files = search.files(paths, say)
     while True:
         try:

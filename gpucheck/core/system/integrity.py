@@ -21,7 +21,6 @@ REQUIRED = {
     "msgspec": "msgspec",
     "nvidia_ml_py": "pynvml",
     "packaging": "packaging",
-    "pathspec": "pathspec",
     "psutil": "psutil",
     "rich": "rich",
 }

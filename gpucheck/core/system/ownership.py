@@ -7,6 +7,7 @@ import os
 import stat
 
 _NOBODY = 65534
+_ALL_IDS = 2**32 - 1
 
 
 def why_untrusted(path: str, also: int | None = None) -> str | None:
@@ -45,7 +46,7 @@ def is_ours(folder: str) -> bool:
 def why_not_as_root(program: str) -> str | None:
     """Why root does not execute a program: another user can have written it. None for any other user, and for what is absent.
 
-    A file of nobody's is one of the host's root, as a container without root privileges sees it.
+    A container without root privileges shows files of the host's root as nobody's: there nobody's programs are executed.
     """
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
@@ -62,9 +63,18 @@ def why_not_as_root(program: str) -> str | None:
 
 def _why_of_others(status: os.stat_result, name: str) -> str | None:
     """As ``_why``, for programs of root: groups of administrators may write to folders of the system."""
-    if status.st_uid not in (0, _NOBODY):
+    if status.st_uid != 0 and not (status.st_uid == _NOBODY and _leaves_ids_out()):
         return f"{name} belongs to user {status.st_uid}"
     return f"{name} can be written by every user" if status.st_mode & stat.S_IWOTH else None
+
+
+def _leaves_ids_out() -> bool:
+    """Whether this user namespace lacks some of the host's users, whose files it shows as nobody's (user_namespaces(7))."""
+    try:
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            return sum(int(line.split()[2]) for line in file) < _ALL_IDS
+    except (OSError, ValueError, IndexError):  # a system without user namespaces
+        return False
 
 
 def _why(status: os.stat_result, name: str, permissions: bool, also: int | None = None) -> str | None:
