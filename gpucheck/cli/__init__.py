@@ -52,12 +52,14 @@ def main() -> NoReturn:
 
 
 def _run() -> Any:
-    import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
-    import gpucheck.core.system.ulimits
-    from gpucheck.cli import namesake, signals
-    from gpucheck.cli.time_limit import TimeLimit
+    from gpucheck.cli import signals
 
     signals.catch()
+    import gpucheck.core.system.integrity  # in this form, a missing file is named in the exception
+    import gpucheck.core.system.ulimits
+    from gpucheck.cli import namesake
+    from gpucheck.cli.time_limit import TimeLimit
+
     limit = TimeLimit(STARTED)
     limit.enforce()
     gpucheck.core.system.ulimits.widen()

@@ -39,7 +39,9 @@ PYTHON = click.option(
 
 def set_limit(context: click.Context, option: click.Parameter, seconds: float | None) -> float | None:
     """Set the end of the command before the other options are read, which may name files that do not answer."""
-    context.obj.set(TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds)
+    whole = context.find_object(TimeLimit)
+    if whole is not None:  # None: a caller parses options, and runs nothing
+        whole.set(TIMEOUT_SECONDS[Level.DEFAULT] if seconds is None else seconds)
     return seconds
 
 

@@ -1,4 +1,9 @@
-"""The time limit of a command. A thread that does nothing else ends the process when its time is over, whatever it waits for."""
+"""The time limit of a command. A thread that does nothing else ends the process when its time is over, whatever it waits for.
+
+It starts before the rest is imported, so little is imported here.
+"""
+
+from __future__ import annotations
 
 import contextlib
 import os
@@ -6,10 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from gpucheck.core.model.progress import Progress
 from gpucheck.core.system import bounded
+
+if TYPE_CHECKING:
+    from gpucheck.core.model.progress import Progress
 
 GRACE_SECONDS = 1.0  # after the limit, for a report that is being written
 SWEEP_SECONDS = 0.4  # for writing the partial report, ending children and removing unfinished files
@@ -20,7 +27,7 @@ STANDARD_OUTPUT = "standard output"
 Write = Callable[[], object]
 Result = TypeVar("Result")
 _locks: dict[object, Any] = {}  # one for each output; never released
-_enforced: list["TimeLimit"] = []  # the one limit that ends this process
+_enforced: list[TimeLimit] = []  # the one limit that ends this process
 
 
 class TimeLimit:

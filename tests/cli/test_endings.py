@@ -1,10 +1,13 @@
 """How the command ends where something around it is missing: signals at any moment, closed streams, full disks, no docstrings."""
 
+import fcntl
 import os
 import pathlib
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -81,15 +84,23 @@ def test_a_signal_where_python_cannot_raise_is_not_lost(number):
     assert time.monotonic() - began < 10
 
 
+def drained(pipe):
+    """Wait until the other side has read what was written into a pipe."""
+    deadline = time.monotonic() + 60
+    while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @posix
 @pytest.mark.parametrize("args", [["explain", "-"], ["lint", "-"], ["compare", "-"]], ids=lambda args: args[0])
 def test_ctrl_c_while_standard_input_is_read(args):
     process = subprocess.Popen([*GPUCHECK, *args], stdin=subprocess.PIPE, stdout=-1, stderr=-1, text=True)
     process.stdin.write("a line\n")
     process.stdin.flush()
-    time.sleep(1.0)
+    drained(process.stdin)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 130
+    assert process.wait(timeout=60) == 130
     out, err = process.communicate(timeout=20)
     assert (out, err) == ("", "")
 

@@ -123,13 +123,13 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
         "from gpucheck.core.host.child import BOOTSTRAP, PACKAGE\n"
         "from gpucheck.core.host.process import Process\n"
         "sys.path.insert(0, '.')\n"
-        f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
+        f"child = Process([sys.executable, '-c', BOOTSTRAP.format(3), {str(tmp_path / 'copy' / 'gpucheck')!r}, 'sleeper', '{{}}'], dict(os.environ), report_bytes=1000)\n"
         "child.wait(time.monotonic() + 10, lambda: b'begin' in child.out.read(0))\n"
         "print(child.pid, flush=True); time.sleep(600)\n"
     )
     import gpucheck.core.child.runtime as runtime
 
-    package = tmp_path / "gpucheck" / "core" / "child"
+    package = tmp_path / "copy" / "gpucheck" / "core" / "child"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     real = pathlib.Path(runtime.__file__).parent
