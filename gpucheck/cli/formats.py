@@ -30,7 +30,7 @@ FORMATS = {
     "html": Format(redacted=True, extra="html"),
     "junit": Format(),
     "github": Format(),
-    "prometheus": Format(extra="prometheus"),
+    "prometheus": Format(),
     "nagios": Format(),
     "npd": Format(),
     "termination": Format(in_place=True),

@@ -141,13 +141,11 @@ def plugin(tmp_path, changes=None, text=None, age_seconds=0.0, old="", new=""):
     ],
 )
 def test_the_node_has_a_problem_where_it_has_a_fault(tmp_path, changes, expected):
-    pytest.importorskip("prometheus_client")
     assert plugin(tmp_path, changes) == expected
 
 
 @posix
 def test_what_is_not_known_is_not_healthy(tmp_path):
-    pytest.importorskip("prometheus_client")
     probe = 'gpucheck_probe_success{probe="gpus"} '
     could_not = "UNKNOWN gpucheck could not look at everything"
     assert plugin(tmp_path, old=f"{probe}1", new=f"{probe}0") == (2, could_not)

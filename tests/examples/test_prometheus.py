@@ -3,7 +3,6 @@
 import pathlib
 import re
 
-import pytest
 import yaml
 from recipes import ECC, EXAMPLES, accepts, report
 
@@ -18,7 +17,6 @@ def rules():
 
 
 def test_the_metrics_and_labels_are_what_gpucheck_writes():
-    pytest.importorskip("prometheus_client")
     from gpucheck.core.reports import prometheus
 
     written = prometheus.render(replay(report(ECC).encode()))

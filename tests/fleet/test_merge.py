@@ -185,7 +185,7 @@ def test_every_format_is_read_by_what_it_is_for(tmp_path):
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("9", "1", "2")
     values = {(one.name, *one.labels.values()): one.value for family in parse(prometheus.render(fleet)) for one in family.samples}
     assert values["gpucheck_fleet_nodes", "fail"] == 1
-    assert values["gpucheck_fleet_cause_nodes", "driver-library-mismatch", "error", "host"] == 1
+    assert values["gpucheck_fleet_cause_nodes", "driver-library-mismatch", "host", "error"] == 1
     shown = terminal.render(fleet, width=80, color=False, ascii=True)
     assert "driver-library-mismatch on n7 (host)" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())

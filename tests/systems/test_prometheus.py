@@ -89,7 +89,6 @@ def monitoring(tmp_path):
     missing = [name for name in NEEDED if shutil.which(name) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)} (tests/systems/install.sh)")
-    pytest.importorskip("prometheus_client")
     if reason := refusal(tmp_path / "probe"):
         pytest.skip(reason)
     made = Monitoring(tmp_path)
