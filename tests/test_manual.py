@@ -65,6 +65,19 @@ def test_a_line_not_understood_is_an_error(line):
         _ = manual.page("a-code", PAGE.replace('driver.status = "failed"', line)).example
 
 
+def test_what_a_fix_needs_is_declared_and_not_shown():
+    page = manual.page(
+        "a-code", PAGE.replace("1. do this", "1. do this\n       $ sudo true\n       needs: reboot\n    2. restart the machine")
+    )
+    assert [fix.needs for fix in page.fixes] == [("sudo", "reboot"), ()]
+    assert page.sections["Fix"] == "1. do this\n   $ sudo true\n2. restart the machine"
+
+
+def test_a_need_outside_the_vocabulary_is_an_error():
+    with pytest.raises(ValueError, match="unknown need of a fix: luck"):
+        _ = manual.page("a-code", PAGE.replace("1. do this", "1. do this\n       needs: sudo, luck")).fixes
+
+
 def test_an_example_needs_its_sentence():
     with pytest.raises(ValueError, match="without its"):
         _ = manual.page("a-code", PAGE.replace("    -> A sentence that is\n    long.\n", "")).example

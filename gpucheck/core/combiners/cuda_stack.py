@@ -73,9 +73,10 @@ class CudaStack(Fact, frozen=True, kw_only=True):
     def install_driver(self, why: str) -> Fix:
         """Install the newest driver as this distribution does; for a container that is done on its host."""
         if self.container.inside:
-            return Fix(text=f"{why}{self.on_host}, then restart the machine")
+            return Fix(text=f"{why}{self.on_host}, then restart the machine", needs=("reboot",))
         source = _DRIVER_SOURCE.get(self.system.os_id or "", "")
-        return Fix(text=f"{why}{source}, then restart the machine", command=_DRIVER_INSTALL.get(self.system.os_id or ""))
+        command = _DRIVER_INSTALL.get(self.system.os_id or "")
+        return Fix(text=f"{why}{source}, then restart the machine", command=command, needs=("reboot",))
 
 
 @combiner

@@ -32,7 +32,7 @@ class Resources(Fact, frozen=True, kw_only=True):
         """How to be granted more of something: in a pod's manifest, where the container is started, or elsewhere."""
         if self.container is not None and self.container.kind == "kubernetes":
             return Fix(text=pod)
-        return Fix(text=container) if self.in_container else elsewhere
+        return Fix(text=container, needs=("network",)) if self.in_container else elsewhere
 
     def refused_by_limit(self, *kinds: str) -> Failure | None:
         """An allocation, or an event of these kinds besides, that the limit on the address space refused.

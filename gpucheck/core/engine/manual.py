@@ -12,6 +12,9 @@
         2. Or what needs no command
         3. What to look at, with a command that changes nothing
            ? sudo journalctl -u nvidia-fabricmanager -n 50
+        4. What the command does not show is declared in a line that readers do not see
+           $ sudo ubuntu-drivers install
+           needs: reboot
     Verify:
         What to run afterwards, and what it must say.
     Unless:
@@ -32,10 +35,13 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from gpucheck.core.compat.tensorflow import recommended
 from gpucheck.core.model import Fix
 
 RECOMMENDED = "{tensorflow}"  # in a page: what to install in general
+_NEEDS = r"\n   needs: .+$"
 SECTIONS = ("Symptom", "Cause", "Fix", "Verify", "Unless", "Example", "References")
 
 
@@ -53,11 +59,12 @@ class Page(NamedTuple):
     code: str
     title: str
     sections: dict[str, str]
+    declared_fixes: str  # the section Fix with the lines that say what a fix needs
 
     @property
     def fixes(self) -> tuple[Fix, ...]:
         """What to do, best first. Raises ValueError if the section is malformed."""
-        return _fixes(self.sections["Fix"])
+        return _fixes(self.declared_fixes)
 
     @property
     def example(self) -> Example:
@@ -79,7 +86,9 @@ def page(code: str, docstring: str) -> Page:
     unknown = sorted(sections.keys() - set(SECTIONS))
     if missing or unknown:
         raise ValueError(f"manual page of {code}: missing {missing}, unknown {unknown}")
-    return Page(code=code, title=title.strip(), sections={name: sections[name] for name in SECTIONS})
+    declared = sections["Fix"]
+    sections["Fix"] = re.sub(_NEEDS, "", declared, flags=re.MULTILINE)
+    return Page(code, title.strip(), {name: sections[name] for name in SECTIONS}, declared)
 
 
 def docstring(module: str) -> str:
@@ -101,6 +110,8 @@ def _fixes(text: str) -> tuple[Fix, ...]:
     for line in text.splitlines():
         if item := re.fullmatch(r"\d+\. (.+)", line):
             fixes.append(Fix(text=item[1]))
+        elif fixes and (needs := re.fullmatch(r"   needs: (.+)", line)):
+            fixes[-1] = replace(fixes[-1], needs=tuple(needs[1].split(", ")))
         elif not line.startswith("   ") or not fixes or fixes[-1].command:
             raise ValueError(f"not understood in a list of fixes: {line!r}")
         elif line.startswith(("   $ ", "   ? ")):

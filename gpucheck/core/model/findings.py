@@ -11,15 +11,12 @@ from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.kinds import Scope, Severity, Status
 
 Need = Literal["sudo", "network", "reboot", "new shell"]
-_NEEDS: tuple[tuple[Need, str], ...] = (  # what the words of a fix say of it
-    ("sudo", r"\bsudo\b|dcgmi"),
-    (
-        "network",
-        r"pip3? install|(?:apt-get|dnf|ubuntu-drivers) install|(?:docker|podman) run|\buv venv|conda create|wsl.* --\w+",
-    ),
-    ("reboot", r"[Rr]estart the machine|sudo reboot"),
-    ("new shell", r"log out and in|bin/activate"),
-)
+_OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, in the order of a report
+    "sudo": r"\bsudo\b|dcgmi",
+    "network": r"pip3? install|(?:apt-get|dnf|ubuntu-drivers) install|(?:docker|podman) run|\buv venv|conda create|wsl.* --\w+",
+    "reboot": r"sudo reboot",
+    "new shell": r"bin/activate",
+}
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,15 +34,21 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
     command: str | None = None
     # Typing a repair's command cures it; a look's only shows more; advice has words alone.
     kind: Literal["repair", "look", "advice"] | None = None
-    needs: tuple[Need, ...] = ()  # what must be there, or must follow, for it to work
+    # What must be there, or must follow, for it to work: what is declared, and what the command needs by itself.
+    needs: tuple[Need, ...] = ()
 
     def __post_init__(self) -> None:
-        """A command repairs, unless it was said that it only looks. What it needs stands in its words."""
+        """A command repairs, unless it is declared to only look.
+
+        Raises:
+            ValueError: it needs something that is not in the vocabulary.
+        """
         if self.kind is None:
             msgspec.structs.force_setattr(self, "kind", "advice" if self.command is None else "repair")
-        if not self.needs:
-            words = f"{self.text}\n{self.command or ''}"
-            msgspec.structs.force_setattr(self, "needs", tuple(need for need, words_of in _NEEDS if re.search(words_of, words)))
+        if unknown := [need for need in self.needs if need not in _OF_COMMANDS]:
+            raise ValueError(f"unknown need of a fix: {', '.join(unknown)} (known: {', '.join(_OF_COMMANDS)})")
+        needs = [need for need, words in _OF_COMMANDS.items() if need in self.needs or re.search(words, self.command or "")]
+        msgspec.structs.force_setattr(self, "needs", tuple(needs))
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ Fix:
     2. Count on every level
        ? lspci -d 10de: | grep -c -E '3D|VGA'; nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"
     3. In a container or a job, ask for as many as are expected: docker run --gpus all, --gres=gpu:8, nvidia.com/gpu: 8
+       needs: network
 Verify:
     gpucheck --quick --expect expected.toml: "No fault found".
 Unless:
@@ -36,5 +37,8 @@ def check(expected: Expected) -> Finding | Skip | None:
         expected.gpu_count,
         " is",
         Fix(text="Compare with what the driver counts, apart from CUDA_VISIBLE_DEVICES", command="nvidia-smi -L", kind="look"),
-        Fix(text="In a container or a job, ask for as many as are expected (docker run --gpus, --gres=gpu:N, nvidia.com/gpu)"),
+        Fix(
+            text="In a container or a job, ask for as many as are expected (docker run --gpus, --gres=gpu:N, nvidia.com/gpu)",
+            needs=("network",),
+        ),
     )

@@ -52,7 +52,7 @@ from gpucheck.core.repairs.fixes import CPU_IS_ENOUGH
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _START = {
-    "docker": Fix(text="Start the container with --gpus all: docker run --gpus all IMAGE"),
+    "docker": Fix(text="Start the container with --gpus all: docker run --gpus all IMAGE", needs=("network",)),
     "podman": Fix(text="Start the container with --device nvidia.com/gpu=all"),
     "kubernetes": Fix(text='Request a GPU in the container\'s specification: resources.limits["nvidia.com/gpu"]: 1'),
     "apptainer": Fix(text="Start the container with --nv: apptainer exec --nv IMAGE COMMAND"),

@@ -17,6 +17,7 @@ Fix:
     3. Read what the kernel says
        ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     4. Restart the machine; if that does not help, reinstall the driver
+       needs: reboot
 Verify:
     gpucheck --quick finds nothing.
 Unless:
@@ -94,7 +95,7 @@ def _summary(cuda: Cuda) -> str:
 
 
 def _fixes(stack: CudaStack) -> tuple[Fix, ...]:
-    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver")
+    restart = Fix(text="Restart the machine; if that does not help, reinstall the driver", needs=("reboot",))
     if stack.wsl.inside:
         return (
             Fix(text="Restart WSL, from a Windows prompt", command="wsl.exe --shutdown"),

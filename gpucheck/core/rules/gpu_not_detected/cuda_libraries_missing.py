@@ -13,6 +13,7 @@ Fix:
     1. Install a TensorFlow with its CUDA libraries, which it finds by itself
        $ python -m pip install "{tensorflow}"
     2. If pip says that they are there already, their files were lost: pip install --force-reinstall --no-deps and the package
+       needs: network
     3. See whether the loader knows them; if they lie in a folder of their own, name it in LD_LIBRARY_PATH
        ? ldconfig -p | grep -E 'libcu(dart|blas|fft|solver|sparse|dnn)'
     4. On a cluster, load the module of the CUDA major that TensorFlow was built for (12 since TensorFlow 2.15)

@@ -55,7 +55,10 @@ def check(stack: CudaStack, environment: Environment) -> Finding | None:
     summary = f"CUDA does not start because a stub was loaded instead of the driver's library: {library}"
     evidence = saw(stack.cuda, "result_name", "library")
     fix: tuple[Fix, ...] = (
-        Fix(text="Remove the line that adds the stub's folder, and make the loader's list anew with sudo ldconfig"),
+        Fix(
+            text="Remove the line that adds the stub's folder, and make the loader's list anew with sudo ldconfig",
+            needs=("sudo",),
+        ),
         Fix(text="See which line it is", command="grep -rn stubs /etc/ld.so.conf /etc/ld.so.conf.d/", kind="look"),
     )
     if len(kept) < len(entries):

@@ -104,7 +104,11 @@ def _fixes(container: Container, environment: Environment | None, node: DeviceNo
         )
     group = node.group if node is not None and node.group not in (None, "root") else None
     if group:
-        return (Fix(text="Join the group, then log out and in again", command=f"sudo usermod -aG {group} $USER"),)
+        return (
+            Fix(
+                text="Join the group, then log out and in again", command=f"sudo usermod -aG {group} $USER", needs=("new shell",)
+            ),
+        )
     return (
         Fix(
             text="Give every user access (the driver's own default mode)",

@@ -60,10 +60,10 @@ _IN_CONTAINER = (
         command="dpkg -l | grep -E 'libnvidia-|libcuda1|cuda-compat'",
         kind="look",
     ),
-    Fix(text="If nvidia-smi fails outside the container too, restart the machine"),
+    Fix(text="If nvidia-smi fails outside the container too, restart the machine", needs=("reboot",)),
 )
 _ON_HOST = (
-    Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded"),
+    Fix(text="Restart the machine, so that the kernel module of the libraries' version is loaded", needs=("reboot",)),
     Fix(text="Compare the two versions", command="cat /proc/driver/nvidia/version; dpkg -l | grep nvidia", kind="look"),
 )
 

@@ -13,10 +13,13 @@ Fix:
        ? lspci -d 10de:
     2. Ubuntu: install NVIDIA's driver, then restart the machine
        $ sudo ubuntu-drivers install
+       needs: reboot
     3. Debian: install NVIDIA's driver (from the sections contrib, non-free and non-free-firmware), then restart the machine
        $ sudo apt-get install -y linux-headers-amd64 nvidia-driver
+       needs: reboot
     4. Fedora (with RPM Fusion): install NVIDIA's driver, then restart the machine
        $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+       needs: reboot
     5. If training on the CPU is what you want, ignore it: the job runs without a GPU
 Verify:
     nvidia-smi prints a table with one box per GPU.

@@ -18,10 +18,12 @@ Fix:
     2. After a kernel update: build the module for the running kernel (Fedora and RHEL: dnf install kernel-devel)
        $ sudo apt-get install -y linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia
     3. If the key was rejected: enrol it (sudo mokutil --import ...), or switch Secure Boot off in the firmware
+       needs: sudo
     4. See whether Secure Boot is on
        ? mokutil --sb-state
     5. For a GPU from Blackwell on, and for Grace Hopper: install the driver with its open kernel modules (Ubuntu's packages for that
        end in -open), then restart the machine
+       needs: reboot
     6. See which drivers Ubuntu has for it
        ? sudo ubuntu-drivers list --gpgpu
     7. For a GPU before Turing: install the last branch that knows it, such as nvidia-driver-580, in its proprietary form
@@ -140,6 +142,7 @@ def _not_taken(gpus: tuple[PciFunction, ...], module: KernelModule, system: Syst
     install = Fix(
         text=f"Install the proprietary driver of branch {wanted} instead, then restart the machine",
         command=f"sudo apt-get install -y nvidia-driver-{wanted}" if system.os_id == "ubuntu" else None,
+        needs=("reboot",),
     )
     return f"The NVIDIA {kind} {version} does not support the GPU at {address}, which is older than Turing.", (install, look)
 
@@ -184,4 +187,5 @@ def _without_nouveau(system: System) -> Fix:
         text="Keep nouveau away from the GPU, then restart the machine",
         command="printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
         f" && {image}",
+        needs=("reboot",),
     )

@@ -14,8 +14,10 @@ Fix:
        ? nvidia-smi
     2. Ubuntu: install a newer driver, which goes on running everything older, then restart the machine
        $ sudo ubuntu-drivers install
+       needs: reboot
     3. Fedora (with RPM Fusion): install a newer driver, then restart the machine
        $ sudo dnf install -y akmod-nvidia xorg-x11-drv-nvidia-cuda
+       needs: reboot
     4. Or install a TensorFlow, or take an image, that was built with a CUDA that the driver knows
 Verify:
     nvidia-smi prints a CUDA version at least as new as TensorFlow's major: 12.0 for TensorFlow 2.21.
@@ -119,5 +121,8 @@ def _newest_cuda(stack: CudaStack, kernel_module: KernelModule | None) -> tuple[
 
 def _newer_driver(stack: CudaStack) -> Fix:
     if stack.wsl.inside:
-        return Fix(text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown")
+        return Fix(
+            text="Install NVIDIA's current Windows driver, on Windows and not inside WSL, then run: wsl --shutdown",
+            needs=("network",),
+        )
     return stack.install_driver("Install a newer NVIDIA driver")

@@ -13,6 +13,7 @@ Fix:
        ? sudo dmesg | grep -i -E "nvrm|xid|nvidia|nouveau" | tail
     2. End the processes that use the GPU; those in state D can't be ended
     3. Restart the machine; if it comes back, take the GPU out of service: it is usually the hardware
+       needs: reboot
 Verify:
     timeout 10 nvidia-smi answers within a second or two (a little longer without persistence mode).
 Unless:
@@ -82,7 +83,7 @@ def _fixes(stack: CudaStack, hung: bool) -> tuple[Fix, ...]:
         command='sudo dmesg | grep -i -E "nvrm|xid|segfault" | tail',
         kind="look",
     )
-    last = Fix(text="Restart the machine; if it comes back, take this GPU out of service")
+    last = Fix(text="Restart the machine; if it comes back, take this GPU out of service", needs=("reboot",))
     if hung:
         return (read, last)
     damaged = Fix(

@@ -13,6 +13,7 @@ Fix:
        $ sudo nvidia-smi mig -i 0 -cgi 0 -C
     3. Name the first one that is there, by its UUID; a program can use a single one (container: docker run --gpus device=UUID)
        $ export CUDA_VISIBLE_DEVICES="$(nvidia-smi -L | grep -o -m1 'MIG-[0-9a-f/-]*')"
+       needs: network
     4. To use the GPU whole, leave MIG mode
        $ sudo nvidia-smi -i 0 -mig 0
 Verify:

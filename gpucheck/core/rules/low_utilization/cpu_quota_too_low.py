@@ -8,6 +8,7 @@ Cause:
     with a CPU limit, or a batch job that asked for one core (Slurm's default), leaves too little for that.
 Fix:
     1. Give the job more processors: docker run --cpus 8; Kubernetes: resources.limits.cpu: "8"; Slurm: #SBATCH --cpus-per-task=8
+       needs: network
     2. Or start no more workers than it has processors
     3. Move augmentation to the GPU (Keras preprocessing layers inside the model), or prepare the data beforehand
 Verify:

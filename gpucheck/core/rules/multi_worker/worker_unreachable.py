@@ -17,6 +17,7 @@ Fix:
     1. Ask from this machine, with the address that TF_CONFIG gives the task
        ? nc -zv HOST PORT
     2. Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp
+       needs: sudo
     3. Start the program on every worker, and look at what the silent one printed
     4. Another program answers on its address, or an earlier run holds it: end that program
     5. See which program it is, on that machine
@@ -50,7 +51,7 @@ from gpucheck.core.repairs.wording import listing, short
 GONE = r"(?i)failed to connect to (?:all addresses|remote host)|connections? to all backends|heartbeat timeout|barrier timed out"
 FIX = (
     Fix(text="Ask from this machine, with the address that TF_CONFIG gives that task: nc -zv HOST PORT"),
-    Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp"),
+    Fix(text="Open the port on that machine: sudo ufw allow PORT/tcp, or sudo firewall-cmd --add-port=PORT/tcp", needs=("sudo",)),
     Fix(text="Start the program on every worker, and look at what the silent one printed"),
 )
 # See WorkerFault.how; for whom somebody else answers comes first, since that alone keeps the others from coming together.
@@ -67,7 +68,8 @@ MISSING = (
     *FIX[:2],
 )
 LISTENS = Fix(
-    text="See which program listens on that address, on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port"
+    text="See which program listens on that address, on its machine: sudo ss -ltnp | grep PORT; end it, or give TF_CONFIG another port",
+    needs=("sudo",),
 )
 APART = (
     Fix(text="Give every worker the same cluster in TF_CONFIG, with the same addresses in the same order"),
@@ -76,7 +78,7 @@ APART = (
 )
 # It was there, and is gone or mute: what is between the machines has carried it so far.
 LEFT = (
-    Fix(text="Look at what that worker printed last: it was killed (sudo dmesg | grep -i oom), ended, or hangs"),
+    Fix(text="Look at what that worker printed last: it was killed (sudo dmesg | grep -i oom), ended, or hangs", needs=("sudo",)),
     Fix(text="Where it runs on, ask from this machine whether it can still be reached: nc -zv HOST PORT"),
 )
 WAYS = {
@@ -88,7 +90,8 @@ WAYS = {
 }
 TAKEN = (
     Fix(
-        text="See what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run"
+        text="See what listens on this worker's port, on this machine: sudo ss -ltnp | grep PORT; end it, if it is an earlier run",
+        needs=("sudo",),
     ),
     Fix(text="Is it another worker of this job, then give each an index of its own in TF_CONFIG"),
     *FIX[2:],

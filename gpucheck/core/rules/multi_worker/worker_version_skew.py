@@ -36,7 +36,8 @@ _FIX = (
     Fix(text="Start every worker from one image, named by its digest: docker pull NAME@sha256:..."),
     Fix(
         text="Without containers, install the same list everywhere: python -m pip freeze > lock.txt, then"
-        " python -m pip install -r lock.txt"
+        " python -m pip install -r lock.txt",
+        needs=("network",),
     ),
     Fix(
         text="Compare the drivers of a Slurm job's machines",

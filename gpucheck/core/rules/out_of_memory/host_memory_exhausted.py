@@ -10,6 +10,7 @@ Cause:
     memory comes on top. Past the limit of a container or a batch job the kernel kills the process, and nothing is printed.
 Fix:
     1. Raise the limit: docker run --memory 8g ...; resources.limits.memory in Kubernetes; #SBATCH --mem=16G in Slurm
+       needs: network
     2. See what else fills the memory, and end it
        ? ps aux --sort=-rss | head
     3. Read from disk instead of keeping the data in memory: no .cache() without a file name, a smaller .shuffle() buffer

@@ -16,6 +16,7 @@ Fix:
        $ ulimit -v unlimited; ulimit -t unlimited; ulimit -f unlimited; ulimit -l unlimited; ulimit -u 65535; ulimit -n 65535
     2. Containers: docker run --pids-limit -1 --ulimit nofile=65535 ...; Kubernetes: podPidsLimit in the kubelet's configuration;
        systemd: TasksMax=
+       needs: network
     3. If the shell refuses: the hard limit is set in /etc/security/limits.conf or by the batch system
 Verify:
     $ ulimit -v -u -n -t -f
@@ -258,7 +259,7 @@ def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
     docker = _IN_DOCKER.get((shortage.command or "").removeprefix("ulimit -")[:1])
     return (
         Fix(text="Raise it in the shell or job script that starts training", command=shortage.command),
-        *([Fix(text=f"In a container: docker run --ulimit {docker} ...")] if docker else []),
+        *([Fix(text=f"In a container: docker run --ulimit {docker} ...", needs=("network",))] if docker else []),
         Fix(text="If the shell refuses, an administrator sets it in /etc/security/limits.conf or the batch system"),
     )
 
@@ -266,11 +267,15 @@ def _shell_fixes(shortage: Shortage) -> tuple[Fix, ...]:
 def _group_fixes(shortage: Shortage, container: Container | None) -> tuple[Fix, ...]:
     """No process inside can raise it: who started the container or service does."""
     kubernetes = Fix(text="Raise podPidsLimit in the configuration of the node's kubelet, then start the pod anew")
-    docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...")
+    docker = Fix(text="Start the container without the limit: docker run --pids-limit -1 ...", needs=("network",))
     systemd = Fix(text="Raise TasksMax= of the systemd service or slice that it runs in; of a batch job, ask the batch system")
     look = Fix(text="Look at it again", command=shortage.command, kind="look")
     if container is not None and container.kind == "kubernetes":
         return (kubernetes, look)
     if container is not None and container.inside:
         return (docker, systemd, look)
-    return (systemd, Fix(text="Of a container: docker run --pids-limit -1 ...; of a pod: podPidsLimit of the kubelet"), look)
+    return (
+        systemd,
+        Fix(text="Of a container: docker run --pids-limit -1 ...; of a pod: podPidsLimit of the kubelet", needs=("network",)),
+        look,
+    )

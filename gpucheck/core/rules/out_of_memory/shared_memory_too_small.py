@@ -75,7 +75,7 @@ def _finding(summary: str, evidence: tuple[Evidence, ...], resources: Resources,
     pod = "Mount an emptyDir with medium: Memory at /dev/shm in the pod's manifest"
     host = Fix(text="Make it larger, as root", command="sudo mount -o remount,size=1G /dev/shm")
     unknown = resources.container is None
-    fixes = (Fix(text=docker), Fix(text=pod)) if unknown else (resources.more(pod, docker, host),)
+    fixes = (Fix(text=docker, needs=("network",)), Fix(text=pod)) if unknown else (resources.more(pod, docker, host),)
     return Finding(
         summary=summary,
         evidence=evidence,

@@ -11,6 +11,7 @@ Cause:
 Fix:
     1. Use a machine with a TPU: a TPU VM on Google Cloud, or in Colab the TPU runtime type (Runtime, Change runtime type)
     2. Container on a TPU VM: docker run --privileged --net=host ...; Kubernetes: resources.limits["google.com/tpu"]
+       needs: network
     3. Look for the device nodes, one per chip
        ? ls -l /dev/accel* /dev/vfio/
     4. On a TPU VM, name it: tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")
@@ -81,7 +82,10 @@ def _asked_for(request: Request, tpu: Tpu, container: Container | None) -> Findi
 
 def _fix(container: Container | None) -> tuple[Fix, ...]:
     look = Fix(text="Look for the device nodes, one per chip", command="ls -l /dev/accel* /dev/vfio/", kind="look")
-    give = Fix(text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes")
+    give = Fix(
+        text="Give the container the TPU: docker run --privileged --net=host ..., or limits google.com/tpu in Kubernetes",
+        needs=("network",),
+    )
     leave = Fix(text="If no TPU is meant, remove what announces one", command="unset TPU_NAME")
     inside = container is not None and container.inside
     return (give, look, USE, leave) if inside else (USE, look, leave)
