@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from gpucheck.core.host import Host
+from gpucheck.core.system.write import replace
 
 AT_A_TIME = 64  # nodes that Slurm is asked for at the same time
 ASK_SECONDS = 20.0  # for the list of nodes
@@ -147,7 +148,7 @@ class Ray:
 
     def look(self, wanted: Mapping[str, Mapping[str, str]]) -> Iterator[Looked]:
         """The driver has begun already; what it leaves in the folder is told."""
-        put(self._folder, WANTED, json.dumps({name: dict(variables) for name, variables in wanted.items()}))
+        replace(f"{self._folder}/{WANTED}", json.dumps({name: dict(variables) for name, variables in wanted.items()}).encode())
         awaited = set(wanted)
         while awaited:
             over = not self._thread.is_alive()  # asked first: what it wrote at last is still found
@@ -174,18 +175,10 @@ class Ray:
 def keep(folder: str, name: str, text: str) -> str | None:
     """Put a node's report into the folder; why it can't be."""
     try:
-        put(folder, f"{name}.json", text)
+        replace(f"{folder}/{name}.json", text.encode("utf-8", "backslashreplace"))
     except (OSError, ValueError) as error:
         return f"its report could not be written: {error}"
     return None
-
-
-def put(folder: str, name: str, text: str) -> None:
-    """Write a file beside its place, and move it there: it is whole, or not there."""
-    aside = f"{folder}/.{name}.part"
-    with open(aside, "w", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(text)
-    os.replace(aside, f"{folder}/{name}")
 
 
 def _complaint(text: str) -> str:

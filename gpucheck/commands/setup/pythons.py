@@ -1,18 +1,17 @@
 """The Pythons of this machine that could hold an environment: on PATH, and those of pyenv, uv and conda."""
 
 import glob
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from gpucheck.core.host import Host
+from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.solver.machine import Python
 from gpucheck.core.system.bounded import NoAnswer, within
 
 ASKED_MAX = 24  # interpreters that are started
 ANSWER_SECONDS = 5.0
 PLACE_SECONDS = 2.0  # how long a folder is waited for; an automounter may take more, but several of them may not answer
-_NAME = re.compile(r"python(3(\.\d+)?)?(\.exe)?")
 _CODE = (
     "import sys, sysconfig, importlib.util as u; "
     "print(sys.implementation.name, '%d.%d.%d' % sys.version_info[:3], sys.maxsize > 2**32,"
@@ -82,14 +81,14 @@ def _distinct(host: Host, silent: list[str]) -> Iterator[str]:
 
 def _candidates(host: Host, patterns: tuple[str, ...]) -> list[tuple[str, str]]:
     """Each file's real path, and its path."""
-    paths = [path for pattern in patterns for path in host.glob(pattern) if _NAME.fullmatch(path.rpartition("/")[2])]
+    paths = [path for pattern in patterns for path in host.glob(pattern) if minor(path.rpartition("/")[2]) is not None]
     return [(host.real(path), path) for path in paths if host.stat(path) is not None]
 
 
 def _places(host: Host) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Folders, with patterns of what is looked for there: the shell's own Pythons, then those that other programs installed."""
-    for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":"):
-        if folder and not folder.endswith("/shims"):  # pyenv's, which stand for its versions below
+    for folder in path_folders(host):
+        if not is_shims(folder):  # their versions are below
             yield folder, (f"{glob.escape(folder)}/python*",)
     home = host.env.get("HOME", "")
     root = host.env.get("PYENV_ROOT") or f"{home}/.pyenv"

@@ -1,18 +1,20 @@
 """An answer as text for people, as JSON, and as the files that pip, Docker and conda read."""
 
-import json
 import textwrap
 from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import Any
 
+import msgspec
+
 from gpucheck.core.compat import versions
 from gpucheck.core.compat.keras import TITLES
 from gpucheck.core.repairs.shells import word
 from gpucheck.core.solver import commands
-from gpucheck.core.solver.answer import Answer, Choice, Excluded, Reason
+from gpucheck.core.solver.answer import Answer, Choice, Excluded
 from gpucheck.core.solver.machine import Machine
 
+_MACHINE_FIELDS = ("system", "architecture", "os_name", "glibc", "wsl", "driver", "cuda", "gpus", "tpu")  # as they are
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 
@@ -94,32 +96,20 @@ def _wrapped(text: str, width: int) -> list[str]:
 def as_json(answer: Answer, width: int = 80) -> str:
     """For programs: choices, excluded, limits, machine."""
     machine = answer.machine
+    pythons = machine.pythons
     content = {
         "choices": [_choice(choice, machine) for choice in answer.choices],
-        "excluded": [
-            {"tensorflow": entry.tensorflow, "reasons": [_reason(reason) for reason in entry.reasons]}
-            for entry in answer.excluded
-        ],
-        "limits": [{"kind": limit.kind, "text": limit.text, "tensorflow": limit.tensorflow} for limit in answer.limits],
-        "advice": list(answer.advice),
+        "excluded": answer.excluded,
+        "limits": answer.limits,
+        "advice": answer.advice,
         "machine": {
-            "system": machine.system,
-            "architecture": machine.architecture,
-            "os_name": machine.os_name,
-            "glibc": machine.glibc,
-            "wsl": machine.wsl,
-            "driver": machine.driver,
-            "cuda": machine.cuda,
-            "gpus": None if machine.gpus is None else [{"name": gpu.name, "capability": gpu.capability} for gpu in machine.gpus],
-            "tpu": machine.tpu,
-            "pythons": None
-            if machine.pythons is None
-            else [{"version": python.version, "executable": python.executable} for python in machine.pythons],
-            "silent": list(machine.silent),
+            **{name: getattr(machine, name) for name in _MACHINE_FIELDS},
+            "pythons": None if pythons is None else [{"version": one.version, "executable": one.executable} for one in pythons],
+            "silent": machine.silent,
             "uv": machine.uv,
         },
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return msgspec.json.format(msgspec.json.encode(content), indent=2).decode() + "\n"
 
 
 def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
@@ -132,17 +122,13 @@ def _choice(choice: Choice, machine: Machine) -> dict[str, Any]:
         "backend": choice.backend,
         "source": choice.source,
         "image": choice.image,
-        "packages": list(choice.packages),
+        "packages": choice.packages,
         "index": choice.index,
-        "commands": list(commands.make(choice, machine)),
+        "commands": commands.make(choice, machine),
         "check": commands.check(choice, machine),
         "environment": {entry.variable: entry.value for entry in choice.assignments},
-        "remarks": list(choice.remarks),
+        "remarks": choice.remarks,
     }
-
-
-def _reason(reason: Reason) -> dict[str, str | None]:
-    return {"kind": reason.kind, "text": reason.text, "source": reason.source, "needs": reason.needs}
 
 
 def _pip_choice(answer: Answer) -> Choice:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import _mounts
+from gpucheck.core.probes._mounts import Mount
 
 # How managers name themselves in $container, /run/systemd/container and /run/host/container-manager
 # (systemd.io/CONTAINER_INTERFACE). WSL does so too, and is no container.
@@ -53,26 +55,15 @@ class Container(Fact, frozen=True, kw_only=True):
     driver_files_mounted: bool | None = None  # the NVIDIA runtime mounted driver libraries or devices (mountinfo)
 
 
-class _Mount:
-    """One line of mountinfo, proc_pid_mountinfo(5)."""
-
-    def __init__(self, line: str) -> None:
-        before, _, after = line.partition(" - ")
-        fields = before.split()
-        self.root, self.point = (fields[3], fields[4]) if len(fields) > 4 else ("", "")
-        self.kind = after.partition(" ")[0]
-        self.options = after
-
-
 @probe(level=Level.NODE)
 def read(host: Host) -> Container:
     """Read the marker files, cgroup and mount tables that container runtimes leave."""
     if host.platform != "linux":
         return Container(inside=False)
-    text = host.read("/proc/self/mountinfo")
-    mounts = [_Mount(line) for line in (text or "").splitlines()]
+    known = _mounts.read(host)
+    mounts = known or []
     kinds = list(_signs(host, mounts))
-    if host.env.get("KUBERNETES_SERVICE_HOST") and (kinds or text is None or _overlay(mounts)):
+    if host.env.get("KUBERNETES_SERVICE_HOST") and (kinds or known is None or _overlay(mounts)):
         kinds.insert(0, "kubernetes")  # alone it proves little: anybody can export it
     if not kinds:
         return Container(inside=False)
@@ -83,11 +74,11 @@ def read(host: Host) -> Container:
         nvidia_visible_devices=devices,
         driver_capabilities=host.env.get("NVIDIA_DRIVER_CAPABILITIES"),
         gpu_requested=(devices or "").strip().lower() not in NO_DEVICES,
-        driver_files_mounted=None if text is None else any(re.fullmatch(DRIVER_FILES, mount.point) for mount in mounts),
+        driver_files_mounted=None if known is None else any(re.fullmatch(DRIVER_FILES, mount.point) for mount in known),
     )
 
 
-def _signs(host: Host, mounts: list[_Mount]) -> Iterator[str | None]:
+def _signs(host: Host, mounts: list[Mount]) -> Iterator[str | None]:
     """Kinds of container that something speaks for, the most telling first; None: one of an unknown kind."""
     cgroups = "\n".join(host.read(path) or "" for path in ("/proc/self/cgroup", "/proc/1/cgroup"))
     by_cgroup = [kind for kind, pattern in CGROUPS if re.search(pattern, cgroups)]
@@ -111,10 +102,10 @@ def _signs(host: Host, mounts: list[_Mount]) -> Iterator[str | None]:
     for word in _names(host):
         if word in NAMED:
             yield NAMED[word]
-    if any("lxcfs" in mount.options.partition(" ")[0] for mount in mounts) or host.stat("/dev/lxd") is not None:
+    if any("lxcfs" in mount.kind for mount in mounts) or host.stat("/dev/lxd") is not None:
         yield "lxc"
     if (root := _overlay(mounts)) is not None:
-        yield from (kind for kind, folder in LAYERS if folder in root.options)
+        yield from (kind for kind, folder in LAYERS if any(folder in option for option in root.options))
 
 
 def _names(host: Host) -> Iterator[str]:
@@ -123,6 +114,6 @@ def _names(host: Host) -> Iterator[str]:
         yield (host.read(path) or "").strip()
 
 
-def _overlay(mounts: list[_Mount]) -> _Mount | None:
+def _overlay(mounts: list[Mount]) -> Mount | None:
     """The root file system, if it is made of layers. A live CD's is too: that alone is no sign of a container."""
     return next((mount for mount in mounts if mount.point == "/" and "overlay" in mount.kind), None)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gpucheck.core.child.messages.interpreter import Interpreter as Description
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
+from gpucheck.core.host.pythons import is_shims, minor, path_folders
 from gpucheck.core.model import Fact, Level
 from gpucheck.core.probes import _distributions
 
@@ -78,13 +79,13 @@ def _others(host: Host, path: tuple[str, ...]) -> Iterator[OtherInterpreter]:
     looked_at = {host.real(folder) for folder in path}
     homes: set[tuple[str, str | None]] = set()
     for python in _candidates(host):
-        home, minor = _home(host, python)
-        if (home, minor) in homes:
+        home, version = _home(host, python)
+        if (home, version) in homes:
             continue
         if len(homes) == HOMES_MAX:
             return
-        homes.add((home, minor))
-        for folder in _site_packages(host, home, minor):
+        homes.add((home, version))
+        for folder in _site_packages(host, home, version):
             if (real := host.real(folder)) in looked_at:
                 continue
             looked_at.add(real)
@@ -102,15 +103,15 @@ def _candidates(host: Host) -> Iterator[str]:
             scripts = "Scripts/python.exe" if host.platform == "win32" else "bin/python"
             yield f"{folder}/{scripts}"
     yielded = set()
-    for folder in host.env.get("PATH", "").split(";" if host.platform == "win32" else ":"):
-        if not folder or (real := host.real(folder)) in yielded:
+    for folder in path_folders(host):
+        if (real := host.real(folder)) in yielded:
             continue
         yielded.add(real)
-        if folder.rstrip("/").endswith("/shims"):  # pyenv: each shim asks pyenv which version to start
+        if is_shims(folder):
             versions = f"{folder.rstrip('/').rpartition('/')[0]}/versions"
             yield from (f"{versions}/{version}/bin/python" for version in host.names(versions))
             continue
-        yield from (f"{folder}/{name}" for name in host.names(folder) if _minor(name) is not None)
+        yield from (f"{folder}/{name}" for name in host.names(folder) if minor(name) is not None)
 
 
 def _home(host: Host, python: str) -> tuple[str, str | None]:
@@ -125,29 +126,19 @@ def _home(host: Host, python: str) -> tuple[str, str | None]:
     real = host.real(python).replace("\\", "/")
     folder, _, name = real.rpartition("/")
     home = folder.rpartition("/")[0] if folder.endswith(("/bin", "/Scripts")) else folder
-    return home, _minor(name) or None
+    return home, minor(name) or None
 
 
-def _minor(name: str) -> str | None:
-    """The version in an interpreter's file name: "3.12"; "" for python and python3; None for any other file."""
-    if not name.startswith("python"):
-        return None
-    rest = name.removesuffix(".exe").removeprefix("python")
-    if rest in ("", "3"):
-        return ""
-    return rest if rest.startswith("3.") and rest[2:].isdigit() else None
-
-
-def _site_packages(host: Host, home: str, minor: str | None) -> Iterator[str]:
+def _site_packages(host: Host, home: str, version: str | None) -> Iterator[str]:
     """Where distributions of that interpreter may lie, existing or not."""
     for library in ("lib", "lib64"):
         for name in host.names(f"{home}/{library}"):
-            if _minor(name) and minor in (None, name[6:]):
+            if minor(name) and version in (None, name[6:]):
                 yield f"{home}/{library}/{name}/site-packages"
     yield f"{home}/Lib/site-packages"
     if home == "/usr":  # Debian's own folders; a version's file name is always known there
-        yield f"/usr/local/lib/python{minor}/dist-packages"
+        yield f"/usr/local/lib/python{version}/dist-packages"
         yield "/usr/lib/python3/dist-packages"
     user = host.env.get("HOME")
-    if user and minor and host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is None:
-        yield f"{user}/.local/lib/python{minor}/site-packages"
+    if user and version and host.read(f"{home}/pyvenv.cfg", limit_bytes=1) is None:
+        yield f"{user}/.local/lib/python{version}/site-packages"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
 from gpucheck.core.model import Fact, Level
+from gpucheck.core.probes import _mounts
 
 CGROUPS = "/sys/fs/cgroup"
 _PASSING = ("memory_available_bytes", "memory_limit_used_bytes", "shared_memory_free_bytes")  # what others use counts in them
@@ -106,13 +107,11 @@ class _Cgroups:
             _, controllers, path = [*line.split(":", 2), "", ""][:3]
             for controller in controllers.split(","):
                 self._paths[controller] = path
-        self._mounts: list[tuple[str, str, list[str]]] = []  # root, mount point, controllers
-        for line in (host.read("/proc/self/mountinfo") or "").splitlines():
-            before, _, after = line.partition(" - ")
-            fields, kind = before.split(), after.partition(" ")[0]
-            if kind in ("cgroup", "cgroup2") and len(fields) > 4:
-                options = after.rpartition(" ")[2].split(",") if kind == "cgroup" else [""]
-                self._mounts.append((fields[3], fields[4], options))
+        self._mounts = [
+            (mount.root, mount.point, mount.options if mount.kind == "cgroup" else ("",))  # controllers
+            for mount in _mounts.read(host) or ()
+            if mount.kind in ("cgroup", "cgroup2")
+        ]
 
     def memory(self, total: int | None) -> tuple[int | None, int | None]:
         """The smallest limit below the machine's memory, and what is charged to the group that has it, in bytes."""

@@ -49,8 +49,8 @@ class Excluded:
 class Limit:
     """What would make a newer release work."""
 
-    text: str  # "with driver 525.60.13 or newer: TensorFlow 2.20.0"
     kind: Kind
+    text: str  # "with driver 525.60.13 or newer: TensorFlow 2.20.0"
     tensorflow: str
 
 

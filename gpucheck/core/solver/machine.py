@@ -18,8 +18,8 @@ class Python:
 class Gpu:
     """An NVIDIA GPU."""
 
-    capability: tuple[int, int] | None = None
     name: str | None = None
+    capability: tuple[int, int] | None = None
 
     @property
     def title(self) -> str:

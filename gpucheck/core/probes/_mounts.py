@@ -1,0 +1,30 @@
+"""The file systems that this process sees: proc_pid_mountinfo(5)."""
+
+from typing import NamedTuple
+
+from gpucheck.core.host import Host
+
+
+class Mount(NamedTuple):
+    """One mounted file system."""
+
+    root: str  # the part of the file system that is mounted
+    point: str  # where
+    kind: str  # "overlay", "cgroup2"
+    source: str
+    options: tuple[str, ...]  # of the file system itself: "lowerdir=/var/lib/docker/overlay2/l/..."
+
+
+def read(host: Host) -> list[Mount] | None:
+    """All of them in the kernel's order, lines that are not understood left out; None where they can't be read."""
+    text = host.read("/proc/self/mountinfo")
+    return None if text is None else [mount for line in text.splitlines() if (mount := _mount(line)) is not None]
+
+
+def _mount(line: str) -> Mount | None:
+    before, _, after = line.partition(" - ")
+    fields, of_file_system = before.split(), after.split()
+    if len(fields) < 5 or not of_file_system:
+        return None
+    kind, source, options = [*of_file_system, "", ""][:3]
+    return Mount(fields[3], fields[4], kind, source, tuple(options.split(",")))
