@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from gpucheck.cli.group import cli, sections
 from gpucheck.commands.explain import table
-from gpucheck.commands.fleet.schema import schema as fleet_schema
+from gpucheck.commands.fleet.formats.json import schema as fleet_schema
 from gpucheck.commands.lint.pages import ROWS
 from gpucheck.commands.lint.pages import load_rules as load_lint_rules
 from gpucheck.core.engine import manual

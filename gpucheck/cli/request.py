@@ -154,7 +154,7 @@ def merged(expectations: Sequence[Expectations]) -> Expectations | None:
     """
     if not expectations:
         return None
-    from gpucheck.core.expectations.merge import Contradiction, merge
+    from gpucheck.core.expectations.read import Contradiction, merge
 
     try:
         return functools.reduce(merge, expectations)

@@ -2,7 +2,7 @@
 
 import datetime
 
-from gpucheck.core.expectations.mute import mute
+from gpucheck.core.engine.verdict import mute
 from gpucheck.core.model import Diagnosis, Mute, Scope, Severity
 
 DAY = datetime.date(2030, 1, 31)

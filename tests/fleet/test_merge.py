@@ -19,7 +19,6 @@ from gpucheck.commands.fleet.formats import html, junit, prometheus, terminal
 from gpucheck.commands.fleet.formats import json as json_format
 from gpucheck.commands.fleet.merge import Merge
 from gpucheck.commands.fleet.read import LARGEST_BYTES, LATE, LONGEST, Unread, read
-from gpucheck.commands.fleet.schema import schema
 from gpucheck.core.reports import json as json_report
 
 NOW = 1_800_000_000.0
@@ -177,7 +176,7 @@ def test_every_format_is_read_by_what_it_is_for(tmp_path):
     parse = pytest.importorskip("prometheus_client.parser").text_string_to_metric_families
     fleet = fleet_of_all(tmp_path)
     plain = json.loads(json_format.render(fleet))
-    jsonschema.validate(plain, schema())
+    jsonschema.validate(plain, json_format.schema())
     assert plain["causes"][0]["nodes"] == "n7"
     rows = list(csv.DictReader(io.StringIO(csv_format.render(fleet))))
     assert [row["node"] for row in rows if row["verdict"] == "fail"] == ["n7"]

@@ -15,7 +15,7 @@ from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 from gpucheck.core.model.progress import Progress
 from gpucheck.core.probes.log import Log
-from gpucheck.core.repairs.xid import advice
+from gpucheck.core.repairs.fixes import for_xids
 
 TIMED_OUT = "the time limit was reached (--timeout)"
 
@@ -75,7 +75,7 @@ def _finding(rule: Rule, cause: Cause, listing: Listing) -> Finding:
     return Finding(
         summary=cause.summary,
         evidence=tuple(Evidence(fact="log", field=f"line {event.line}", value=event.text) for event in cause.events),
-        fix=(*advice(cause.xids), *_fixes(rule)),
+        fix=(*for_xids(cause.xids), *_fixes(rule)),
         affects=cause.affects,
         severity=Severity.WARNING if only_mentioned else cause.severity,
     )

@@ -189,9 +189,9 @@ def train(
 @fleet.command(cls=Command)
 def schema() -> None:
     """Print the JSON Schema of a merged fleet."""
-    from gpucheck.commands.fleet.schema import schema as published
+    from gpucheck.commands.fleet.formats import json as published
 
-    show(json.dumps(published(), indent=2) + "\n")
+    show(json.dumps(published.schema(), indent=2) + "\n")
 
 
 def _style(style: str, target: str | None) -> str:

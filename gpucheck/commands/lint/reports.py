@@ -1,11 +1,12 @@
-"""What came of a lint run as text for a terminal, as JSON, as annotations of GitHub Actions; other formats have own files."""
+"""The result of a lint run as text for a terminal, as JSON, JUnit XML and annotations of GitHub Actions. SARIF: sarif.py."""
 
 import json
 import os
 
-from gpucheck.commands.lint import junit, sarif
+from gpucheck.commands.lint import sarif
 from gpucheck.commands.lint.runner import Failure, Problem, Result
 from gpucheck.core.reports.github import command
+from gpucheck.core.reports.shared import junit
 from gpucheck.core.reports.shared.terminal_text import TerminalText, cells
 from gpucheck.core.reports.shared.words import plural
 
@@ -20,7 +21,7 @@ def render(result: Result, style: str, *, color: bool = False, ascii: bool = Fal
     """The result in a style of ``gpucheck lint --format``; the rest is for a terminal (width None: there is none)."""
     if style == "terminal":
         return render_terminal(result, color=color, ascii=ascii, width=width)
-    return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": junit.render}[style](result)
+    return {"json": render_json, "github": render_github, "sarif": sarif.render, "junit": render_junit}[style](result)
 
 
 def render_terminal(result: Result, *, color: bool, ascii: bool, width: int | None) -> str:
@@ -105,3 +106,20 @@ def _annotation(severity: str, place: Problem | Failure, title: str, message: st
         if isinstance(place, Problem):
             properties["endLine"] = str(place.end_line)
     return command(severity, message, **properties, title=title)
+
+
+def render_junit(result: Result) -> str:
+    """Each finding is a failure, an error is what can't be read; one test case that passes if nothing is wrong."""
+    cases = [*map(_finding, result.problems), *map(_unreadable, result.failures)]
+    name = "gpucheck.lint"
+    return junit.document(name, [junit.Suite(name, cases or [junit.Case(name, f"{result.files} files", seconds=None)])])
+
+
+def _finding(found: Problem) -> junit.Case:
+    problem = junit.Problem("failure", found.code, found.message, "\n".join([found.where, found.source, found.fix]))
+    return junit.Case(found.file, f"{found.code} at {found.where}", problem, seconds=None)
+
+
+def _unreadable(failure: Failure) -> junit.Case:
+    problem = junit.Problem("error", "unreadable", failure.message, failure.where)
+    return junit.Case(failure.file, f"unreadable at {failure.where}", problem, seconds=None)

@@ -17,6 +17,7 @@ from gpucheck.cli.time_limit import TimeLimit
 from gpucheck.core.model import TIMEOUT_SECONDS, Expectations, Level, PromisedGpus, Report, Request, Verdict
 
 CONFIGURATION_BYTES = 1 << 24
+REASON_BYTES = 200  # of the line for Slurm
 # What a job is given is not what the node has.
 OF_JOBS = ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
 EXAMPLES = """\b
@@ -142,10 +143,23 @@ def _text(path: str) -> str | None:
 
 
 def _say_why(report: Report, exit_code: int, exit_style: str) -> None:
-    from gpucheck.commands.node import drain_reason
-
-    line = drain_reason.render(report)
+    line = _reason_to_drain(report)
     if report.verdict is Verdict.UNKNOWN:
         say(line, nl=False)
     elif line:
         show(line, exit_code, exit_code_of("unknown", exit_style))
+
+
+def _reason_to_drain(report: Report) -> str:
+    """One line for Slurm's ``scontrol update reason=`` and ``sinfo -R``: "gpucheck gpu-lost: GPU 3 at 0000:3b:00.0 no longer
+    answers its driver: GPU is lost."; empty for a sound node.
+    """
+    from gpucheck.core.reports.shared.findings import root_code
+    from gpucheck.core.reports.shared.headline import headline
+    from gpucheck.core.reports.shared.limited_text import cut, line
+
+    if report.verdict is not Verdict.UNKNOWN and report.effective_verdict != "fail":
+        return ""
+    words = " ".join(filter(None, ("gpucheck", root_code(report))))
+    text = line(f"{words}: {headline(report)}").replace('"', "'")  # scontrol takes quotes for its own
+    return cut(text, REASON_BYTES - 1) + "\n"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes, label
 from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.model import Evidence, Fact, Finding, Fix, Severity, TrainingRun
-from gpucheck.core.repairs.xid import advice
+from gpucheck.core.repairs.fixes import for_xids
 
 if TYPE_CHECKING:  # --quick, which reads no log, would pay for all causes
     from gpucheck.core.logs.causes.cause import Cause
@@ -69,7 +69,7 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         return Finding(
             summary=cause.summary,
             evidence=self.evidence(cause),
-            fix=(*advice(cause.xids), *fix),
+            fix=(*for_xids(cause.xids), *fix),
             affects=cause.affects,
             severity=cause.severity,
         )

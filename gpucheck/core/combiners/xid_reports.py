@@ -6,13 +6,14 @@ import msgspec
 
 from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.engine.plugin import combiner
+from gpucheck.core.logs.events import Event
 from gpucheck.core.model import Evidence, Fact, Fix, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog
 from gpucheck.core.probes.log import Log
 from gpucheck.core.probes.pci import Pci
-from gpucheck.core.repairs.xid import advice, xid_of
+from gpucheck.core.repairs.fixes import for_xids
 
 
 class XidReport(msgspec.Struct, frozen=True):
@@ -54,7 +55,7 @@ class XidReports(Fact, frozen=True, kw_only=True):
     def logged(self, fault: str) -> list[XidReport]:
         """Those of the run's own log."""
         events = self.log.events if self.log is not None else ()
-        decoded = ((place, event, xid_of(event, fault)) for place, event in enumerate(events))
+        decoded = ((place, event, _decoded(event, fault)) for place, event in enumerate(events))
         return [
             XidReport(decoded_xid, event.fields.get("device"), None, event.text, saw(self.log, f"events[{place}].text"))
             for place, event, decoded_xid in decoded
@@ -78,7 +79,7 @@ def affected(reports: Iterable[XidReport]) -> tuple[str, ...]:
 
 def fixes(reports: Iterable[XidReport]) -> tuple[Fix, ...]:
     """What the codes ask for."""
-    return advice(report.xid for report in reports)
+    return for_xids(report.xid for report in reports)
 
 
 @combiner
@@ -103,3 +104,10 @@ def combine(
             latest[event.code, event.device] = report
     last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
     return XidReports(gpus=gpus, pci=pci, log=log, reports=tuple(latest.values()), last_message=last)
+
+
+def _decoded(event: Event, fault: str) -> Xid | None:
+    """The Xid of a log's line, if it stands for that diagnosis. NVLink 5 units also report what did no harm."""
+    code = event.fields.get("code", "")
+    xid_message = xid(int(code)) if event.kind == "xid" and code.isdecimal() else None
+    return xid_message if xid_message is not None and xid_message.fault == fault and "Nonfatal" not in event.text else None

@@ -22,7 +22,7 @@ from gpucheck.core.engine.plugin import (
     load_rows,
     load_rules,
 )
-from gpucheck.core.engine.verdict import decide
+from gpucheck.core.engine.verdict import decide, mute
 from gpucheck.core.host import Host
 from gpucheck.core.model import (
     Diagnosis,
@@ -183,8 +183,6 @@ def assemble(
     outcomes = tuple(judgement.outcome for judgement in judgements)
     unseen: list[str] = []
     if request.expectations is not None:
-        from gpucheck.core.expectations.mute import mute
-
         findings = mute(findings, request.expectations.mute, datetime.datetime.now(datetime.timezone.utc).date())
     if request.expectations is not None or request.promised is not None:
         unseen = [f"expected, and not seen: {reason}" for reason in _unseen(judgements)]

@@ -1,4 +1,4 @@
-"""The published JSON Schema of the report, derived from the structs: ``gpucheck schema`` prints it."""
+"""Published JSON Schemas, derived from the structs: of the report, as ``gpucheck schema`` prints it, and of any other struct."""
 
 import inspect
 from typing import Any
@@ -11,35 +11,42 @@ REFERENCE = "#/$defs/{name}"
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema 2020-12 of the report, with the fact of every probe typed by name.
-
-    The writer always writes every field, so every field of a struct is required; unknown fields are allowed everywhere, so
-    that a report of a later minor version is still valid.
-    """
-    import msgspec  # its schema part is loaded on demand
-
-    facts = {"request": Request, **{probe.name: probe.fact for probe in load_probes()}}
-    (report, *kinds), components = msgspec.json.schema_components((Report, *facts.values()), ref_template=REFERENCE)
-    for component in components.values():
-        if "description" in component:
-            component["description"] = inspect.cleandoc(component["description"])  # Python 3.13 does it when it compiles
-        if "properties" in component:
-            component["required"] = list(component["properties"])
-    name = report["$ref"].rpartition("/")[2]
-    whole = components.pop(name)
-    del components["Fact"]  # the base of all facts, which are named below
-    del components[Kind.__name__]  # later versions know more kinds of events
-    components[Event.__name__]["properties"]["kind"] = {"type": "string"}
-    whole["properties"]["facts"] = {
+    """JSON Schema 2020-12 of the report, with the fact of every probe typed by name."""
+    facts: dict[str, type] = {"request": Request, **{probe.name: probe.fact for probe in load_probes()}}
+    published, kinds = document("report", SCHEMA_VERSION, Report, *facts.values())
+    definitions = published["$defs"]
+    del definitions["Fact"]  # the base of all facts, which are named below
+    del definitions[Kind.__name__]  # later versions know more kinds of events
+    definitions[Event.__name__]["properties"]["kind"] = {"type": "string"}
+    published["properties"]["facts"] = {
         "type": "object",
         "description": "What each probe saw, by the probe's name. A probe without a fact is left out: see probes[].problem.",
         "properties": dict(zip(facts, kinds, strict=True)),
         "additionalProperties": {"type": "object"},
     }
-    return {
+    return published
+
+
+def document(name: str, version: str, root: type, *others: type) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The schema of a struct, and references to other structs that it then defines as well.
+
+    The writer always writes every field, so every field of a struct is required; unknown fields are allowed everywhere, so
+    that what a later minor version writes is still valid.
+    """
+    import msgspec  # its schema part is loaded on demand
+
+    (reference, *references), definitions = msgspec.json.schema_components((root, *others), ref_template=REFERENCE)
+    for definition in definitions.values():
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])  # Python 3.13 does it when it compiles
+        if "properties" in definition:
+            definition["required"] = list(definition["properties"])
+    whole = definitions.pop(reference["$ref"].rpartition("/")[2])
+    published = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": f"urn:keras-gpucheck:report:{SCHEMA_VERSION}",
+        "$id": f"urn:keras-gpucheck:{name}:{version}",
         **whole,
-        "title": f"gpucheck report {SCHEMA_VERSION}",
-        "$defs": dict(sorted(components.items())),
+        "title": f"gpucheck {name} {version}",
+        "$defs": dict(sorted(definitions.items())),
     }
+    return published, references

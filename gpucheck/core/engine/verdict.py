@@ -1,12 +1,26 @@
 """From findings and gaps to the one word and the exit code. What could not be looked at is never counted as healthy."""
 
 import collections
+import datetime
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from gpucheck.core.engine.facts import Facts
-from gpucheck.core.model import Diagnosis, ExitCode, Level, Outcome, ProbeStatus, Request, Severity, Status, TrainingRun, Verdict
+from gpucheck.core.model import (
+    Diagnosis,
+    ExitCode,
+    Level,
+    Mute,
+    Outcome,
+    ProbeStatus,
+    Request,
+    Severity,
+    Status,
+    TrainingRun,
+    Verdict,
+)
 from gpucheck.core.model.naming import devices
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.cuda import Cuda
@@ -28,6 +42,25 @@ class Decision(msgspec.Struct, frozen=True):
     verdict: Verdict
     exit_code: ExitCode
     unknown_because: tuple[str, ...]
+
+
+def mute(findings: Iterable[Diagnosis], mutes: Iterable[Mute], today: datetime.date) -> tuple[Diagnosis, ...]:
+    """Mark the findings that are muted on that day (UTC), and those whose mute is over: they stay in the report.
+
+    Args:
+        findings: in any order, which is kept.
+        mutes: several of one code: the latest counts. What follows from a muted finding is not muted with it.
+        today: the last day of a mute still belongs to it.
+    """
+    latest = {mute.code: mute for mute in sorted(mutes, key=lambda mute: mute.until)}
+    return tuple(_marked(finding, latest.get(finding.code), today) for finding in findings)
+
+
+def _marked(finding: Diagnosis, mute: Mute | None, today: datetime.date) -> Diagnosis:
+    if mute is None:
+        return finding
+    words = f"{mute.reason} until {mute.until.isoformat()}"
+    return replace(finding, muted=words) if today <= mute.until else replace(finding, mute_expired=words)
 
 
 def decide(

@@ -1,8 +1,8 @@
-"""An expectations file, or the same table in pyproject.toml, into ``Expectations``; what is wrong with it named by its line."""
+"""Expectations files, or the same table in pyproject.toml, into ``Expectations``; what is wrong with one is named by its line."""
 
 import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,10 +12,15 @@ from gpucheck.core.expectations import FORMAT_VERSION, toml
 from gpucheck.core.expectations.toml import Path, Problem
 from gpucheck.core.model import Expectations
 
-__all__ = ("Problem", "baseline", "convert", "parse")
+__all__ = ("Contradiction", "Problem", "baseline", "convert", "merge", "parse")
 _LISTED = "; `gpucheck rules` lists them"
 LARGEST_BYTES = 1 << 22  # of a file of expectations
+Part = TypeVar("Part", bound=msgspec.Struct)
 PRECISIONS = ("float32", "mixed_float16", "mixed_bfloat16")
+
+
+class Contradiction(ValueError):
+    """Two files expect different things of one field; the message names it, and both."""
 
 
 def parse(text: str, name: str) -> Expectations:
@@ -203,3 +208,33 @@ def _plain(words: str) -> str:
 def _kind(value: Any) -> str:
     name = type(value).__name__
     return _KINDS.get({"list": "array", "dict": "object"}.get(name, name), name)
+
+
+def merge(first: Expectations, second: Expectations) -> Expectations:
+    """Everything that either expects; what both mute or allow is joined.
+
+    Raises:
+        Contradiction: they expect different things of one field.
+    """
+    return _merged(first, second, "")
+
+
+def _merged(first: Part, second: Part, place: str) -> Part:
+    fields = {}
+    for field in msgspec.structs.fields(first):
+        name, one, other = field.encode_name, getattr(first, field.name), getattr(second, field.name)
+        if isinstance(one, msgspec.Struct):
+            fields[field.name] = _merged(one, other, f"{place}{name}.")
+        elif name in ("mute", "allowed_warnings", "strategies"):
+            fields[field.name] = (*one, *(item for item in other if item not in one))
+        elif isinstance(one, dict):
+            fields[field.name] = {**one, **other} if place else one
+        elif one in (None, ()) or other in (None, ()) or one == other:
+            fields[field.name] = other if one in (None, ()) else one
+        else:
+            raise Contradiction(f"{place}{name} is {_listed(one)} in one and {_listed(other)} in the other")
+    return msgspec.structs.replace(first, **fields)
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

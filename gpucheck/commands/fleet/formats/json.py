@@ -1,10 +1,19 @@
 """The fleet as JSON: its one serialised form. ``gpucheck fleet schema`` describes it."""
 
+from typing import Any
+
 import msgspec
 
-from gpucheck.commands.fleet.model import Fleet
+from gpucheck.commands.fleet.model import FLEET_SCHEMA_VERSION, Fleet
 
 
 def render(fleet: Fleet) -> str:
     """Indented JSON with a newline at the end."""
     return msgspec.json.format(msgspec.json.encode(fleet), indent=2).decode() + "\n"
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema 2020-12 of that form."""
+    from gpucheck.core.engine.schema import document
+
+    return document("fleet", FLEET_SCHEMA_VERSION, Fleet)[0]

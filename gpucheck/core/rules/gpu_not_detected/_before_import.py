@@ -6,7 +6,7 @@ from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
 from gpucheck.core.model import Evidence, Fix, saw
 from gpucheck.core.probes.packages import Packages
-from gpucheck.core.repairs.own_files import renaming
+from gpucheck.core.rules.gpu_not_detected._own_files import renaming
 
 # Required by TensorFlow 2.20 and 2.21 and Keras 3.15, and imported without: each was hidden from Python, then both imported.
 _NOT_IMPORTED = frozenset(

@@ -1,12 +1,13 @@
 """A failed import whose cause is a file of the user's: one that hides an installed module, or settings that Keras can't take."""
 
+import re
+
 import msgspec
 
 from gpucheck.core.model import Evidence, Fix, saw
 from gpucheck.core.probes.backend import Backend
 from gpucheck.core.probes.keras import Keras
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.repairs.own_files import renaming
 from gpucheck.core.repairs.shells import word
 
 
@@ -35,4 +36,19 @@ def own_file(fact: TensorFlow | Keras | Backend) -> Cause | None:
             Fix(text=f"Correct {path}, or put it aside: Keras writes a new one", command=put_aside),
             Fix(text="See what it holds", command=f"cat {word(path)}", kind="look"),
         ),
+    )
+
+
+def renaming(module: str, file: str) -> tuple[Fix, ...]:
+    """Give the file that hides a module another name; or leave it out of Python's path."""
+    own = re.sub(r"[/\\]__init__\.\w+$", "", file)
+    name = re.split(r"[/\\]", own)[-1]
+    folder = own.removesuffix(name)
+    command = f"mv {word(own)} {word(f'{folder}my_{name}')} && rm -rf {word(f'{folder}__pycache__')}"
+    return (
+        Fix(
+            text=f"Rename it, and delete the __pycache__ beside it: Python takes it for {module}",
+            command=None if "\\" in own else command,
+        ),
+        Fix(text="Or start from another folder, and leave that one out of PYTHONPATH"),
     )

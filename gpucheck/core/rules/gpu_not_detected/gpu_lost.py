@@ -41,8 +41,8 @@ from gpucheck.core.engine.plugin import rule
 from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, saw
 from gpucheck.core.probes.device_nodes import DeviceNodes
 from gpucheck.core.probes.gpus import Gpus
+from gpucheck.core.repairs.fixes import for_xids
 from gpucheck.core.repairs.wording import listing
-from gpucheck.core.repairs.xid import advice
 from gpucheck.core.rules.gpu_not_detected import WITHOUT_CUDA
 
 _RESET_REQUIRED = 16
@@ -98,7 +98,7 @@ def check(stack: CudaStack, xids: XidReports) -> Finding | None:
         summary=f"{listing(labels)} {verb}: {reasons}.",
         evidence=tuple(item for gpu in lost for item in gpu.evidence),
         fix=(
-            *advice(gpu.xid for gpu in lost if gpu.xid is not None),
+            *for_xids(gpu.xid for gpu in lost if gpu.xid is not None),
             *_fixes(reset, driver.result == _RESET_REQUIRED),
         ),
         affects=tuple(dict.fromkeys(name for gpu in lost for name in gpu.affects)),
