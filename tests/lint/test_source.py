@@ -44,6 +44,8 @@ def test_missing_special_and_huge_files(tmp_path, monkeypatch):
         source.read(str(tmp_path / "none.py"))
     with pytest.raises(Unreadable, match="not a regular file"):
         source.read(str(tmp_path))
+    with pytest.raises(Unreadable, match="cannot be read: a device, not a regular file"):
+        source.read("/dev/null")
     monkeypatch.setattr(source, "LARGEST_BYTES", 10)
     assert source.read(write(tmp_path, "small.py", "a = 1")).text == "a = 1"
     with pytest.raises(Unreadable, match="too large to be a training script: more than 10 bytes"):

@@ -2,13 +2,11 @@
 
 import ast
 import codecs
+import errno
 import io
 import json
 import keyword
-import os
 import re
-import stat
-import sys
 import tokenize
 import warnings
 from typing import Any, NamedTuple
@@ -16,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gpucheck.commands.lint.magics import without_magics
+from gpucheck.core.system.read import whole
 
 LARGEST_BYTES = 8 * 1024 * 1024  # of a program; larger ones are data with a .py at the end
 LARGEST_NOTEBOOK_BYTES = 24 * 1024 * 1024  # outputs, such as pictures, included; it is held in memory
@@ -65,30 +64,22 @@ def read(path: str) -> Program:
     Raises:
         Unreadable: there is none, or none that could be read.
     """
-    if path == "-":
-        data = sys.stdin.buffer.read(LARGEST_NOTEBOOK_BYTES + 1)
-        notebook = _is_notebook(data)
-        _check_size(len(data), notebook=notebook)
-        return _notebook(data) if notebook else _plain(_decode(data))
     notebook = path.endswith(".ipynb")
     try:
-        about = os.stat(path)
-        if stat.S_ISDIR(about.st_mode):
-            os.listdir(path)
-        if not stat.S_ISREG(about.st_mode):
-            raise Unreadable("not a regular file")
-        _check_size(about.st_size, notebook=notebook)
-        with open(path, "rb") as file:
-            data = file.read()
+        data = whole(path, LARGEST_NOTEBOOK_BYTES if notebook or path == "-" else LARGEST_BYTES, dash=True)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _too_large(notebook=notebook) from None
         raise Unreadable(f"cannot be read: {error.strerror or error}") from None
+    notebook = notebook or (path == "-" and _is_notebook(data))
+    if len(data) > LARGEST_BYTES and not notebook:
+        raise _too_large(notebook=False)
     return _notebook(data) if notebook else _plain(_decode(data))
 
 
-def _check_size(size_bytes: int, *, notebook: bool) -> None:
+def _too_large(*, notebook: bool) -> Unreadable:
     most = LARGEST_NOTEBOOK_BYTES if notebook else LARGEST_BYTES
-    if size_bytes > most:
-        raise Unreadable(f"too large to be a training script: more than {most} bytes")
+    return Unreadable(f"too large to be a training script: more than {most} bytes")
 
 
 def _is_notebook(data: bytes) -> bool:
@@ -202,7 +193,8 @@ def _without_outputs(data: bytes) -> bytes:
         if cell.id is not None:
             kept["id"] = cell.id
         cells.append({**kept, **(beside if cell.cell_type == "code" else {})})
-    _check_size(sum(len(cell.source) for cell in book.cells), notebook=False)
+    if sum(len(cell.source) for cell in book.cells) > LARGEST_BYTES:
+        raise _too_large(notebook=False)
     return msgspec.json.encode({**msgspec.structs.asdict(book), "cells": cells})
 
 

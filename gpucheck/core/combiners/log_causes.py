@@ -37,6 +37,13 @@ class LogCauses(Fact, frozen=True, kw_only=True):
         places = [self.outcomes.events.index(event) for event in cited if event in self.outcomes.events]
         return tuple(item for place in places for item in self.outcomes.saw_event(place))
 
+    def seen(self, code: str, pattern: str) -> tuple[Evidence, ...] | None:
+        """What shows that cause: a run that failed with a reason that matches, else the alarm; None: neither."""
+        failed, cause = self.outcomes.failed_run(pattern), self.alarm(code)
+        if failed is None and cause is None:
+            return None
+        return failed.evidence if failed is not None else self.evidence(cause)
+
     def failure(
         self,
         code: str,

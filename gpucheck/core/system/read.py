@@ -3,6 +3,7 @@
 Never a wait for somebody to open a pipe, never without end.
 """
 
+import errno
 import math
 import os
 import stat
@@ -52,18 +53,28 @@ def read(path: str, limit: int, dash: bool = False) -> bytes:
     Raises:
         Refused: no such file, no regular file, too large, or standard input is closed.
     """
+    if dash and path == "-" and sys.stdin is None:
+        raise Refused(f"{STDIN} is closed, so nothing can be read from it")
+    try:
+        return utf8(whole(path, limit, dash))
+    except OSError as error:
+        raise Refused(f"cannot read {STDIN if dash and path == '-' else path}: {error.strerror or error}") from None
+    except ValueError as error:  # a name with a NUL
+        raise Refused(f"cannot read {path!r}: {error}") from None
+
+
+def whole(path: str, limit: int, dash: bool = False) -> bytes:
+    """The same content as it is, in whatever encoding.
+
+    Raises:
+        OSError: no such file, no regular file, too large (EFBIG), or standard input is closed; ``strerror`` says which.
+        ValueError: the name has a NUL.
+    """
     if dash and path == "-":
         if sys.stdin is None:
-            raise Refused(f"{STDIN} is closed, so nothing can be read from it")
-        return utf8(within(math.inf, _bounded, sys.stdin.buffer.read, STDIN, limit))
-    try:
-        return within(math.inf, _content, within(FILE_SECONDS, _open, path, dash), path, limit)
-    except OSError as error:
-        raise Refused(f"cannot read {path}: {error.strerror or error}") from None
-    except ValueError as error:  # a name with a NUL
-        if isinstance(error, Refused):
-            raise
-        raise Refused(f"cannot read {path!r}: {error}") from None
+            raise OSError(errno.EBADF, "it is closed")
+        return within(math.inf, _bounded, sys.stdin.buffer.read, limit)
+    return within(math.inf, _content, within(FILE_SECONDS, _open, path, dash), limit)
 
 
 def utf8(data: bytes) -> bytes:
@@ -83,36 +94,36 @@ def _open(path: str, dash: bool) -> int:
     number = descriptor(path)
     if number is not None and stat.S_ISFIFO(os.fstat(number).st_mode):
         return os.dup(number)
-    _regular(os.stat(path), path, dash)  # before it is opened: opening is enough to set some devices going
+    _regular(os.stat(path), dash)  # before it is opened: opening is enough to set some devices going
     opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        _regular(os.fstat(opened), path, dash)
-    except Refused:
+        _regular(os.fstat(opened), dash)
+    except OSError:
         os.close(opened)
         raise
     return opened
 
 
-def _content(opened: int, path: str, limit: int) -> bytes:
+def _content(opened: int, limit: int) -> bytes:
     try:
-        return utf8(_bounded(lambda size: os.read(opened, size), path, limit))
+        return _bounded(lambda size: os.read(opened, size), limit)
     finally:
         os.close(opened)
 
 
-def _regular(status: os.stat_result, path: str, dash: bool) -> None:
+def _regular(status: os.stat_result, dash: bool) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = KINDS.get(stat.S_IFMT(status.st_mode), "something else")
         hint = f" ({STDIN} is read as -)" if dash and kind == "a pipe" else ""
-        raise Refused(f"cannot read {path}: {kind}, not a regular file{hint}")
+        raise OSError(errno.EINVAL, f"{kind}, not a regular file{hint}")
 
 
-def _bounded(some: Callable[[int], bytes], name: str, limit: int) -> bytes:
+def _bounded(some: Callable[[int], bytes], limit: int) -> bytes:
     parts, left = [], limit + 1
     while left > 0 and (part := some(min(left, 1 << 20))):
         parts.append(part)
         left -= len(part)
     if left <= 0:
         size = f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
-        raise Refused(f"cannot read {name}: larger than {size}, which is no file of this kind")
+        raise OSError(errno.EFBIG, f"larger than {size}, which is no file of this kind")
     return b"".join(parts)

@@ -1,12 +1,10 @@
 """What metadata and the file system tell of an import before anybody tries it: what hides a module, and what it needs and lacks."""
 
-import msgspec
-
 from gpucheck.core.combiners.installation import Installation
 from gpucheck.core.compat import versions
-from gpucheck.core.model import Evidence, Fix, saw
+from gpucheck.core.model import Fix, saw
 from gpucheck.core.probes.packages import Packages
-from gpucheck.core.rules.gpu_not_detected._own_files import renaming
+from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, renaming
 
 # Required by TensorFlow 2.20 and 2.21 and Keras 3.15, and imported without: each was hidden from Python, then both imported.
 _NOT_IMPORTED = frozenset(
@@ -23,15 +21,6 @@ _NOT_IMPORTED = frozenset(
     }
 )
 _BREAKING = ("numpy", "protobuf")  # whose next major is another interface
-
-
-class Obstacle(msgspec.Struct, frozen=True):
-    """What stands in the way: the words after "can't be imported: ", what shows it, and how to clear it."""
-
-    words: str
-    evidence: tuple[Evidence, ...]
-    fix: tuple[Fix, ...]
-    sure: bool = True  # the import fails; else it may
 
 
 def foreseen(installation: Installation) -> Obstacle | None:

@@ -11,25 +11,26 @@ from gpucheck.core.probes.tensorflow import TensorFlow
 from gpucheck.core.repairs.shells import word
 
 
-class Cause(msgspec.Struct, frozen=True):
+class Obstacle(msgspec.Struct, frozen=True):
     """What stands in the way: the words after "can't be imported: ", what shows it, and how to clear it."""
 
     words: str
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]
+    sure: bool = True  # the import fails; else it may
 
 
-def own_file(fact: TensorFlow | Keras | Backend) -> Cause | None:
+def own_file(fact: TensorFlow | Keras | Backend) -> Obstacle | None:
     """The user's file that ended the import; None if none did."""
     failure = saw(fact, "imported", "error_type", "error")
     for module, file in fact.shadows.items():
-        return Cause(f"{file} hides the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file))
+        return Obstacle(f"{file} hides the installed module {module}", (*saw(fact, "shadows"), *failure), renaming(module, file))
     if fact.keras_settings is None:
         return None
     path, _, problem = fact.keras_settings.rpartition("keras.json: ")
     path = f"{path}keras.json"
     put_aside = f"mv {word(path)} {word(path + '.old')}"
-    return Cause(
+    return Obstacle(
         f"the settings in {path} can't be used: {problem}",
         (*saw(fact, "keras_settings"), *failure),
         (

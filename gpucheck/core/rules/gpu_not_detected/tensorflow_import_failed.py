@@ -58,8 +58,8 @@ from gpucheck.core.engine.plugin import rule
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
-from gpucheck.core.rules.gpu_not_detected._before_import import Obstacle, foreseen, lacking
-from gpucheck.core.rules.gpu_not_detected._own_files import Cause, own_file
+from gpucheck.core.rules.gpu_not_detected._before_import import foreseen, lacking
+from gpucheck.core.rules.gpu_not_detected._own_files import Obstacle, own_file
 
 # What a signal most often means while Python loads TensorFlow's libraries.
 _SIGNALS = {
@@ -114,14 +114,13 @@ def _not_tried(build: TensorFlowBuild, backend: KerasBackend) -> Finding | Skip 
     return _failed_for("Keras", obstacle) if obstacle else Skip("TensorFlow was not imported")
 
 
-def _failed_for(name: str, cause: Obstacle | Cause) -> Finding:
-    sure = isinstance(cause, Cause) or cause.sure
-    fails = "can't be imported" if sure else "may not work"
+def _failed_for(name: str, cause: Obstacle) -> Finding:
+    fails = "can't be imported" if cause.sure else "may not work"
     return Finding(
         summary=f"{name} {fails}: {cause.words}.",
         evidence=cause.evidence,
         fix=cause.fix,
-        severity=None if sure else Severity.WARNING,
+        severity=None if cause.sure else Severity.WARNING,
     )
 
 

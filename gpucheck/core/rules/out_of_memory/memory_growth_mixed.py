@@ -28,7 +28,7 @@ import re
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.engine.plugin import rule
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 MIXED = r"Memory growth cannot differ between GPU devices"
@@ -39,13 +39,13 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
     """TensorFlow says so when its GPUs start, or the settings read back differ."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
     gpus = [device for device in (tensorflow.devices or ()) if device.kind == "GPU"] if tensorflow is not None else []
+    evidence: tuple[Evidence, ...] | None
     if tensorflow is not None and growth is not None and (growth.same_on_all is False or re.search(MIXED, growth.problem or "")):
         evidence = saw(tensorflow, "memory_growth.same_on_all", "memory_growth.problem")
     else:
-        failed, cause = outcomes.failed_run(MIXED), log_causes.alarm("memory-growth-mixed")
-        if failed is None and cause is None:
-            return None if growth is not None and growth.same_on_all else outcomes.skip
-        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
+        evidence = log_causes.seen("memory-growth-mixed", MIXED)
+    if evidence is None:
+        return None if growth is not None and growth.same_on_all else outcomes.skip
     return Finding(
         summary=f"Memory growth is not the same on all {f'{len(gpus)} ' if len(gpus) > 1 else ''}GPUs, and TensorFlow then"
         " refuses to initialise them.",

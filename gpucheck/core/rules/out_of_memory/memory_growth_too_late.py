@@ -28,7 +28,7 @@ import re
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.combiners.training_outcomes import TrainingOutcomes
 from gpucheck.core.engine.plugin import rule
-from gpucheck.core.model import Finding, Fix, Scope, Severity, Skip, saw
+from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, saw
 from gpucheck.core.probes.tensorflow import TensorFlow
 
 TOO_LATE = r"Physical devices cannot be modified after being initialized"
@@ -38,6 +38,7 @@ TOO_LATE = r"Physical devices cannot be modified after being initialized"
 def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes: LogCauses) -> Finding | Skip | None:
     """TensorFlow refused memory growth for that reason, to us or to the program whose log this is."""
     growth = tensorflow.memory_growth if tensorflow is not None else None
+    evidence: tuple[Evidence, ...] | None
     if tensorflow is not None and growth is not None and growth.settable is False:
         if not re.search(TOO_LATE, growth.problem or ""):
             return None
@@ -45,10 +46,9 @@ def check(tensorflow: TensorFlow | None, outcomes: TrainingOutcomes, log_causes:
     elif tensorflow is not None and tensorflow.devices is not None:
         return None  # it was in time, or there is no GPU to ask for; what is refused later, gpucheck asked for
     else:
-        failed, cause = outcomes.failed_run(TOO_LATE), log_causes.alarm("memory-growth-too-late")
-        if failed is None and cause is None:
-            return outcomes.skip
-        evidence = failed.evidence if failed is not None else log_causes.evidence(cause)
+        evidence = log_causes.seen("memory-growth-too-late", TOO_LATE)
+    if evidence is None:
+        return outcomes.skip
     return Finding(
         summary="Memory growth was asked for too late: TensorFlow had already initialised the GPU (Physical devices cannot be"
         " modified after being initialized).",
