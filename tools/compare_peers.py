@@ -1,8 +1,8 @@
-"""What others say of the same faults: python tools/compare_peers.py ENV_DOCTOR_SITE_PACKAGES. Writes docs/comparison.md.
+"""Compare gpucheck with other tools on the same faults: python tools/compare_peers.py ENV_DOCTOR_SITE_PACKAGES.
 
-Needs TensorFlow in this environment, a C compiler for the fake driver of tests/lab, and a folder with env-doctor
-(`pip install --target FOLDER env-doctor`). Every program runs in the same Python, in the same broken surroundings. It names the
-cause where its output has the words that any naming of it must have.
+Writes docs/comparison.md. Needs TensorFlow in this environment, a C compiler for the fake driver of tests/lab, and a folder with
+env-doctor (`pip install --target FOLDER env-doctor`). Every program runs in the same Python, with the same fault. A program names
+the cause if its output has the words that any report of that cause must have.
 """
 
 import os
@@ -18,27 +18,27 @@ from typing import NamedTuple
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from lab import fake_driver  # noqa: E402 - what is imported lies in a folder that is named first
+from lab import fake_driver  # noqa: E402 - the folder must be on sys.path first
 
 SECONDS = 60.0
 LIST = "import tensorflow as tf; print(tf.config.list_physical_devices())"
 PAGE = """\
-# Beside other tools
+# Compared with other tools
 
-The same faults, in the same Python, under each program. The faults are seven of our own tests, so they favour us: each tool has
-others that it was made for. A cause counts as named where the output has the words that any naming of it must have.
+Each program checked the same faults, in the same Python. The seven faults come from our own tests, so they favour gpucheck; the
+other tools were made for other faults too. A cause counts as named if the output has the words that any report of it must have.
 Made by `tools/compare_peers.py` with {versions}.
 
 | fault | {programs} |
 | --- |{rules}
 {rows}
-Faults of the driver are those of a fake one, compiled from `tests/lab/driver`; `tests/lab` has two hundred more, for gpucheck
-alone. "Not after {seconds:.0f} s" means that it was ended then.
+The driver faults use a fake driver, compiled from `tests/lab/driver`. `tests/lab` has two hundred more faults, for gpucheck
+alone. "Not after {seconds:.0f} s" means that the program was ended after that time.
 """
 
 
 class Fault(NamedTuple):
-    """What is broken, and what an output must have that names it."""
+    """A fault, and the words that an output naming its cause must have."""
 
     name: str
     words: str
@@ -46,7 +46,7 @@ class Fault(NamedTuple):
 
 
 def driver(**lines: str) -> Callable[[pathlib.Path], Mapping[str, str]]:
-    """A fake driver that answers so."""
+    """Return a function that builds a fake driver with these answers."""
 
     def broken(folder: pathlib.Path) -> Mapping[str, str]:
         built = fake_driver.build(folder / "driver")
@@ -59,7 +59,7 @@ def driver(**lines: str) -> Callable[[pathlib.Path], Mapping[str, str]]:
 
 
 def hidden(name: str) -> Callable[[pathlib.Path], Mapping[str, str]]:
-    """A file of the user's that hides a module."""
+    """Return a function that writes a file which hides a module."""
 
     def broken(folder: pathlib.Path) -> Mapping[str, str]:
         path = folder / "own" / name
@@ -75,14 +75,18 @@ FAULTS = (
     Fault("`tensorflow.py` in the user's folder hides TensorFlow", r"own/tensorflow\.py", hidden("tensorflow.py")),
     Fault("A folder `keras` on PYTHONPATH hides Keras", r"own/keras", hidden("keras/__init__.py")),
     Fault("A folder `google` hides protobuf", r"own/google", hidden("google/__init__.py")),
-    Fault("The driver does not answer", r"(?i)does not answer|no answer|timed out", driver(nvmlInit_v2="hang", cuInit="hang")),
+    Fault(
+        "The driver does not respond",
+        r"(?i)does not (answer|respond)|no answer|timed out",
+        driver(nvmlInit_v2="hang", cuInit="hang"),
+    ),
     Fault("Driver and libraries of different versions", r"(?i)mismatch|differ", driver(nvmlInit_v2="18", cuInit="803")),
     Fault("No permission for the device files", r"(?i)permission", driver(nvmlInit_v2="4", cuInit="100")),
 )
 
 
 def outcome(argv: list[str], folder: pathlib.Path, env: Mapping[str, str], words: str) -> str:
-    """Whether it names the cause, or what else became of it."""
+    """Run the program; return "**named**", "not named" or the time limit it exceeded."""
     try:
         done = subprocess.run(
             argv, cwd=folder, env={**env}, capture_output=True, text=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
@@ -93,7 +97,7 @@ def outcome(argv: list[str], folder: pathlib.Path, env: Mapping[str, str], words
 
 
 def main() -> None:
-    """Break, ask each, write the page."""
+    """Inject each fault, run every program, write the page."""
     peer = str(pathlib.Path(sys.argv[1]).resolve())
     programs = {
         "gpucheck --quick": ([sys.executable, "-m", "gpucheck", "--quick"], str(ROOT)),

@@ -1,7 +1,7 @@
 """Measure every way to install: python tools/install_ways.py, after `make dist`. Needs the network, and pipx and uv on PATH.
 
-Each way starts from empty folders and caches, beside an environment that is active and empty. Each must examine that
-environment and come to a verdict. The table of docs/install.md is written anew.
+Each way starts from empty folders and caches, while an empty environment is active. It must check that environment and reach a
+verdict. Rewrites the table of docs/install.md.
 """
 
 import os
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "install.md"
-HEAD = "| way | type, in the checkout | examines | installs in | first answer | later | takes |\n| --- |"
+HEAD = "| method | command, in the checkout | checks | install time | first answer | later | disk space |\n| --- |"
 TAIL = "Measured by `tools/install_ways.py`"
 ASKED = ("--quick", "--allow-cpu")
 
 
 class Way(NamedTuple):
-    """How one installs and runs it; what it fills is measured."""
+    """The commands that install and run gpucheck, and the folder whose size is measured."""
 
     name: str
     typed: str
@@ -34,9 +34,11 @@ class Way(NamedTuple):
 
 
 def ways(wheel: pathlib.Path, scratch: pathlib.Path) -> list[Way]:
-    """All of them. An environment of one's own is examined itself, by every other way the active one is."""
+    """Return all ways. The first checks the environment it is installed in, the others check the active one."""
     own, active = scratch / "own/bin", "the active environment"
-    own_uv = f"env UV_CACHE_DIR={scratch}/uvx UV_TOOL_DIR={scratch}/none".split()  # uvx takes a tool that uv has installed
+    own_uv = (
+        f"env UV_CACHE_DIR={scratch}/uvx UV_TOOL_DIR={scratch}/none".split()
+    )  # otherwise uvx uses a tool that uv has installed
     uvx = (*own_uv, "uvx", "--from", f"{wheel}", "gpucheck")
     pyz = ROOT / "dist" / "gpucheck.pyz"
     unpacked = f" once unpacked; the file {pyz.stat().st_size / 1e6:.1f} MB"
@@ -54,13 +56,13 @@ def ways(wheel: pathlib.Path, scratch: pathlib.Path) -> list[Way]:
 
 
 def megabytes(folder: pathlib.Path) -> float:
-    """What its files take; one with several names counts once."""
+    """Return the size of the folder's files in MB; hard links count once."""
     files = {(held.st_dev, held.st_ino): held.st_size for held in (path.lstat() for path in folder.rglob("*") if path.is_file())}
     return sum(files.values()) / 1e6
 
 
 def seconds(argv: tuple[str, ...], env: dict[str, str], expected: str = "") -> float:
-    """Run it; what it must print decides whether it counts."""
+    """Return the seconds a command takes; raise SystemExit if it does not print the expected text."""
     started = time.monotonic()
     done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False)
     spent = time.monotonic() - started
@@ -70,7 +72,7 @@ def seconds(argv: tuple[str, ...], env: dict[str, str], expected: str = "") -> f
 
 
 def measured(way: Way, scratch: pathlib.Path, env: dict[str, str]) -> str:
-    """A row of the table."""
+    """Measure one way; return its row of the table."""
     before = megabytes(scratch / way.folder)
     installs = f"{seconds(way.install, env):.1f} s" if way.install else "–"
     examined = "own" if way.folder == "own" else "active"
@@ -82,7 +84,7 @@ def measured(way: Way, scratch: pathlib.Path, env: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Measure, and write the table."""
+    """Measure every way and write the table."""
     (wheel,) = (ROOT / "dist").glob("*.whl")
     with tempfile.TemporaryDirectory(prefix="gpucheck-ways-") as folder:
         scratch = pathlib.Path(folder)
@@ -94,10 +96,10 @@ def main() -> None:
         env |= {"UV_TOOL_BIN_DIR": f"{scratch}/uv/bin", "UV_CACHE_DIR": f"{scratch}/uv/cache"}
         rows = [measured(way, scratch, env) for way in ways(wheel, scratch)]
     under = f"under Python {platform.python_version()} on {os.cpu_count()} cores"
-    told = (
-        f"{TAIL}, one way after the other, from empty caches, with the built wheel and `gpucheck {' '.join(ASKED)}`, {under}.\n"
+    note = (
+        f"{TAIL}, one method after another, from empty caches, with the built wheel and `gpucheck {' '.join(ASKED)}`, {under}.\n"
     )
-    table = HEAD + " --- |" * 6 + "\n" + "".join(rows) + "\n" + told
+    table = HEAD + " --- |" * 6 + "\n" + "".join(rows) + "\n" + note
     text = re.sub(re.escape(HEAD) + r".*?\n\n[^\n]*\n", lambda _: table, PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     PAGE.write_text(text, encoding="utf-8")
     print(table)
