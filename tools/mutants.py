@@ -23,13 +23,11 @@ AREAS = {
     "engine": [
         "gpucheck/core/engine/verdict.py",
         "gpucheck/core/engine/pipeline.py",
-        "gpucheck/verdict.py",
-        "gpucheck/pipeline.py",
     ],
     "ownership": ["gpucheck/core/system/ownership.py"],
     "logs": ["gpucheck/core/logs/**/*.py"],
     "lint": ["gpucheck/commands/lint/**/*.py"],
-    "launch": ["gpucheck/launch/**/*.py", "gpucheck/passes.py", "gpucheck/handover.py"],
+    "run": ["gpucheck/commands/run/**/*.py"],
     "cli": ["gpucheck/cli/**/*.py"],
 }
 COMPARISONS: dict[type, type] = {
