@@ -30,10 +30,8 @@ from site_packages import INTERPRETER, QUICK, site
 
 from gpucheck.core.child import messages
 from gpucheck.core.child.messages import Stage
-from gpucheck.core.child.messages.values import fields_of
 from gpucheck.core.cluster.members import members
 from gpucheck.core.host import Completed, Disk, Memory
-from gpucheck.core.host.inbox import decoded
 from gpucheck.core.model import Request
 from gpucheck.core.probes._loader import Loader
 
@@ -112,7 +110,7 @@ def child(lines):
             continue
         job, bar, message = line.rpartition(" | ")
         kind, _, fields = message.partition(" ")
-        made = decoded(MESSAGES[kind], json.loads(fields))
+        made = msgspec.convert(json.loads(fields), MESSAGES[kind])
         said.append((job, made) if bar else made)
     return FakeChild(*said, **ending)
 
@@ -177,7 +175,9 @@ def lines_of(fields):
 def deeds(machine):
     """What was done to the machine: programs and children that were started, what these were told, connections."""
     yield from (f"runs {' '.join(argv)}" for argv in machine.ran)
-    yield from dict.fromkeys(f"asks {task.child} {json.dumps(known(fields_of(task)), default=list)}" for task in machine.asked)
+    yield from dict.fromkeys(
+        f"asks {task.child} {json.dumps(known(msgspec.to_builtins(task)), default=list)}" for task in machine.asked
+    )
     for name, child in machine.child_of.items():
         yield from (f"tells {name} {type(message).__name__}" for message in child.sent)
     yield from (f"connects to {address}" for address in machine.connected)

@@ -2,7 +2,7 @@
 
 from gpucheck.commands.bench.figures import complete, measurement
 from gpucheck.commands.bench.model import Ask, GpuLoad, Result
-from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile, Repeat, StepParts
+from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile, Repeat, Traced
 
 
 def raw(seconds=(2.0, 1.0, 4.0), device=(1.0, 1.0, 1.0), **changes):
@@ -55,4 +55,6 @@ HOT = GpuLoad(
     clock_event_reasons=("SwPowerCap", "HwThermalSlowdown"),
     slowed_by=("HwThermalSlowdown",),
 )
-PROFILE = Profile("trace/one", None, True, StepParts(10, 0.2, 0.15, 0.04, 0.01))  # as the child reports it
+PROFILE = Profile(
+    "trace/one", None, True, Traced(steps=10, step_seconds=0.2, device_seconds=0.15, input_seconds=0.04, host_seconds=0.01)
+)  # as the child reports it

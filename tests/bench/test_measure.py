@@ -11,14 +11,24 @@ from gpucheck.commands.bench.run import bench
 from gpucheck.core.child.messages.benchmark import BenchTask, DataLoaded, Measured
 from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaVersion
 from gpucheck.core.child.messages.drivers import LibraryLoaded
-from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
+from gpucheck.core.child.messages.frameworks import (
+    Device,
+    DevicesListed,
+    KerasImport,
+    KerasImported,
+    TensorFlowImport,
+    TensorFlowImported,
+)
 from gpucheck.core.child.messages.nvml import Gpu, GpuRead, GpuSample, NvmlSystem, Sampled, SamplerStarted
-from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.training.strategies import load
 
-GPU, CPU = Device("GPU:0", "GPU", "NVIDIA H200", (9, 0)), Device("CPU:0", "CPU")
-TENSORFLOW = FrameworkImported(True, version="2.21.0")
-KERAS = KerasImported(True, version="3.15.1", backend="tensorflow")
+GPU, CPU = (
+    Device(name="GPU:0", kind="GPU", description="NVIDIA H200", compute_capability=(9, 0)),
+    Device(name="CPU:0", kind="CPU"),
+)
+TENSORFLOW = TensorFlowImported(TensorFlowImport(imported=True, version="2.21.0"))
+KERAS = KerasImported(KerasImport(imported=True, version="3.15.1", backend="tensorflow"))
 READY = (TENSORFLOW, DevicesListed((CPU, GPU)), KERAS, DataLoaded())
 READY_CPU = (TENSORFLOW, DevicesListed((CPU,)), KERAS, DataLoaded())
 ONE, TWO = "one_device on 1 GPU, float32, batch 64", "one_device on 1 GPU, float32, batch 128"
@@ -27,14 +37,14 @@ ASK = Ask(batch_sizes=(64, 128))
 NVML = (
     LibraryLoaded("loaded", "libnvidia-ml.so.1"),
     NvmlSystem(version="580.1", gpu_count=2),
-    ("0", GpuRead(Gpu(0, name="NVIDIA H200", pci_address="0000:00:05.0"))),
-    ("1", GpuRead(Gpu(1, name="NVIDIA H200", pci_address="0000:00:06.0"))),
+    ("0", GpuRead(Gpu(index=0, name="NVIDIA H200", pci_address="0000:00:05.0"))),
+    ("1", GpuRead(Gpu(index=1, name="NVIDIA H200", pci_address="0000:00:06.0"))),
 )
 CUDA = (
     LibraryLoaded("loaded", "libcuda.so.1"),
     CudaVersion(13000),
     CudaCount(count=1),
-    CudaDevices((CudaDevice(0, "NVIDIA H200", "0000:00:06.0"),)),
+    CudaDevices((CudaDevice(ordinal=0, name="NVIDIA H200", pci_address="0000:00:06.0"),)),
 )
 SAMPLES = (
     SamplerStarted(),
@@ -155,10 +165,18 @@ def test_a_process_per_number_of_cpu_devices():
 @pytest.mark.parametrize(
     ("messages", "code", "words"),
     [
-        ((FrameworkImported(False, "ImportError", "no wheel"),), 3, "can't be imported: ImportError: no wheel"),
+        (
+            (TensorFlowImported(TensorFlowImport(imported=False, error_type="ImportError", error="no wheel")),),
+            3,
+            "can't be imported: ImportError: no wheel",
+        ),
         ((), 3, "TensorFlow did not come up: the process was killed by SIGILL, stage: import"),
-        ((*READY[:2], KerasImported(False, "E", "x")), 3, "Keras can't be imported: E: x"),
-        ((*READY, replace(KERAS, backend="jax", backend_source="KERAS_BACKEND")), 3, r"jax here \(KERAS_BACKEND\)"),
+        ((*READY[:2], KerasImported(KerasImport(imported=False, error_type="E", error="x"))), 3, "Keras can't be imported: E: x"),
+        (
+            (*READY, KerasImported(replace(KERAS.outcome, backend="jax", backend_source="KERAS_BACKEND"))),
+            3,
+            r"jax here \(KERAS_BACKEND\)",
+        ),
         ((*READY, DataLoaded("f.npz: no array y")), 2, "f.npz: no array y"),
     ],
 )

@@ -14,7 +14,6 @@ from gpucheck.commands.bench import report
 from gpucheck.commands.bench.command import _exit_code
 from gpucheck.commands.bench.figures import measurement
 from gpucheck.commands.bench.model import Ask, Sample
-from gpucheck.core.child.messages import values
 from gpucheck.core.child.messages.benchmark import Configuration, Measured
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -22,8 +21,8 @@ LOOK = {"width": 100, "color": False, "ascii": False}
 FAILED = measurement(Configuration("mirrored", names(8), "float32", False, 64), Measured("NCCL: no\x1b[31m answer"))
 MISSED = measurement(Configuration("mirrored", names(8), "float32", False, 64), None, "interrupted")
 ELSEWHERE = measurement(Configuration("tpu", (), "float32", False, 64), None, "not here")
-UNREAD = values.replace(PROFILE, traced=None, problem="no host")
-UNMADE = values.replace(PROFILE, recorded=False, traced=None, problem="busy")
+UNREAD = replace(PROFILE, traced=None, problem="no host")
+UNMADE = replace(PROFILE, recorded=False, traced=None, problem="busy")
 RESULTS = {
     "all-well": result(samples=(Sample(seconds=1.2, device="GPU:0", utilization_percent=98.0),)),
     "one-failed": result([replace(one(), gpus=(LOAD,)), one(2), FAILED], ask=Ask(price_per_hour=3.6)),

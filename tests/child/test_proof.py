@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 from case_files import table
 
-from gpucheck.core.child.messages.training import JobResult, MeanLoss
-from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import Job, Loss
 from gpucheck.core.child.smoke import proof
 
 NETWORK = SimpleNamespace(layers=[SimpleNamespace(compute_dtype="float32")], optimizer=SimpleNamespace())
@@ -21,7 +21,7 @@ def test_tf32_is_of_runs_on_gpus(devices, expected):
 
 
 def result(losses=(2.5, 2.4, 2.2, 2.0, 1.8, 1.6), accuracies=(0.9,) * 6):
-    made = JobResult("one_device", ("CPU:0",), "float32", global_batch_size=16)
+    made = replace(Job("one_device", ("CPU:0",)).planned_run, global_batch_size=16)
     proof.note_steps(made, [1.0] * 6, proof.Means(losses, accuracies))
     return made
 
@@ -75,7 +75,7 @@ FLAT = (2.52, 2.4, 2.5, 2.5, 2.51, 2.45)  # the last step's loss is below the fi
 )
 def test_why_a_job_is_no_proof(made, problem):
     proof.judge(with_weights(made, [1.0], [2.0]))
-    assert (made.status, made.reason, made.reached) == (("failed", problem, "verify") if problem else ("passed", None, None))
+    assert (made.status, made.reason, made.stage) == (("failed", problem, "verify") if problem else ("passed", None, None))
 
 
 def test_weights_are_judged_apart_from_the_loss():
@@ -86,6 +86,6 @@ def test_weights_are_judged_apart_from_the_loss():
 
 def test_thirds_of_a_loss():
     made = result(FLAT)
-    assert (made.loss, made.loss_fell) == (MeanLoss(2.52, 2.45, 2.46, 2.48), False)
+    assert (made.loss, made.loss_fell) == (Loss(first=2.52, last=2.45, first_third=2.46, last_third=2.48), False)
     made = result((2.5, math.inf, -math.inf, math.nan, math.nan, math.nan))
-    assert (made.loss, made.loss_fell) == (MeanLoss(2.5, None, None, None), None)
+    assert (made.loss, made.loss_fell) == (Loss(first=2.5), None)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from case_files import program
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.smoke import placement
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -79,7 +79,7 @@ def test_a_misplaced_op_belongs_to_the_device_that_lacks_it():
     placed = {("Conv2D", "GPU:0"), ("MatMul", "GPU:0"), ("MatMul", "GPU:1"), ("Conv2D", "CPU:0")}
     found = {}
     for device in ("GPU:0", "GPU:1"):
-        result = found[device] = JobResult("one_device", (device,), "float32")
+        result = found[device] = Job("one_device", (device,)).planned_run
         placement.note(result, placement.ops_of_device(placed, device, ["GPU:0", "GPU:1"]), [device])
     assert [result.placement_verified for result in found.values()] == [True, False]
     assert found["GPU:1"].misplaced_ops == ("Conv2D on CPU:0",)

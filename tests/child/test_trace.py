@@ -6,6 +6,7 @@ import subprocess
 import sys
 from types import SimpleNamespace as Some
 
+import msgspec
 import pytest
 from case_files import program
 
@@ -36,7 +37,7 @@ def plane(name, **lines):
 
 def parts(*planes, devices=("GPU:0",), errors=()):
     got = trace.parts_of_step(Some(planes=planes, errors=list(errors)), devices, 1)
-    nanoseconds = {name.partition("_")[0]: round(seconds * 1e9) for name, seconds in vars(got).items()}
+    nanoseconds = {name.partition("_")[0]: round(seconds * 1e9) for name, seconds in msgspec.structs.asdict(got).items()}
     assert nanoseconds["device"] + nanoseconds["input"] + nanoseconds["host"] == nanoseconds["step"]
     return nanoseconds["step"], nanoseconds["device"], nanoseconds["input"], nanoseconds["host"]
 

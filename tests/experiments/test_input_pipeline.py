@@ -1,5 +1,6 @@
 """What the pipeline costs, measured with the real TensorFlow on the CPU; and a deliberately slow one, named by the rules."""
 
+import msgspec
 import pytest
 from case_files import program
 from experiments.page import differences
@@ -7,11 +8,11 @@ from fakes import readings
 from in_tensorflow import MARKS, printed_by
 from one_rule import RULES
 
-from gpucheck.core.child.messages.training import JobFigures, JobResult
+from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.engine.facts import Facts
 from gpucheck.core.engine.pipeline import judge
 from gpucheck.core.model import Experiment, Reading, Status
-from gpucheck.core.probes.training import Training, training_run
+from gpucheck.core.probes.training import Training
 
 pytestmark = MARKS
 
@@ -55,10 +56,10 @@ def test_every_figure_is_explained(measured):
 
 
 def test_the_job_on_that_device_gets_what_was_measured(measured):
-    figures, of_job = measured["whole"]["figures"], measured["whole"]["job_figures"]
-    assert measured["whole"]["about_job"] == "one_device CPU:0 float32"
+    figures, run = measured["whole"]["figures"], measured["whole"]["run"]
+    assert (run["strategy"], run["devices"], run["precision"]) == ("one_device", ["CPU:0"], "float32")
     names = ("device_samples_per_second", "piped_samples_per_second", "input_wait_share")  # all three of the same steps
-    assert {name: value for name, value in of_job.items() if value is not None} == {name: figures[name] for name in names}
+    assert {name: run[name] for name in names} == {name: figures[name] for name in names}
 
 
 def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
@@ -71,10 +72,9 @@ def test_tensorflow_does_not_add_what_is_to_be_measured(measured):
 
 def test_a_slow_pipeline_is_named_from_its_measurements(measured):
     starved = measured["starved"]
-    assert 0.2 < starved["job_figures"]["input_wait_share"] <= 1
-    trained = JobResult("one_device", ("CPU:0",), "float32", replicas=1, status="passed")
+    assert 0.2 < starved["run"]["input_wait_share"] <= 1
     made = Experiment(name="input_pipeline", status="passed", devices=("CPU:0",), figures=starved["figures"])
-    training = Training(runs=(training_run(trained, JobFigures(**starved["job_figures"])),), experiments=(made,))
+    training = Training(runs=(msgspec.convert(starved["run"], TrainingRun),), experiments=(made,))
     (judgement,) = judge(
         Facts([*readings({}), Reading(probe="training", status="ok", fact=training)]), [RULES["input-pipeline-bound"]]
     )

@@ -32,14 +32,14 @@ def test_the_largest_run_that_passed_is_measured(measured):
 
 def test_logical_cpu_devices_share_their_cores(measured):
     """What they reach together is a figure of the experiment, and says nothing of the job's devices."""
-    assert measured["whole"]["about_job"] is None
+    assert measured["whole"]["run"] is None
 
 
 def test_the_job_on_accelerators_is_told_its_efficiency(measured):
-    assert measured["accelerated"]["about_job"] == "mirrored GPU:0,GPU:1 float32"
-    figures = {name: value for name, value in measured["accelerated"]["job_figures"].items() if value is not None}
-    assert list(figures) == ["scaling_efficiency", "doubled_batch_scaling_efficiency"]
-    assert all(value > 0 for value in figures.values())
+    run = measured["accelerated"]["run"]
+    assert (run["strategy"], run["devices"], run["precision"]) == ("mirrored", ["GPU:0", "GPU:1"], "float32")
+    assert run["scaling_efficiency"] > 0
+    assert run["doubled_batch_scaling_efficiency"] > 0
 
 
 def test_exchange_and_computing_are_measured_apart(measured):

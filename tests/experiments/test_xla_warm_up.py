@@ -4,13 +4,14 @@ import pytest
 from experiments.page import differences
 
 from gpucheck.core.child.experiments import NotHere, Setting
-from gpucheck.core.child.messages.training import ExperimentResult, JobResult
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import ExperimentResult, Job
 from gpucheck.core.training.experiments import xla_warm_up
 
 
 def account(device, first, step, compiled=False, **changes):
-    given = {"precision": "float32", "status": "passed", "first_step_seconds": first, "step_seconds": step, **changes}
-    return JobResult("one_device", (device,), compiled=compiled, **given)
+    given = {"status": "passed", "first_step_seconds": first, "step_seconds": step, **changes}
+    return replace(Job("one_device", (device,), compiled=compiled).planned_run, **given)
 
 
 def made(*runs):

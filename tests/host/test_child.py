@@ -13,8 +13,8 @@ from gpucheck.core.child.messages import Done, Stage, Task
 from gpucheck.core.child.messages.benchmark import BenchJob, Configuration
 from gpucheck.core.child.messages.frameworks import BackendTask, Device, DevicesListed, FrameworkTask, LibrariesMapped
 from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuRead, GpuSample, NvmlTask, Sampled
-from gpucheck.core.child.messages.training import FreeMemory, Job, JobResult, MeanLoss, Planned
-from gpucheck.core.child.messages.values import fields_of, replace
+from gpucheck.core.child.messages.struct import replace, to_builtins
+from gpucheck.core.child.messages.training import FreeMemory, Job, Loss, Planned, Trained
 from gpucheck.core.child.messages.workers import WorkerTask
 from gpucheck.core.host.child import LocalChild, child_argv, child_env
 from gpucheck.core.host.inbox import Inbox
@@ -90,31 +90,31 @@ def test_a_forged_report_is_a_clear_problem(child, line, words):
     assert one.message(LibrariesMapped) == LibrariesMapped({})
 
 
-RESULT = JobResult("mirrored", ("GPU:0", "GPU:1"), "float32", replicas=2, loss=MeanLoss(2.5, None), misplaced_ops=("a",))
+RUN = replace(Job("mirrored", ("GPU:0", "GPU:1")).planned_run, loss=Loss(first=2.5), misplaced_ops=("a",))
 
 
 @pytest.mark.parametrize(
     "message",
     [
-        RESULT,
-        replace(RESULT, first_step_seconds=float("inf")),
+        Trained(RUN),
+        Trained(replace(RUN, first_step_seconds=float("inf"))),
         Planned((Job("one_device", ("CPU:0",)), Job("tpu", (), skip="no TPU"))),
-        GpuRead(Gpu(3, compute_capability=(9, 0), processes=(GpuProcess(7, name="python"),))),
-        DevicesListed((Device("GPU:0", "GPU", "NVIDIA H200", (9, 0)),)),
+        GpuRead(Gpu(index=3, compute_capability=(9, 0), processes=(GpuProcess(pid=7, name="python"),))),
+        DevicesListed((Device(name="GPU:0", kind="GPU", description="NVIDIA H200", compute_capability=(9, 0)),)),
         Sampled(1.5, (GpuSample(), GpuSample(98, 410.2, 1980, 0x40))),
     ],
     ids=lambda message: type(message).__name__,
 )
 def test_a_message_comes_as_it_was_sent(message):
     inbox = Inbox()
-    inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": fields_of(message)}).encode() + b"\n")
+    inbox.take(json.dumps({"end": type(message).__name__, "job": "a", "value": to_builtins(message)}).encode() + b"\n")
     assert inbox.problem is None
     assert inbox.message(type(message), "a") == message
 
 
 def test_what_a_child_is_asked_to_measure_comes_as_it_was_sent():
     job = BenchJob(0, [Configuration("one_device", ("CPU:0",), "float32", False, 4)], "synthetic", 2, 1, 3, None, None)
-    received = BenchJob(**json.loads(json.dumps(fields_of(job))))
+    received = BenchJob(**json.loads(json.dumps(to_builtins(job))))
     assert [configuration.id for configuration in received.configurations] == ["one_device on 1 CPU, float32, batch 4"]
 
 

@@ -130,11 +130,9 @@ def test_a_child_does_not_outlive_its_parent(tmp_path, sleep):
     import gpucheck.core.child.runtime as runtime
 
     package = tmp_path / "copy" / "gpucheck" / "core" / "child"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
+    (package / "../system").resolve().mkdir(parents=True)
     real = pathlib.Path(runtime.__file__).parent
     shutil.copytree(real / "messages", package / "messages")
-    (package.parent / "system").mkdir()
     for name in ("boot.py", "runtime.py", "../system/shadowing.py"):
         (package / name).write_text((real / name).read_text())
     (package / "sleeper.py").write_text(

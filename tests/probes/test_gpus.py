@@ -9,17 +9,12 @@ import pytest
 from fakes import machine
 from lab import fake_driver
 
-from gpucheck.core.child.messages import nvml
-from gpucheck.core.child.messages.cuda import CudaDevice as CudaAnswer
 from gpucheck.core.child.messages.drivers import LibraryLoaded
-from gpucheck.core.child.messages.frameworks import Device as DeviceAnswer
 from gpucheck.core.child.messages.nvml import NvmlTask
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 from gpucheck.core.probes import gpus
-from gpucheck.core.probes.cuda import CudaDevice
-from gpucheck.core.probes.gpus import Gpu, GpuProcess
-from gpucheck.core.probes.tensorflow import Device
+from gpucheck.core.probes.gpus import GpuProcess
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
 NOBODY = 2**22 + 1  # above the kernel's highest process id
@@ -104,14 +99,3 @@ def test_a_library_cut_in_the_middle_is_told_from_a_missing_one(driver_folder, t
         assert loaded.status == "library-unusable"
     else:
         assert (str(ending.stage), ending.how in ("killed by SIGBUS", "killed by SIGSEGV")) == ("load", True)
-
-
-def test_the_fact_has_every_field_that_the_child_reports():
-    for answer, fact in (
-        (nvml.Gpu, Gpu),
-        (nvml.GpuProcess, GpuProcess),
-        (nvml.NvLink, gpus.NvLink),
-        (CudaAnswer, CudaDevice),
-        (DeviceAnswer, Device),
-    ):
-        assert set(answer.defaults_by_field) <= set(fact.__struct_fields__), fact

@@ -10,8 +10,9 @@ import pytest
 from case_files import table
 
 from gpucheck.core.child.messages import Crashed, Stage
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported, TensorFlowImport, TensorFlowImported
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import Job, Trained
 from gpucheck.core.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
 from gpucheck.core.cluster import reach
 from gpucheck.core.cluster.watch import FIT_SECONDS, Clock, Limits, Worker, faults, watch
@@ -86,10 +87,14 @@ class Script:
 
 
 def trained(problem=None):
-    return JobResult("multi_worker_mirrored", (), "float32", reason=problem)
+    return Trained(replace(Job("multi_worker_mirrored", ()).planned_run, status="failed", reason=problem))
 
 
-IMPORTED = [(0.1, FrameworkImported(True)), (0.2, KerasImported(True)), (0.3, VersionsRead({}))]
+IMPORTED = [
+    (0.1, TensorFlowImported(TensorFlowImport(imported=True))),
+    (0.2, KerasImported(KerasImport(imported=True))),
+    (0.3, VersionsRead({})),
+]
 CONNECTED = [*IMPORTED, (0.4, ClusterConnected())]
 TRAINED = [*CONNECTED, (0.6, trained())]
 FINE = {"messages": [*TRAINED, (0.7, FitTried(True))], "ends": 0.8}
@@ -140,7 +145,7 @@ def test_a_job_that_trained_has_no_fault(first):
         (failed("Could not start gRPC server"), "port taken", "Could not start gRPC server", "step 1"),
         (ended("finished", trained("loss is nan")), "raised", "loss is nan", "verify"),
         (
-            {"messages": [(0.1, FrameworkImported(False, error="no libfoo"))], "ends": 0.2},
+            {"messages": [(0.1, TensorFlowImported(TensorFlowImport(imported=False, error="no libfoo")))], "ends": 0.2},
             *("raised", "TensorFlow could not be imported: no libfoo", "import"),
         ),
     ],
@@ -225,7 +230,7 @@ def test_who_no_longer_answers_the_others_reports_is_the_leader():
 REAL = """
 import json, os, signal, time
 def end(name, **value): print(json.dumps({"end": name, "job": "", "value": value}), flush=True)
-end("FrameworkImported", imported=True); end("KerasImported", imported=True)
+end("TensorFlowImported", outcome={"imported": True}); end("KerasImported", outcome={"imported": True})
 end("VersionsRead", versions={}); end("ClusterConnected")
 print(json.dumps({"begin": "train", "job": "", "step": "step 1"}), flush=True)
 """

@@ -13,13 +13,20 @@ from case_files import program
 from fakes import FakeChild, FakeHost
 from leftovers import VARIABLE, leftovers_after
 
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported, TensorFlowImport, TensorFlowImported
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import Job, Trained
 from gpucheck.core.cluster import timing, workers
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
-KERAS = KerasImported(True, backend="tensorflow")
+
+def trained(job, **measured):
+    """The message of a job that passed."""
+    return Trained(replace(job.planned_run, status="passed", **measured))
+
+
+KERAS = KerasImported(KerasImport(imported=True, backend="tensorflow"))
 REAL = FakeChild(KERAS)  # the child that trained alone
 ASKED = ("multi_worker_mirrored",)
 tensorflow = [
@@ -137,11 +144,11 @@ def test_how_long_is_waited():
     plain = of(REAL)
     first = {"plain": (4.0, False, 0), "beside others": (9.0, False, 1), "compiled": (30.0, True, 0)}
     results = [
-        (job, JobResult("one_device", ("GPU:0",), "float32", compiled, first_step_seconds=seconds, trained_with=others))
+        (job, trained(Job("one_device", ("GPU:0",), compiled=compiled), first_step_seconds=seconds, trained_with=others))
         for job, (seconds, compiled, others) in first.items()
     ]
-    results.append(("several", JobResult("mirrored", ("GPU:0", "GPU:1"), "float32", first_step_seconds=30.0)))
-    slow = of(FakeChild(KERAS, FrameworkImported(True, import_seconds=20.0), *results))
+    results.append(("several", trained(Job("mirrored", ("GPU:0", "GPU:1")), first_step_seconds=30.0)))
+    slow = of(FakeChild(KERAS, TensorFlowImported(TensorFlowImport(imported=True, import_seconds=20.0)), *results))
     assert (plain.quiet, plain.imported, plain.whole) == (30.0, 60.0, 150.0)
     assert (slow.quiet, slow.imported) == (70.0, 120.0)
     assert of(REAL, joined=True).whole == 300.0 - timing.RESERVE_SECONDS
@@ -159,7 +166,11 @@ def test_a_port_that_is_taken(cluster):
 @pytest.mark.parametrize(
     ("framework", "env", "reason"),
     [
-        (FakeChild(KerasImported(True, backend="jax")), {}, "Keras runs on jax here; TensorFlow's strategies cannot train it"),
+        (
+            FakeChild(KerasImported(KerasImport(imported=True, backend="jax"))),
+            {},
+            "Keras runs on jax here; TensorFlow's strategies cannot train it",
+        ),
         (FakeChild(), {}, "Keras runs on no backend here; TensorFlow's strategies cannot train it"),
         (REAL, {"TF_CONFIG": "["}, "TF_CONFIG can't be used: it is not valid JSON at character 2"),
     ],

@@ -5,16 +5,17 @@ from case_files import table
 from experiments.page import differences
 from fakes import FakeChild, FakeHost
 
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported, TensorFlowImport, TensorFlowImported
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import (
     Exhausted,
     ExhaustionTask,
     ExperimentResult,
     Job,
-    JobResult,
     LimitSet,
     Planned,
     Recovered,
+    Trained,
 )
 from gpucheck.core.model import Level, Request, TrainingRun
 from gpucheck.core.probes import training
@@ -24,7 +25,13 @@ GIB = 1 << 30
 WORDS = "ResourceExhaustedError: OOM when allocating tensor"
 LIMIT = LimitSet(2.5, GIB)
 EXHAUSTED = Exhausted(2 * GIB, 10.1, "ResourceExhaustedError", WORDS)
-MESSAGES = (FrameworkImported(True), KerasImported(True), LIMIT, EXHAUSTED, Recovered(2.5))
+MESSAGES = (
+    TensorFlowImported(TensorFlowImport(imported=True)),
+    KerasImported(KerasImport(imported=True)),
+    LIMIT,
+    EXHAUSTED,
+    Recovered(2.5),
+)
 
 
 def run(device="GPU:0", status="passed", **more):
@@ -72,7 +79,7 @@ def test_a_child_that_does_not_live_through_it(stage, how, reason):
 
 
 def test_a_child_that_could_not_be_started():
-    assert judged(FrameworkImported(True), how="not started: no room") == (
+    assert judged(TensorFlowImported(TensorFlowImport(imported=True)), how="not started: no room") == (
         "failed",
         "the process ended before it asked for anything: not started: no room",
     )
@@ -83,7 +90,7 @@ def test_the_end_of_the_whole_run_is_no_fault():
 
 
 def test_a_framework_that_no_longer_imports():
-    imported = FrameworkImported(False, error="libcudnn.so.9: cannot open")
+    imported = TensorFlowImported(TensorFlowImport(imported=False, error="libcudnn.so.9: cannot open"))
     assert judged(imported) == ("failed", "the process did not come to train: libcudnn.so.9: cannot open")
 
 
@@ -129,7 +136,7 @@ def test_a_tpu_has_no_limit():
 @pytest.mark.parametrize(("level", "names"), [(Level.FULL, ["scaling", "out_of_memory"]), (Level.DEFAULT, ["scaling"])])
 def test_training_tells_of_it_after_the_other_experiments(level, names):
     job = Job("one_device", ("CPU:0",))
-    result = JobResult("one_device", ("CPU:0",), "float32", replicas=1, status="passed")
+    result = Trained(replace(job.planned_run, status="passed"))
     scaling = ("scaling", ExperimentResult(skipped="one device"))
     framework = FakeChild(Planned((job,)), (job.id, result), scaling)
     host = FakeHost(

@@ -7,7 +7,7 @@ from case_files import program
 from fakes import FakeChild, FakeHost
 from in_tensorflow import MARKS, printed_by
 
-from gpucheck.core.child.messages.frameworks import FrameworkTask, KerasImported, TpuConnected
+from gpucheck.core.child.messages.frameworks import FrameworkTask, KerasImport, KerasImported, TpuConnected
 from gpucheck.core.child.messages.training import Job, Planned
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
@@ -35,7 +35,7 @@ class Machine(FakeHost):
 
 
 def first(*messages, how="finished", stage=None):
-    return FakeChild(KerasImported(True), *messages, how=how, stage=stage, log="W0000 first\n")
+    return FakeChild(KerasImported(KerasImport(imported=True)), *messages, how=how, stage=stage, log="W0000 first\n")
 
 
 @pytest.mark.parametrize(

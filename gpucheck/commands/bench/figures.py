@@ -4,10 +4,9 @@ import math
 from collections.abc import Callable, Iterable
 from statistics import median
 
-import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from gpucheck.commands.bench.model import GpuLoad, Measurement, Sample, Spread, Traced
+from gpucheck.commands.bench.model import GpuLoad, Measurement, Sample, Spread
 from gpucheck.core.child.messages.benchmark import Configuration, Measured, Profile
 from gpucheck.core.child.messages.nvml import Sampled
 from gpucheck.core.child.smoke.shares import input_wait_share, scaling_efficiency
@@ -32,13 +31,8 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
         reason: why there is no ``raw``.
     """
     base = Measurement(
-        strategy=configuration.strategy,
-        devices=configuration.devices,
-        precision=configuration.precision,
-        xla=configuration.xla,
-        batch_size=configuration.batch_size,
+        **{**asdict(configuration), "reason": reason},
         status="not-measured",
-        reason=reason,
     )
     if raw is None:
         return base
@@ -72,7 +66,7 @@ def measurement(configuration: Configuration, raw: Measured | None, reason: str 
         accuracy=spread(accuracies) if accuracies else None,
         seconds_to_target=spread(to_target) if len(to_target) == len(raw.repeats) else None,
         profile=profile.folder if profile.recorded else None,
-        traced=None if profile.traced is None else msgspec.convert(profile.traced, Traced, from_attributes=True),
+        traced=profile.traced,
         profile_problem=profile.problem,
     )
 

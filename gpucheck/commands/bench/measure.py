@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from gpucheck.commands.bench import figures, plan
 from gpucheck.commands.bench.model import Ask, Measurement, Sample
 from gpucheck.core.child.messages.benchmark import BenchJob, BenchTask, Configuration, DataLoaded, Measured
-from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported, KerasImported
+from gpucheck.core.child.messages.frameworks import Device, DevicesListed, KerasImported, TensorFlowImported
 from gpucheck.core.child.messages.nvml import Sampled
 from gpucheck.core.host import Child, Host
 from gpucheck.core.probes import cuda, gpus
@@ -72,24 +72,26 @@ class Session:
     def _devices(self, child: Child) -> list[str]:
         """Names of TensorFlow's devices, once it and Keras are imported."""
         keras = child.wait_for(KerasImported)
-        imported, listed = child.message(FrameworkImported), child.message(DevicesListed)
-        if keras is None or imported is None or listed is None:
-            if imported is not None and not imported.imported:
-                raise plan.Refused(f"TensorFlow can't be imported: {imported.error_type}: {imported.error}"[:400], 3)
+        tensorflow, listed = child.message(TensorFlowImported), child.message(DevicesListed)
+        if keras is None or tensorflow is None or listed is None:
+            if tensorflow is not None and not tensorflow.outcome.imported:
+                failed = tensorflow.outcome
+                raise plan.Refused(f"TensorFlow can't be imported: {failed.error_type}: {failed.error}"[:400], 3)
             ending = child.end()
             self.timed_out = ending.how == "timed out"
             late = f"out of time (--timeout {self.host.request.timeout_seconds:g})"
             how = late if self.timed_out else f"the process was {ending.how}"
             raise plan.Refused(f"TensorFlow did not come up: {how}, stage: {ending.stage}", 3)
-        if not keras.imported:
-            raise plan.Refused(f"Keras can't be imported: {keras.error_type}: {keras.error}"[:400], 3)
-        if keras.backend != "tensorflow":
+        outcome = keras.outcome
+        if not outcome.imported:
+            raise plan.Refused(f"Keras can't be imported: {outcome.error_type}: {outcome.error}"[:400], 3)
+        if outcome.backend != "tensorflow":
             raise plan.Refused(
-                f"Keras runs on {keras.backend} here ({keras.backend_source}); gpucheck bench measures TensorFlow", 3
+                f"Keras runs on {outcome.backend} here ({outcome.backend_source}); gpucheck bench measures TensorFlow", 3
             )
         interpreter = self.host.interpreter()
         python = None if isinstance(interpreter, str) else interpreter.version
-        versions = {"python": python, "tensorflow": imported.version, "keras": keras.version}
+        versions = {"python": python, "tensorflow": tensorflow.outcome.version, "keras": outcome.version}
         self.versions = {name: version for name, version in versions.items() if version}
         self.hardware = tuple(_words(device, self.host) for device in listed.devices)
         return [device.name for device in listed.devices]

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from gpucheck.core.child.messages.benchmark import Combination, Traced
+
 SCHEMA_VERSION = "1.0"
 
 
@@ -54,24 +56,9 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     sm_clock_mhz: float | None = None
 
 
-class Traced(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the time of a step went, from the profiler's trace; the three parts add up to the step, the mean of the devices."""
-
-    steps: int
-    step_seconds: float  # tracing slows steps down
-    device_seconds: float  # the device works
-    input_seconds: float  # it does not, and the step waits for the input pipeline
-    host_seconds: float  # it does not, for any other reason: Python, dispatch
-
-
-class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+class Measurement(Combination, frozen=True, kw_only=True):
     """One configuration: what was trained, and how fast it was."""
 
-    strategy: str
-    devices: tuple[str, ...]
-    precision: str
-    xla: bool
-    batch_size: int  # per replica
     status: str  # "measured", "failed", "not-measured"
     reason: str | None = None  # why not
     replicas: int | None = None

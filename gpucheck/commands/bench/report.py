@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread, Traced
+from gpucheck.commands.bench.model import GpuLoad, Measurement, Result, Spread
+from gpucheck.core.child.messages.benchmark import Traced
 from gpucheck.core.model.naming import devices
 
 FORMATS = ("terminal", "json", "csv")

@@ -7,6 +7,8 @@ process ids, folders, ranks.
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from gpucheck.core.expectations import steady
 from gpucheck.core.expectations.gpus import GIB
 from gpucheck.core.model import Fact, Report, probe_of
@@ -152,7 +154,7 @@ def _gpu(group: str, gpu: Gpu) -> Iterator[Entry]:
         "power_limit_watts": " power limit in W",
         "fabric_state": " NVSwitch fabric",
     }
-    yield from _fields(group, gpu, {name: label + words for name, words in fields.items()})
+    yield from _known(group, "gpus", gpu, {name: label + words for name, words in fields.items()})
     if gpu.memory_total_bytes:
         yield group, f"{label} memory", Tracked(f"{gpu.memory_total_bytes / GIB:.1f} GiB", ("gpus",))
     if gpu.compute_capability:
@@ -205,11 +207,17 @@ def _training(report: Report) -> Iterator[Entry]:
 
 def _fields(group: str, fact: Fact | None, labels: dict[str, str]) -> Iterator[Entry]:
     """The fields of a fact that are known."""
+    if fact is not None:
+        yield from _known(group, probe_of(type(fact)), fact, labels)
+
+
+def _known(group: str, probe: str, part: msgspec.Struct, labels: dict[str, str]) -> Iterator[Entry]:
+    """The known fields of a fact, or of a part of one, which ``probe`` observes."""
     for name, label in labels.items():
-        value = getattr(fact, name, None)
-        if fact is not None and value is not None:
+        value = getattr(part, name)
+        if value is not None:
             words = str(value) if not isinstance(value, bool) else "yes" if value else "no"
-            yield group, label, Tracked(words, (probe_of(type(fact)),))
+            yield group, label, Tracked(words, (probe,))
 
 
 _LOOKS = (_driver, _frameworks, _libraries, _python, _hardware, _environment, _limits, _training)

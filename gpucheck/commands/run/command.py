@@ -157,7 +157,7 @@ def _name(request: Request, repair: bool) -> str | None:
 def _described(host: Host) -> dict[str, Any]:
     """What the examined interpreter says of itself; nothing where it does not."""
     answer = host.interpreter()
-    return {} if isinstance(answer, str) else vars(answer)
+    return {} if isinstance(answer, str) else msgspec.structs.asdict(answer)
 
 
 def _changed(env: dict[str, str], changes: list[tuple[str, str | None]]) -> dict[str, str]:

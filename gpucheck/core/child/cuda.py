@@ -76,13 +76,13 @@ def _device(cuda: Any, ordinal: int) -> CudaDevice:
     """One device; what it does not answer is None."""
     device = _number(cuda, "cuDeviceGet", ordinal)
     if device is None:
-        return CudaDevice(ordinal)
+        return CudaDevice(ordinal=ordinal)
     major, minor, multiprocessors = (
         _number(cuda, "cuDeviceGetAttribute", attribute, device)
         for attribute in (CAPABILITY_MAJOR, CAPABILITY_MINOR, MULTIPROCESSOR_COUNT)
     )
     return CudaDevice(
-        ordinal,
+        ordinal=ordinal,
         name=_text(cuda, "cuDeviceGetName", device),
         pci_address=_text(cuda, "cuDeviceGetPCIBusId", device),
         compute_capability=None if major is None or minor is None else (major, minor),

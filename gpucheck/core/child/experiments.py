@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from gpucheck.core.child.messages.training import ExperimentResult, JobResult
+from gpucheck.core.child.messages.training import ExperimentResult, TrainingRun
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke.proof import first_sentence
 from gpucheck.core.child.smoke.tensorflow import fresh
@@ -19,7 +19,7 @@ class NotHere(Exception):
 class Setting:
     """What an experiment has at hand."""
 
-    def __init__(self, tf: Any, keras: Any, names: dict[str, str], results: list[JobResult]) -> None:
+    def __init__(self, tf: Any, keras: Any, names: dict[str, str], results: list[TrainingRun]) -> None:
         """Keep what the framework child has.
 
         Args:
@@ -37,7 +37,7 @@ class Setting:
 
     def passed(
         self, strategy: str, count: int = 1, precision: str = "float32", device: str | None = None, compiled: bool = False
-    ) -> JobResult | None:
+    ) -> TrainingRun | None:
         """The result of a job that passed, on that many devices, and on that device if one is named; None: there is none."""
         for result in self.results:
             likeness = (result.strategy, len(result.devices), result.precision, result.compiled, result.status)

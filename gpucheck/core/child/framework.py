@@ -6,8 +6,8 @@ from typing import Any
 
 from gpucheck.core.child import experiments, inspection, plan
 from gpucheck.core.child.messages.frameworks import FrameworkTask, TpuConnected
-from gpucheck.core.child.messages.training import FreeMemory, Job, JobResult, Planned
-from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import FreeMemory, Job, Planned, TrainingRun
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import fit, together, xla
 from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
@@ -65,7 +65,7 @@ def _train(
     tried = full and not task.only
     reporter.end(Planned(tuple(jobs), len(experiments.names()) if tried else 0))
     chosen = [job for job in jobs if not job.skip and (not task.only or job.id in task.only)]
-    results: list[JobResult] = []
+    results: list[TrainingRun] = []
     for group in [[job] for job in chosen] if task.only else plan.groups(chosen):
         results += _train_group(reporter, tf, keras, group, names, task.cross_device)
     if tried:
@@ -79,7 +79,7 @@ def _train(
 
 def _train_group(
     reporter: Reporter, tf: Any, keras: Any, group: list[Job], names: dict[str, str], cross_device: str | None
-) -> list[JobResult]:
+) -> list[TrainingRun]:
     """One group of jobs: at the same time where there are several and TensorFlow allows it, else one after the other."""
     if len(group) > 1:
         try:

@@ -14,20 +14,22 @@ from typing import Any, TypeVar
 
 from gpucheck.core.child.messages.frameworks import (
     BackendChosen,
+    BackendImport,
     Device,
     DevicesListed,
-    FrameworkImported,
     GrowthRefused,
     GrowthSet,
-    ImportOutcome,
+    KerasImport,
     KerasImported,
     LibrariesMapped,
+    TensorFlowImport,
+    TensorFlowImported,
 )
-from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.system.shadowing import shadowing_files
 
-AnyImport = TypeVar("AnyImport", bound=ImportOutcome)
+AnyImport = TypeVar("AnyImport", TensorFlowImport, BackendImport, KerasImport)
 OTHER_BACKENDS = ("jax", "torch")  # what Keras 3 trains on beside TensorFlow
 SETTINGS: dict[str, tuple[Any, ...]] = {  # of keras.json: key -> what Keras takes; a float: any float
     "floatx": ("float32", "float16", "float64"),
@@ -55,7 +57,7 @@ def unsearched() -> Iterator[None]:
 
 def import_tensorflow(reporter: Reporter) -> Any | None:
     """``import tensorflow``, and report its seconds and build, or the exception. None if it failed."""
-    reporter.begin(FrameworkImported)
+    reporter.begin(TensorFlowImported)
     started = time.perf_counter()
     try:
         with unsearched():
@@ -63,17 +65,11 @@ def import_tensorflow(reporter: Reporter) -> Any | None:
 
         version = tf.__version__  # an emptied or shadowed package imports, and has none
     except BaseException as error:
-        reporter.end(failed(FrameworkImported, error))
+        reporter.end(TensorFlowImported(failed(TensorFlowImport, error)))
         return None
     seconds = time.perf_counter() - started
-    reporter.end(
-        replace(
-            build(tf),
-            import_seconds=round(seconds, 3),
-            version=str(version),
-            path=os.path.dirname(tf.__file__ or ""),
-        )
-    )
+    outcome = replace(build(tf), import_seconds=round(seconds, 3), version=str(version), path=os.path.dirname(tf.__file__ or ""))
+    reporter.end(TensorFlowImported(outcome))
     return tf
 
 
@@ -91,7 +87,14 @@ def list_devices(reporter: Reporter, tf: Any) -> list[str]:
         capability = details.get("compute_capability")
         if not device.device_type.startswith("XLA_"):
             description = details.get("device_name")
-            devices.append(Device(name_of(device), device.device_type, description, tuple(capability) if capability else None))
+            devices.append(
+                Device(
+                    name=name_of(device),
+                    kind=device.device_type,
+                    description=description,
+                    compute_capability=tuple(capability) if capability else None,
+                )
+            )
     reporter.end(DevicesListed(tuple(devices)))
     return [device.name for device in devices]
 
@@ -157,10 +160,11 @@ def import_keras(reporter: Reporter, tf: Any = None) -> tuple[Any, str | None]:
         legacy = not (version if tf is None else str(getattr(tf.keras, "__version__", version))).startswith("3")
     except BaseException as error:
         source, wanted = backend_source()  # what it was told to run on may be why
-        reporter.end(replace(failed(KerasImported, error), backend=wanted, backend_source=source))
+        reporter.end(KerasImported(failed(KerasImport, error, backend=wanted, backend_source=source)))
         return None, None
     source, _ = backend_source()
-    reporter.end(KerasImported(True, version=version, backend=backend, backend_source=source, legacy=legacy))
+    outcome = KerasImport(imported=True, version=version, backend=backend, backend_source=source, legacy=legacy)
+    reporter.end(KerasImported(outcome))
     return (tf.keras if legacy and tf is not None else keras), backend
 
 
@@ -224,14 +228,14 @@ def name_of(device: Any) -> str:
     return ":".join(device.name.split(":")[-2:]).split("/")[-1]
 
 
-def build(tf: Any) -> FrameworkImported:
+def build(tf: Any) -> TensorFlowImport:
     """What TensorFlow was built with."""
     try:
         info = dict(tf.sysconfig.get_build_info())
     except Exception:
         info = {}
-    return FrameworkImported(
-        True,
+    return TensorFlowImport(
+        imported=True,
         built_with_cuda=bool(info["is_cuda_build"]) if "is_cuda_build" in info else tf.test.is_built_with_cuda(),
         built_with_rocm=bool(info["is_rocm_build"]) if "is_rocm_build" in info else tf.test.is_built_with_rocm(),
         cuda_version=info.get("cuda_version"),
@@ -240,8 +244,8 @@ def build(tf: Any) -> FrameworkImported:
     )
 
 
-def failed(kind: type[AnyImport], error: BaseException) -> AnyImport:
-    """A failed import, with what of the user's own may be why; the log gets its traceback."""
+def failed(kind: type[AnyImport], error: BaseException, **known: Any) -> AnyImport:
+    """A failed import: what of the user's own may be why, and what else is known; the log gets its traceback."""
     try:
         import traceback
 
@@ -255,6 +259,7 @@ def failed(kind: type[AnyImport], error: BaseException) -> AnyImport:
         error=" ".join(lines)[:1000] or type(error).__name__,
         shadows=shadowing_files(error),
         keras_settings=unusable_settings() if _through_keras(error) else None,
+        **known,
     )
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gpucheck.core.child.messages.workers import Link
+from gpucheck.core.child.messages.training import WorkerLink
 
 ROUNDS = 8  # partners of each worker at most: the time does not grow with a large cluster
 REPEATS = 3  # the fastest counts: other work only makes one slower
@@ -34,7 +34,7 @@ def pairs(count: int) -> Iterator[list[tuple[int, int]]]:
         yield [(low, high) for low, high in met if high < count]
 
 
-def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -> tuple[Link, ...]:
+def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -> tuple[WorkerLink, ...]:
     """This worker's links, in the order in which they were measured.
 
     Args:
@@ -50,7 +50,7 @@ def measure(tf: Any, names: list[str], own: int, begin: Callable[[str], None]) -
         group = FIRST_KEY + low * len(names) + high
         _sum(tf, WARM_ELEMENTS, group, 0)
         seconds = min(_sum(tf, ELEMENTS, group, number) for number in range(1, REPEATS + 1))
-        links.append(Link((names[low], names[high]), 4 * ELEMENTS, seconds))
+        links.append(WorkerLink(workers=(names[low], names[high]), sum_bytes=4 * ELEMENTS, seconds=seconds))
     return tuple(links)
 
 

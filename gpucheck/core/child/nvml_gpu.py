@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpucheck.core.child.messages.nvml import Gpu, GpuProcess, GpuSample, NvLink
-from gpucheck.core.child.messages.values import replace
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.nvml_queries import GpuLost, Queries, failure_of
 
 UNCORRECTED, VOLATILE, AGGREGATE = 1, 0, 1  # nvmlMemoryErrorType_t, nvmlEccCounterType_t
@@ -25,8 +25,8 @@ def read_gpu(pynvml: Any, index: int) -> Gpu:
         queries = Queries(pynvml, pynvml.nvmlDeviceGetHandleByIndex(index))
     except pynvml.NVMLError as error:
         failure = failure_of(pynvml, error)
-        return Gpu(index, failure.problem, failure.result)
-    gpu, lost = Gpu(index), None
+        return Gpu(index=index, problem=failure.problem, result=failure.result)
+    gpu, lost = Gpu(index=index), None
     for read in IDENTITY:
         try:
             gpu = read(gpu, queries)
@@ -118,7 +118,7 @@ def _links(gpu: Gpu, nvml: Queries) -> Gpu:
     for link in range(getattr(nvml.pynvml, "NVML_NVLINK_MAX_LINKS", 18)):
         active = nvml.ask("nvmlDeviceGetNvLinkState", link, convert=bool)
         if active is not None:
-            links.append(NvLink(link, active))
+            links.append(NvLink(link=link, active=active))
         elif not links:
             break  # a GPU without NVLink has no link 0
     return replace(
@@ -159,7 +159,9 @@ def _processes(gpu: Gpu, nvml: Queries) -> Gpu:
     listed = nvml.ask("nvmlDeviceGetComputeRunningProcesses|nvmlDeviceGetComputeRunningProcesses_v2")
     if listed is None:
         return gpu
-    processes = tuple(GpuProcess(process.pid, process.usedGpuMemory, _program(process.pid)) for process in listed)
+    processes = tuple(
+        GpuProcess(pid=process.pid, memory_bytes=process.usedGpuMemory, name=_program(process.pid)) for process in listed
+    )
     if processes:
         visible = all(os.path.isdir(f"/proc/{process.pid}") for process in processes)
     else:

@@ -15,7 +15,7 @@ import sys
 from typing import Any
 
 from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import to_builtins
 
 SCRATCH = "GPUCHECK_SCRATCH"  # the folder of temporary files that the parent removes, if it is not killed
 
@@ -47,7 +47,7 @@ class Reporter:
 
     def end(self, message: Message, job: str = "") -> None:
         """Say that a stage ended, and what it found."""
-        self._write({"end": type(message).__name__, "job": job, "value": fields_of(message)})
+        self._write({"end": type(message).__name__, "job": job, "value": to_builtins(message)})
 
     def receive(self, kind: type[AnyMessage], timeout: float) -> AnyMessage | None:
         """The parent's next message, or None if none came within ``timeout`` seconds."""

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.benchmark import Profile, StepParts
+from gpucheck.core.child.messages.benchmark import Profile, Traced
 from gpucheck.core.child.smoke.proof import first_sentence
 from gpucheck.core.child.smoke.throughput import Trainer
 
@@ -93,7 +93,7 @@ def read(folder: str) -> Any:
     return message
 
 
-def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> StepParts:
+def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> Traced:
     """Seconds of one of the traced steps by what the devices did, the mean of the devices.
 
     Args:
@@ -124,7 +124,10 @@ def parts_of_step(space: Any, devices: tuple[str, ...], steps: int) -> StepParts
     covered = [_length(within(merged([*spans, *waiting]), begin, end)) for spans in working]
     count, whole = len(working), end - begin
     picoseconds = (whole, sum(device) / count, (sum(covered) - sum(device)) / count, whole - sum(covered) / count)
-    return StepParts(steps, *(round(value / steps / 1e12, 9) for value in picoseconds))
+    seconds = [round(value / steps / 1e12, 9) for value in picoseconds]
+    return Traced(
+        steps=steps, step_seconds=seconds[0], device_seconds=seconds[1], input_seconds=seconds[2], host_seconds=seconds[3]
+    )
 
 
 def _error(space: Any) -> str:

@@ -12,8 +12,8 @@ from typing import Any
 
 from gpucheck.core.child import inspection, links
 from gpucheck.core.child.messages import Message
-from gpucheck.core.child.messages.training import JobResult
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import to_builtins
+from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.messages.workers import (
     ClusterConnected,
     FitTried,
@@ -26,6 +26,7 @@ from gpucheck.core.child.messages.workers import (
 )
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import coordinator, loop, network, proof
+from gpucheck.core.child.smoke.fit import begun
 from gpucheck.core.training import strategies
 
 TASK = WorkerTask
@@ -90,17 +91,17 @@ def _work(tf: Any, keras: Any, own: WorkerRecord, progress: _Progress) -> None:
     strategy = strategies.build("multi_worker_mirrored", tf, ())
     progress.end(ClusterConnected(strategy.num_replicas_in_sync))
     progress.begin(WorkersMet)
-    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, fields_of(own)))
+    met = tuple(WorkerRecord(**record) for record in exchange(tf, strategy, to_builtins(own)))
     progress.end(WorkersMet(met))
-    progress.begin(JobResult)
-    result = JobResult("multi_worker_mirrored", own.devices, "float32", loop="strategy.run")
+    progress.begin(Trained)
+    result = begun(Job("multi_worker_mirrored", own.devices), "strategy.run")
     model, shard = loop.train(tf, keras, strategy, result, progress.begin_step)
     _compare(result, [loop.Shard(**record) for record in exchange(tf, strategy, shard._asdict())])
     proof.judge(result)
     if result.reason is None and not result.shards_verified:
-        result.status, result.reached = "failed", "verify"
+        result.status, result.stage = "failed", "verify"
         result.reason = "the workers were not each fed a part of their own of the data"
-    progress.end(result)
+    progress.end(Trained(result))
     progress.begin(LinksMeasured)
     progress.end(_links(tf, [worker.name for worker in met], own.name, progress.begin_step))
     progress.begin(FitTried)
@@ -111,11 +112,12 @@ def _coordinate(tf: Any, keras: Any, workers: int, progress: _Progress) -> None:
     progress.begin(ClusterConnected)
     strategy = strategies.build("parameter_server", tf, ())
     progress.end(ClusterConnected())
-    progress.begin(JobResult)
-    result = JobResult("parameter_server", ("CPU:0",), "float32", replicas=workers, loop="ClusterCoordinator.schedule")
+    progress.begin(Trained)
+    result = begun(Job("parameter_server", ("CPU:0",)), "ClusterCoordinator.schedule")
+    result.replicas = workers
     model = coordinator.train(tf, keras, strategy, result, progress.begin_step)
     proof.judge(result)
-    progress.end(result)
+    progress.end(Trained(result))
     progress.begin(FitTried)
     progress.end(_fit(tf, model, result.global_batch_size or 0))
 
@@ -160,7 +162,7 @@ def _links(tf: Any, names: list[str], own: str, begin: Callable[[str], None]) ->
         return LinksMeasured(problem=exception_text(error))
 
 
-def _compare(result: JobResult, shards: list[loop.Shard]) -> None:
+def _compare(result: TrainingRun, shards: list[loop.Shard]) -> None:
     """Whether all workers ended with the same weights, and whether each of them was fed samples that no other got."""
     samples = [sample for shard in shards for sample in shard.samples]
     whole = network.BATCHES * (result.global_batch_size or 0)

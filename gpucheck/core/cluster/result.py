@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-import msgspec
 from msgspec.structs import replace
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.child.messages.workers import FitTried, LinksMeasured
 from gpucheck.core.cluster.watch import Worker, lost
 from gpucheck.core.model import TrainingRun, WorkerFault, WorkerLink
@@ -21,10 +20,9 @@ def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wor
         workers: those that this run started.
         faults: by whom it failed.
     """
-    results = [result for worker in workers if (result := worker.child.message(JobResult)) is not None]
-    if results:
-        measured = msgspec.convert(results[0], TrainingRun, from_attributes=True)
-        run = replace(measured, **{name: getattr(run, name) for name in MEASURED})
+    trained = [result.run for worker in workers if (result := worker.child.message(Trained)) is not None]
+    if trained:
+        run = replace(trained[0], **{name: getattr(run, name) for name in MEASURED})
     tried = (fit for worker in workers if (fit := worker.child.message(FitTried)) is not None and not lost(fit.problem))
     fit = next(tried, None)
     return replace(
@@ -41,8 +39,7 @@ def joined_result(run: TrainingRun, workers: Sequence[Worker], faults: tuple[Wor
 
 def _links(workers: Sequence[Worker]) -> tuple[WorkerLink, ...]:
     """Each pair once, though both of it may be workers of this run."""
-    measured = [link for worker in workers if (said := worker.child.message(LinksMeasured)) for link in said.links]
-    links = {link.workers: WorkerLink(workers=link.workers, sum_bytes=link.sum_bytes, seconds=link.seconds) for link in measured}
+    links = {link.workers: link for worker in workers if (said := worker.child.message(LinksMeasured)) for link in said.links}
     return tuple(links.values())
 
 

@@ -1,7 +1,7 @@
 """What the child that trained on one device alone says about workers: whether they can train, and how long to wait for them."""
 
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.frameworks import KerasImported, TensorFlowImported
+from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.cluster.watch import Limits
 from gpucheck.core.host import Child, Host
 
@@ -16,7 +16,7 @@ RESERVE_SECONDS = 3.0  # of the run's time, to end what is left
 def why_not(framework: Child) -> str | None:
     """Why workers cannot train with the Keras backend that the child found; None: they can."""
     keras = framework.message(KerasImported)
-    backend = None if keras is None else keras.backend
+    backend = None if keras is None else keras.outcome.backend
     if backend == "tensorflow":
         return None
     return f"Keras runs on {backend or 'no backend'} here; TensorFlow's strategies cannot train it"
@@ -24,14 +24,14 @@ def why_not(framework: Child) -> str | None:
 
 def limits(host: Host, framework: Child, joined: bool) -> Limits:
     """How long workers are waited for, from what the import and one device alone took in that child."""
-    imported = framework.message(FrameworkImported)
+    imported = framework.message(TensorFlowImported)
     first = [
-        job.first_step_seconds or 0.0
-        for job in framework.messages(JobResult).values()
-        if job.strategy == "one_device" and not job.compiled and not job.trained_with
+        trained.run.first_step_seconds or 0.0
+        for trained in framework.messages(Trained).values()
+        if trained.run.strategy == "one_device" and not trained.run.compiled and not trained.run.trained_with
     ]
     left = max(0.0, host.remaining() - RESERVE_SECONDS)
-    seconds = imported.import_seconds if imported else None
+    seconds = imported.outcome.import_seconds if imported else None
     return Limits(
         whole=left if joined else min(left, LIMIT_SECONDS),
         quiet=QUIET_SECONDS + QUIET_FACTOR * max(first, default=0.0),

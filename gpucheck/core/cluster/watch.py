@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Crashed, Stage
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.frameworks import KerasImported, TensorFlowImported
+from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.child.messages.workers import ClusterConnected, FitTried, VersionsRead, WorkerFailed
 from gpucheck.core.cluster.reach import NO_ANSWER, OTHER_PROGRAM
 from gpucheck.core.host import Child, Ending
@@ -83,8 +83,8 @@ class Worker:
     @property
     def trained(self) -> bool:
         """Whether it trained, and its result is good."""
-        result = self.child.message(JobResult)
-        return result is not None and result.reason is None
+        result = self.child.message(Trained)
+        return result is not None and result.run.reason is None
 
     @property
     def stage(self) -> str | None:
@@ -185,17 +185,17 @@ def faults(workers: list[Worker], watched: Watched, leader: str | None = None) -
 def _fault(worker: Worker) -> WorkerFault:
     """How a worker that ended of its own accord failed, in what words, and at which stage."""
     child = worker.child
-    failed, result = child.message(WorkerFailed), child.message(JobResult)
+    failed, result = child.message(WorkerFailed), child.message(Trained)
     if failed is not None:
         taken = "could not start grpc server" in failed.problem.lower()
         how = "port taken" if taken else "raised"
         return WorkerFault(worker=worker.name, how=how, reason=failed.problem, stage=failed.at)
-    if result is not None and result.reason is not None:
-        return WorkerFault(worker=worker.name, how="raised", reason=result.reason, stage="verify")
-    for outcome, what in ((child.message(FrameworkImported), "TensorFlow"), (child.message(KerasImported), "Keras")):
-        if outcome is not None and not outcome.imported:
-            reason = f"{what} could not be imported: {outcome.error}"
-            return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=outcome.stage)
+    if result is not None and result.run.reason is not None:
+        return WorkerFault(worker=worker.name, how="raised", reason=result.run.reason, stage="verify")
+    for imported, what in ((child.message(TensorFlowImported), "TensorFlow"), (child.message(KerasImported), "Keras")):
+        if imported is not None and not imported.outcome.imported:
+            reason = f"{what} could not be imported: {imported.outcome.error}"
+            return WorkerFault(worker=worker.name, how="raised", reason=reason, stage=imported.stage)
     return WorkerFault(
         worker=worker.name,
         how="raised" if child.message(Crashed) else "ended",

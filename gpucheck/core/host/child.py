@@ -1,6 +1,5 @@
 """A child process that reports in stages, as its parent sees it."""
 
-import json
 import os
 import re
 import sys
@@ -8,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from gpucheck.core.child.messages import AnyMessage, Crashed, Done, Message, Shadowed, Task
-from gpucheck.core.child.messages.values import fields_of
 from gpucheck.core.host import LOG_LIMIT_BYTES, Child, Completed, Ending
 from gpucheck.core.host.inbox import Inbox
 from gpucheck.core.host.process import Process
@@ -133,7 +133,7 @@ class LocalChild:
         """Send the child a message."""
         process = self._started(self._deadline)
         if process is not None:
-            process.tell(json.dumps(fields_of(message)).encode())
+            process.tell(msgspec.json.encode(message))
 
     def activity(self, child: str) -> Activity | None:
         """The stage it is in, if it is still at work, under the name of what it does."""

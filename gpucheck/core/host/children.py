@@ -1,13 +1,13 @@
 """The processes of one run: started once, shared, and ended with it. Nothing that may take long is done under a lock."""
 
-import json
 import threading
 import time
 import weakref
 from collections.abc import Mapping
 
+import msgspec
+
 from gpucheck.core.child.messages import AnyTask, Task
-from gpucheck.core.child.messages.values import fields_of
 from gpucheck.core.host import LOG_LIMIT_BYTES, PLACEMENT_LOG_BYTES, Child, orphans
 from gpucheck.core.host.child import LocalChild, child_argv, child_env
 from gpucheck.core.host.process import REAP_SECONDS, Process
@@ -44,7 +44,7 @@ class Children:
 
     def child(self, task: Task, limit: float) -> LocalChild:
         """The child process that does a task, started on the first call, for at most ``limit`` seconds."""
-        text = json.dumps(fields_of(task), sort_keys=True)
+        text = msgspec.json.encode(task).decode()
         with self._lock:
             _, child = self.shared.get((type(task), text), (None, None))
             if child is not None:

@@ -4,16 +4,14 @@ A child runs other people's code, and may be made to write anything. What is no 
 one, and holds what its message does not allow, ends the report.
 """
 
-import functools
 import json
-import typing
 from collections import Counter
 from typing import Any
 
 import msgspec
 
 from gpucheck.core.child.messages import AnyMessage, Message, Stage
-from gpucheck.core.child.messages.values import AnyValues, Values
+from gpucheck.core.child.messages.training import ExperimentResult, Planned, Trained
 
 PROBLEM_LENGTH = 200
 
@@ -79,38 +77,14 @@ class Inbox:
         kind = next((kind for kind in Message.__subclasses__() if kind.__name__ == name), None)
         if kind is None or not isinstance(job, str):
             raise ValueError(f"there is no message {str(name)[:50]!r}")
-        self._messages.setdefault(kind, {})[job] = decoded(kind, value)
+        message = msgspec.convert(value, kind)
+        self._messages.setdefault(kind, {})[job] = message
         self.ended[kind.stage] += 1
-        if name == "Planned":
-            self.planned = {"train": sum(not job["skip"] for job in value["jobs"]), "experiment": value["experiments"]}
+        if isinstance(message, Planned):
+            self.planned = {Trained.stage: sum(not job.skip for job in message.jobs), ExperimentResult.stage: message.experiments}
         self._close(Stage(kind.stage, job))
 
     def _close(self, stage: Stage) -> None:
         """The stage itself, and the step inside it, are over."""
         self.moves += 1
         self.open = [other for other in self.open if other.whole != stage]
-
-
-def decoded(kind: type[AnyValues], given: Any) -> AnyValues:
-    """An object of fields, each of its own type.
-
-    Raises:
-        TypeError, ValueError: it is none.
-    """
-    if not isinstance(given, dict):
-        raise ValueError(f"{kind.__name__} is no object of fields")
-    types = _types(kind)  # type: ignore[arg-type]  # mypy takes a class that has __eq__ for one that is not hashable
-    values = {}
-    for name in types:
-        if name in given:
-            try:
-                values[name] = msgspec.convert(given[name], types[name], dec_hook=decoded)
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-    return kind(**values)
-
-
-@functools.cache
-def _types(kind: type[Values]) -> dict[str, Any]:
-    hints = typing.get_type_hints(kind)
-    return {name: hints[name] for name in kind.defaults_by_field}

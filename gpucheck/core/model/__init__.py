@@ -1,8 +1,10 @@
-"""The nouns: what a run observes, judges and reports. No I/O, and nothing else of ours is imported.
+"""The nouns: what a run observes, judges and reports. No I/O. Of ours only the declarations of what children send are imported.
 
-``Report`` is the one model of a run, JSON its serialised form. All is frozen and keyword-only; None is *unknown*, never "no".
+``Report`` is the one model of a run, JSON its serialised form. All is keyword-only and frozen, except ``TrainingRun``, which a
+child fills in while it trains; None is *unknown*, never "no".
 """
 
+from gpucheck.core.child.messages.training import Loss, TrainingRun, WorkerFault, WorkerLink
 from gpucheck.core.model.assignments import Assignment, Operation
 from gpucheck.core.model.expectations import Expectations, GpuExpectations, Mute, TrainingExpectations, VersionExpectations
 from gpucheck.core.model.fact import Fact, Reading, probe_of
@@ -10,7 +12,7 @@ from gpucheck.core.model.findings import Diagnosis, Evidence, Finding, Fix, Outc
 from gpucheck.core.model.kinds import ExitCode, Level, ProbeStatus, Scope, Severity, Status, Verdict
 from gpucheck.core.model.report import SCHEMA_VERSION, ProbeRun, Report, Tool
 from gpucheck.core.model.request import TIMEOUT_SECONDS, PromisedGpus, Request
-from gpucheck.core.model.training import Experiment, Loss, TrainingRun, WorkerFault, WorkerLink
+from gpucheck.core.model.training import Experiment
 
 __all__ = (
     "SCHEMA_VERSION",

@@ -4,10 +4,11 @@ from typing import TypeVar
 
 import msgspec
 
+from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.model.fact import Fact, probe_of
 from gpucheck.core.model.findings import Diagnosis, Outcome
 from gpucheck.core.model.kinds import ProbeStatus, Verdict
-from gpucheck.core.model.training import Experiment, TrainingRun
+from gpucheck.core.model.training import Experiment
 
 SCHEMA_VERSION = "1.0"
 FactType = TypeVar("FactType", bound=Fact)

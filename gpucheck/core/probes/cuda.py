@@ -2,16 +2,16 @@
 
 import re
 
-import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from gpucheck.core.child.messages.cuda import CudaCount, CudaDevices, CudaPeers, CudaTask, CudaVersion
-from gpucheck.core.child.messages.cuda import CudaDevice as DeviceAnswer
+from gpucheck.core.child.messages.cuda import CudaCount, CudaDevice, CudaDevices, CudaPeers, CudaTask, CudaVersion
 from gpucheck.core.child.messages.drivers import DriverStarted
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
-from gpucheck.core.model import Fact, Level
-from gpucheck.core.processes.driver_query import cuda_version, query_driver, time_limit
+from gpucheck.core.model import Level
+from gpucheck.core.processes.driver_query import DriverAnswer, cuda_version, query_driver, time_limit
+
+__all__ = ("Cuda", "CudaDevice", "pci_address", "read")
 
 ACTIVITIES = {
     "load": "while libcuda.so.1 was opened",
@@ -23,25 +23,9 @@ ACTIVITIES = {
 }
 
 
-class CudaDevice(Fact, frozen=True, kw_only=True):
-    """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
-
-    ordinal: int
-    name: str | None = None
-    pci_address: str | None = None  # "0000:00:06.0", as in gpus
-    compute_capability: tuple[int, int] | None = None
-    memory_total_bytes: int | None = None
-    multiprocessors: int | None = None
-
-
-class Cuda(Fact, frozen=True, kw_only=True):
+class Cuda(DriverAnswer, frozen=True, kw_only=True):
     """What libcuda says. ``status`` as in ``Driver``."""
 
-    status: str
-    result: int | None = None  # CUresult of the call that failed; 100: no device
-    result_name: str | None = None  # "CUDA_ERROR_NO_DEVICE"
-    problem: str | None = None
-    library: str | None = None  # path of the libcuda.so.1 that was loaded
     driver_version: str | None = None  # CUDA version the library implements: "13.0"
     device_count: int | None = None
     devices: tuple[CudaDevice, ...] = ()
@@ -58,20 +42,14 @@ def read(host: Host) -> Cuda:
     version, count = child.message(CudaVersion), child.message(CudaCount)
     devices, peers = child.message(CudaDevices), child.message(CudaPeers)
     return Cuda(
-        status=query.status,
-        result=query.result,
-        result_name=query.result_name,
-        problem=query.problem,
-        library=query.library,
+        **asdict(query.answer),
         driver_version=None if version is None else cuda_version(version.number),
         device_count=None if count is None else count.count,
-        devices=() if devices is None else tuple(_device(device) for device in devices.devices),
+        devices=()
+        if devices is None
+        else tuple(replace(device, pci_address=pci_address(device.pci_address)) for device in devices.devices),
         peers_missing=None if peers is None else peers.missing,
     )
-
-
-def _device(answer: DeviceAnswer) -> CudaDevice:
-    return replace(msgspec.convert(answer, CudaDevice, from_attributes=True), pci_address=pci_address(answer.pci_address))
 
 
 def pci_address(text: str | None) -> str | None:

@@ -1,11 +1,13 @@
 """The driver's management library (NVML), loaded and initialised in a child."""
 
+from msgspec.structs import asdict
+
 from gpucheck.core.child.messages.drivers import DriverStarted
 from gpucheck.core.child.messages.nvml import NvmlSystem, NvmlTask
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
-from gpucheck.core.model import Fact, Level
-from gpucheck.core.processes.driver_query import DriverQuery, cuda_version, query_driver, time_limit
+from gpucheck.core.model import Level
+from gpucheck.core.processes.driver_query import DriverAnswer, DriverQuery, cuda_version, query_driver, time_limit
 
 NVIDIA_SMI_SECONDS = 5.0
 NVIDIA_SMI_CHARACTERS = 500
@@ -21,18 +23,13 @@ ACTIVITIES = {
 }
 
 
-class Driver(Fact, frozen=True, kw_only=True):
+class Driver(DriverAnswer, frozen=True, kw_only=True):
     """What NVML says about the driver.
 
     ``status``: "ok" (initialised), "library-not-found", "library-unusable" (found, but dlopen refused it), "failed" (an NVML
     error code), "crashed" (the child died) or "hung" (it was stopped at a limit that is long enough).
     """
 
-    status: str
-    result: int | None = None  # nvmlReturn_t of the call that failed
-    result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED"
-    problem: str | None = None  # in words: the loader's, NVML's, or how the child ended and in which stage
-    library: str | None = None  # path of the libnvidia-ml.so.1 that was loaded
     version: str | None = None  # driver version, "580.159.04"
     nvml_version: str | None = None
     cuda_version: str | None = None  # newest CUDA the driver supports: "13.0"
@@ -46,16 +43,12 @@ def read(host: Host) -> Driver:
     query = query_nvml(host)
     system = query.child.message(NvmlSystem) or NvmlSystem()
     return Driver(
-        status=query.status,
-        result=query.result,
-        result_name=query.result_name,
-        problem=query.problem,
-        library=query.library,
+        **asdict(query.answer),
         version=system.version,
         nvml_version=system.nvml_version,
         cuda_version=cuda_version(system.cuda_version),
         gpu_count=system.gpu_count,
-        nvidia_smi=None if query.status == "ok" else _nvidia_smi(host),
+        nvidia_smi=None if query.answer.status == "ok" else _nvidia_smi(host),
     )
 
 

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec.structs import replace
 
-from gpucheck.core.child.messages.frameworks import KerasImported
+from gpucheck.core.child.messages.frameworks import KerasImport, KerasImported
 from gpucheck.core.compat import keras as tables
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Host
@@ -11,18 +11,8 @@ from gpucheck.core.model import Fact, Level
 from gpucheck.core.processes import frameworks
 
 
-class Keras(Fact, frozen=True, kw_only=True):
+class Keras(KerasImport, Fact, frozen=True, kw_only=True):
     """What ``import keras`` led to in the process that trains."""
-
-    imported: bool | None = None
-    error_type: str | None = None
-    error: str | None = None
-    shadows: dict[str, str] = msgspec.field(default_factory=dict)  # of a failed import: module -> the user's file in its place
-    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
-    version: str | None = None
-    backend: str | None = None  # "tensorflow", "jax", "torch"
-    backend_source: str | None = None  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
-    legacy: bool | None = None  # tf.keras is Keras 2 (tf_keras, or Keras 2 itself)
 
 
 @probe(level=Level.DEFAULT)
@@ -32,7 +22,7 @@ def read(host: Host) -> Keras:
     framework = frameworks.backend_child(host) if other else frameworks.tensorflow_child(host)
     answer = framework.wait_for(KerasImported)
     if answer is not None:
-        imported = msgspec.convert(answer, Keras, from_attributes=True)
+        imported = msgspec.convert(answer.outcome, Keras, from_attributes=True)
         return imported if host.request.backend is None else replace(imported, backend_source="--backend")
     ending = framework.end()
     stage = f" in the stage {ending.stage}" if ending.stage else ""

@@ -4,7 +4,15 @@ import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Shadowed
-from gpucheck.core.child.messages.frameworks import DevicesListed, FrameworkImported, GrowthRefused, GrowthSet, LibrariesMapped
+from gpucheck.core.child.messages.frameworks import (
+    Device,
+    DevicesListed,
+    GrowthRefused,
+    GrowthSet,
+    LibrariesMapped,
+    TensorFlowImport,
+    TensorFlowImported,
+)
 from gpucheck.core.child.messages.training import Planned
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Host
@@ -12,14 +20,7 @@ from gpucheck.core.model import Fact, Level
 from gpucheck.core.processes import frameworks
 from gpucheck.core.processes.last_words import last_words
 
-
-class Device(Fact, frozen=True, kw_only=True):
-    """One physical device that TensorFlow lists."""
-
-    name: str  # "GPU:0"
-    kind: str  # "GPU", "CPU", "TPU"
-    description: str | None = None  # "NVIDIA H200"
-    compute_capability: tuple[int, int] | None = None
+__all__ = ("Device", "MemoryGrowth", "TensorFlow", "read")
 
 
 class MemoryGrowth(Fact, frozen=True, kw_only=True):
@@ -31,22 +32,9 @@ class MemoryGrowth(Fact, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class TensorFlow(Fact, frozen=True, kw_only=True):
+class TensorFlow(TensorFlowImport, Fact, frozen=True, kw_only=True):
     """What ``import tensorflow`` led to. ``imported`` is None if the child was stopped before it could tell."""
 
-    imported: bool | None = None
-    import_seconds: float | None = None
-    error_type: str | None = None  # "ImportError"
-    error: str | None = None  # the exception's last line, or how the child ended: "killed by SIGBUS"
-    shadows: dict[str, str] = msgspec.field(default_factory=dict)  # of a failed import: module -> the user's file in its place
-    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
-    version: str | None = None
-    path: str | None = None  # the imported package's folder
-    built_with_cuda: bool | None = None
-    built_with_rocm: bool | None = None
-    cuda_version: str | None = None  # build info: "12.5.1"
-    cudnn_version: str | None = None  # build info: "9"
-    compute_capabilities: tuple[str, ...] = ()  # build info: "sm_60", "compute_90"
     devices: tuple[Device, ...] | None = None  # None: the listing was not reached
     memory_growth: MemoryGrowth = MemoryGrowth()
     mapped_libraries: dict[str, str] = msgspec.field(default_factory=dict)  # soname -> the file really mapped into the process
@@ -61,22 +49,17 @@ class TensorFlow(Fact, frozen=True, kw_only=True):
         return any(device.kind == "GPU" for device in self.devices or ())
 
 
-def devices_of(listed: DevicesListed) -> tuple[Device, ...]:
-    """The devices as they stand in a fact."""
-    return msgspec.convert(listed.devices, tuple[Device, ...], from_attributes=True)
-
-
 @probe(level=Level.DEFAULT, tensorflow=True)
 def read(host: Host) -> TensorFlow:
     """Wait for the framework child's account of the import and of the devices."""
     framework = frameworks.tensorflow_child(host)
-    imported = framework.wait_for(FrameworkImported)
+    imported = framework.wait_for(TensorFlowImported)
     if imported is None:
         how, hidden = framework.end().how, framework.message(Shadowed)  # in the way of the child itself, as of any program
         outcome = TensorFlow(imported=None if how == "timed out" else False, error=how, shadows=hidden.files if hidden else {})
         return _with_ending(host, outcome, framework)
-    outcome = msgspec.convert(imported, TensorFlow, from_attributes=True)
-    if not imported.imported:
+    outcome = msgspec.convert(imported.outcome, TensorFlow, from_attributes=True)
+    if not outcome.imported:
         return outcome
     listed, growth = framework.wait_for(DevicesListed), framework.wait_for(GrowthSet) or GrowthSet()
     mapped = framework.wait_for(LibrariesMapped)
@@ -87,7 +70,7 @@ def read(host: Host) -> TensorFlow:
         refused = training.message(GrowthRefused)
     outcome = replace(
         outcome,
-        devices=None if listed is None else devices_of(listed),
+        devices=None if listed is None else listed.devices,
         memory_growth=MemoryGrowth(
             settable=growth.settable,
             same_on_all=growth.same_on_all,

@@ -1,10 +1,9 @@
 """The proof: what a short training job on each device and with each strategy lived through, in child processes."""
 
-import msgspec
 from msgspec.structs import replace
 
 from gpucheck.core.child.messages import Stage
-from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, JobFigures, JobResult, Planned, XlaChecked
+from gpucheck.core.child.messages.training import ExperimentResult, FreeMemory, Job, Planned, Trained, XlaChecked, job_id
 from gpucheck.core.engine.plugin import probe
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, Fact, Level, TrainingRun
@@ -84,9 +83,9 @@ def _watch(child: Child, jobs: tuple[Job, ...]) -> None:
         if job.skip:
             continue
         if len(job.devices) < 2:
-            done = child.wait_for(JobResult, job.id)
-            alone = max(alone, (done.first_step_seconds if done else None) or 0.0)
-        elif child.wait_for(JobResult, job.id, within=HANG_SECONDS + HANG_FACTOR * alone) is None:
+            done = child.wait_for(Trained, job.id)
+            alone = max(alone, (done.run.first_step_seconds if done else None) or 0.0)
+        elif child.wait_for(Trained, job.id, within=HANG_SECONDS + HANG_FACTOR * alone) is None:
             return
 
 
@@ -103,24 +102,14 @@ def _free_bytes(host: Host) -> dict[str, int]:
 
 def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
     """One planned job: as the child measured it, or how far it came before the child ended."""
-    result = child.message(JobResult, job.id)
-    if result is not None:
-        run = training_run(result, _figures(job, child))
-        return _with_xla(run, child, ending) if job.strategy == "one_device" else run
-    run = TrainingRun(
-        strategy=job.strategy,
-        devices=job.devices,
-        replicas=len(job.devices),
-        backend=job.backend,
-        precision=job.precision,
-        compiled=job.compiled,
-        status="skipped",
-        reason=job.skip,
-    )
+    trained = _trained(job, child)
+    if trained is not None:
+        return _with_xla(trained, child, ending) if job.strategy == "one_device" else trained
+    run = job.planned_run
     if job.skip:
         return run
     late = ending.how == "timed out"
-    open_jobs = [stage for stage in ending.open if stage.name == JobResult.stage]
+    open_jobs = [stage for stage in ending.open if stage.name == Trained.stage]
     stage = next((stage for stage in open_jobs if stage.job == job.id), None)
     if stage is None:
         how = "ran out of time" if late else f"was {ending.how}"
@@ -130,17 +119,11 @@ def _run(job: Job, child: Child, ending: Ending) -> TrainingRun:
     return replace(run, status="timed_out" if late else "failed", reason=reason, stage=stage.step or "build")
 
 
-def training_run(result: JobResult, figures: JobFigures | None = None) -> TrainingRun:
-    """What a job came to, with what experiments found out about it later."""
-    run = msgspec.convert(result, TrainingRun, from_attributes=True)
-    measured = {name: value for name, value in vars(figures or JobFigures()).items() if value is not None}
-    return replace(run, stage=result.reached, **measured)
-
-
-def _figures(job: Job, child: Child) -> JobFigures:
-    """What experiments measured of a job."""
-    about_job = [vars(result.job_figures) for result in child.messages(ExperimentResult).values() if result.about_job == job.id]
-    return JobFigures(**{name: value for figures in about_job for name, value in figures.items() if value is not None})
+def _trained(job: Job, child: Child) -> TrainingRun | None:
+    """How the job ended, with what experiments measured of it later; None: it did not end."""
+    trained = child.message(Trained, job.id)
+    measured = [result.run for result in child.messages(ExperimentResult).values() if result.run and job_id(result.run) == job.id]
+    return measured[-1] if measured else trained.run if trained else None
 
 
 def _with_xla(run: TrainingRun, child: Child, ending: Ending) -> TrainingRun:
@@ -170,7 +153,7 @@ def _train_alone(
     host: Host, jobs: tuple[Job, ...], runs: list[TrainingRun], ending: Ending, free: FreeMemory
 ) -> list[TrainingRun]:
     """Jobs that were under way at the same time when the process died are trained again, one by one: that names the one."""
-    together = {stage.job for stage in ending.open if stage.name == JobResult.stage}
+    together = {stage.job for stage in ending.open if stage.name == Trained.stage}
     if len(together) < 2 or ending.how == "timed out":
         return runs
     again: dict[str, TrainingRun] = {}

@@ -8,21 +8,28 @@ import msgspec
 from gpucheck.core.child.messages import Crashed, Message, Stage
 from gpucheck.core.child.messages.drivers import Failure, LibraryLoaded
 from gpucheck.core.host import Child, Ending, Host
+from gpucheck.core.model import Fact
 
 LIMIT_SECONDS = 20.0
 CONCLUSIVE_SECONDS = 4.0  # after less, no answer says nothing: without persistence mode, nvmlInit starts every GPU first
 LATE = ("timed out", "could not be killed")
 
 
+class DriverAnswer(Fact, frozen=True, kw_only=True):
+    """What the driver answered: the fields that the facts ``driver`` and ``cuda`` begin with."""
+
+    status: str
+    result: int | None = None  # nvmlReturn_t or CUresult of the call that failed; CUDA's 100: no device
+    result_name: str | None = None  # "NVML_ERROR_DRIVER_NOT_LOADED", "CUDA_ERROR_NO_DEVICE"
+    problem: str | None = None  # in words: the loader's, NVML's, or how the child ended and in which stage
+    library: str | None = None  # path of the libnvidia-ml.so.1 or libcuda.so.1 that was loaded
+
+
 class DriverQuery(msgspec.Struct, frozen=True):
-    """What a child that asked the driver came to; ``status`` and the fields after it as in ``Driver``."""
+    """The child that asked the driver, and the driver's answer."""
 
     child: Child
-    status: str
-    result: int | None = None
-    result_name: str | None = None
-    problem: str | None = None
-    library: str | None = None
+    answer: DriverAnswer
     stopped_in: Stage | None = None  # the stage it crashed or hung in
 
 
@@ -57,15 +64,28 @@ def query_driver(child: Child, activities: dict[str, str], kinds: tuple[type[Mes
     library = None if loaded is None else loaded.library
     if not ending.ok:
         status = "hung" if ending.how in LATE else "crashed"
-        return DriverQuery(child, status, None, None, _end_in_words(child, ending.how, where, seconds), library, stage)
-    if loaded is None or loaded.status != "loaded":
-        status, problem = ("failed", None) if loaded is None else (loaded.status, loaded.problem)
-        return DriverQuery(child, status, None, None, problem, library)
+        problem = _end_in_words(child, ending.how, where, seconds)
+        return DriverQuery(child, DriverAnswer(status=status, problem=problem, library=library), stage)
+    return DriverQuery(child, _answer(child, kinds, loaded))
+
+
+def _answer(child: Child, kinds: tuple[type[Message], ...], loaded: LibraryLoaded | None) -> DriverAnswer:
+    """What a child that came to its end was answered."""
+    if loaded is None:
+        return DriverAnswer(status="failed")
+    if loaded.status != "loaded":
+        return DriverAnswer(status=loaded.status, problem=loaded.problem, library=loaded.library)
     for kind in kinds:
         failure = child.message(kind)
         if isinstance(failure, Failure) and failure.result:
-            return DriverQuery(child, "failed", failure.result, failure.result_name, failure.problem, library)
-    return DriverQuery(child, "ok", library=library)
+            return DriverAnswer(
+                status="failed",
+                result=failure.result,
+                result_name=failure.result_name,
+                problem=failure.problem,
+                library=loaded.library,
+            )
+    return DriverAnswer(status="ok", library=loaded.library)
 
 
 def too_early(ending: Ending, seconds: float) -> str | None:

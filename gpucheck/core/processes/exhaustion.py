@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from gpucheck.core.child.messages.frameworks import FrameworkImported, KerasImported
+from gpucheck.core.child.messages.frameworks import KerasImported, TensorFlowImported
 from gpucheck.core.child.messages.training import Exhausted, ExhaustionTask, LimitSet, Recovered
 from gpucheck.core.host import Child, Ending, Host
 from gpucheck.core.model import Experiment, TrainingRun
@@ -63,8 +63,8 @@ def _unfinished(ending: Ending, out_of_time: bool) -> tuple[str, str]:
 
 
 def _import_problems(child: Child) -> str:
-    imported = (child.message(FrameworkImported), child.message(KerasImported))
-    return "; ".join(outcome.error for outcome in imported if outcome is not None and outcome.error) or "no reason was given"
+    imported = (child.message(TensorFlowImported), child.message(KerasImported))
+    return "; ".join(one.outcome.error for one in imported if one is not None and one.outcome.error) or "no reason was given"
 
 
 def _judge(limit: LimitSet, exhausted: Exhausted | None, recovered: Recovered | None, on_gpu: bool) -> tuple[str, str | None]:

@@ -4,8 +4,6 @@ Where connecting to a TPU fails, a second one of TensorFlow's trains on what els
 die, or no longer let its devices be set up.
 """
 
-import msgspec
-
 from gpucheck.core.child.messages.frameworks import BackendChosen, BackendTask, FrameworkTask, KerasImported, TpuConnected
 from gpucheck.core.compat import keras
 from gpucheck.core.host import Child, Host
@@ -14,19 +12,11 @@ from gpucheck.core.probes import limits, tpu
 TPU_SECONDS = 60.0  # to connect; half of the time that is left, if that is less: the other half is for what else can train
 
 
-class Backend(msgspec.Struct, frozen=True):
-    """What Keras runs on, and who says so: "--backend", "KERAS_BACKEND", the path of a keras.json, or "default"."""
-
-    name: str
-    source: str
-
-
-def backend(host: Host) -> Backend:
+def backend(host: Host) -> BackendChosen:
     """The backend to prove: the one that is asked for, else the one that the environment tells Keras to take."""
     if host.request.backend is not None:
-        return Backend(host.request.backend, "--backend")
-    chosen = tensorflow_child(host).wait_for(BackendChosen)
-    return Backend(keras.BACKENDS[0], "default") if chosen is None else Backend(chosen.name, chosen.source)
+        return BackendChosen(host.request.backend, "--backend")
+    return tensorflow_child(host).wait_for(BackendChosen) or BackendChosen(keras.BACKENDS[0], "default")
 
 
 def other_backend(host: Host) -> str | None:
@@ -63,7 +53,15 @@ def backend_child(host: Host) -> Child:
     """The child that imports JAX or PyTorch, started by whichever probe asks first. Its limit is the run's own."""
     request = host.request
     _oom_kills_before(host)
-    task = BackendTask(backend(host).name, request.smoke, int(request.level), tuple(request.strategies), request.logical_devices)
+    chosen = backend(host)
+    task = BackendTask(
+        backend=chosen.name,
+        source=chosen.source,
+        smoke=request.smoke,
+        level=int(request.level),
+        strategies=tuple(request.strategies),
+        logical_devices=request.logical_devices,
+    )
     return host.child(task, limit=request.timeout_seconds)
 
 

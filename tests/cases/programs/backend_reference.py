@@ -3,7 +3,7 @@ from gpucheck.core.child.backend import jax
 from gpucheck.core.child.backend.keras_job import KerasJob
 from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.smoke import network
-jax.prepare(2); jax.load(); jax.devices()
+jax.prepare(2); jax.load("default"); jax.devices()
 import keras
 job = KerasJob(jax, keras, Job("one_device", ("CPU:1",), sys.argv[1]))
 job.fresh()

@@ -1,14 +1,14 @@
 import json
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import replace, to_builtins
 import keras
 import tensorflow as tf
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.smoke import network
 from gpucheck.core.training.experiments import input_pipeline
 
-run = JobResult("one_device", ("CPU:0",), "float32", status="passed")
-whole = input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run]))
+run = replace(Job("one_device", ("CPU:0",)).planned_run, status="passed")
+whole = to_builtins(input_pipeline.run(Setting(tf, keras, {"CPU:0": "CPU:0"}, [run])))
 
 plain = input_pipeline.ladder(tf, 2, network.arrays(8))
 rewrites = {name: vars(data.options().experimental_optimization)["_options"] for name, data in plain.items()}
@@ -28,4 +28,4 @@ try:
 except NotHere as reason:
     refused = str(reason)
 policy = keras.mixed_precision.dtype_policy().name
-print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=fields_of))
+print(json.dumps({"whole": whole, "rewrites": rewrites, "starved": starved, "refused": refused, "policy": policy}, default=to_builtins))

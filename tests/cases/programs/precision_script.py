@@ -2,7 +2,7 @@ from gpucheck.core.child.experiments import Setting
 from gpucheck.core.training.experiments import precision
 
 def account(device, name, rate):
-    return JobResult("one_device", (device,), name, status="passed", samples_per_second=rate)
+    return replace(Job("one_device", (device,), name).planned_run, status="passed", samples_per_second=rate)
 
 setting.results = [account("CPU:0", "float32", 100.0), account("CPU:0", "mixed_float16", 150.0),
                 account("CPU:1", "mixed_bfloat16", 150.0)]

@@ -1,5 +1,5 @@
 import json
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import replace, to_builtins
 import keras
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
@@ -8,11 +8,11 @@ from gpucheck.core.child.experiments import NotHere, Setting
 from gpucheck.core.child.smoke import network, throughput
 from gpucheck.core.training.experiments import scaling
 from gpucheck.core.training import strategies
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import Job
 
 def account(count, **changes):
     devices = [f"CPU:{place}" for place in range(count)]
-    return JobResult(**{"strategy": "mirrored", "devices": devices, "precision": "float32", "status": "passed", **changes})
+    return replace(Job("mirrored", devices).planned_run, **{"status": "passed", **changes})
 
 names = {"CPU:0": "CPU:0", "CPU:1": "CPU:1"}
 traces = []
@@ -41,4 +41,4 @@ summed = scaling.exchange(tf, strategy)(strategy.run(lambda: [tf.ones((2, 3)), t
 sums = [[one.numpy().tolist() for one in strategy.experimental_local_results(value)] for value in summed]
 variables = sum(int(tf.size(one.value)) for one in network.model(keras, False).trainable_variables)
 print(json.dumps({"whole": whole, "traces": counts, "refused": refused, "sums": sums, "variables": variables,
-                  "accelerated": accelerated}, default=fields_of))
+                  "accelerated": accelerated}, default=to_builtins))

@@ -6,7 +6,7 @@ from gpucheck.core.child.smoke.tensorflow import TensorFlowJob
 
 class Reporter:
     def begin(self, kind, job="", step=""): pass
-    def end(self, result, job): print(json.dumps([job, result.status, result.reason, result.loss.first]))
+    def end(self, message, job): print(json.dumps([job, message.run.status, message.run.reason, message.run.loss.first]))
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 3)

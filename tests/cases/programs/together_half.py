@@ -1,5 +1,5 @@
 import json
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import to_builtins
 import tensorflow as tf, keras
 from gpucheck.core.child.messages.training import Job
 from gpucheck.core.child.smoke import together
@@ -12,5 +12,5 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 names = {f"CPU:{number}": f"CPU:{number}" for number in range(2)}
 jobs = [Job("one_device", (name,), "mixed_float16") for name in names]
-print(json.dumps([fields_of(result) for result in together.train(Reporter(), tf, keras, jobs, names)]))
+print(json.dumps([to_builtins(result) for result in together.train(Reporter(), tf, keras, jobs, names)]))
 assert not tf.config.optimizer.get_experimental_options()["disable_meta_optimizer"]  # later jobs are the user's again

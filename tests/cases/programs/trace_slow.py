@@ -3,7 +3,7 @@ import keras, tensorflow as tf
 from gpucheck.core.child import trace
 from gpucheck.core.child.smoke import network, throughput
 from gpucheck.core.training import strategies
-from gpucheck.core.child.messages.values import fields_of
+from gpucheck.core.child.messages.struct import to_builtins
 
 
 def late(images, labels):
@@ -15,7 +15,7 @@ data = network.dataset(tf, 4).map(late).prefetch(1)
 trainer = throughput.trainer(tf, keras, strategies.build("one_device", tf, ("CPU:0",)))
 source = trainer.source(data)
 trainer.piped(source, 2)
-found = [fields_of(trace.trace(tf, trainer, source, 12, sys.argv[1], ("CPU:0",)))]
+found = [to_builtins(trace.trace(tf, trainer, source, 12, sys.argv[1], ("CPU:0",)))]
 for file in __import__("glob").glob(sys.argv[1] + "/**/*.pb", recursive=True):
     open(file, "wb").write(b"broken")
 try:
@@ -23,5 +23,5 @@ try:
 except trace.Unreadable as error:
     found.append(str(error))
 tf.profiler.experimental.start(sys.argv[1])
-found.append(fields_of(trace.trace(tf, trainer, source, 1, sys.argv[1], ("CPU:0",))))
+found.append(to_builtins(trace.trace(tf, trainer, source, 1, sys.argv[1], ("CPU:0",))))
 print(json.dumps(found))

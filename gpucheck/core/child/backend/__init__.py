@@ -11,9 +11,9 @@ from typing import Any
 
 from gpucheck.core.child import inspection, plan
 from gpucheck.core.child.backend.keras_job import KerasJob
-from gpucheck.core.child.messages.frameworks import BackendTask, DevicesListed, FrameworkImported
+from gpucheck.core.child.messages.frameworks import BackendImport, BackendImported, BackendTask, DevicesListed
+from gpucheck.core.child.messages.struct import replace
 from gpucheck.core.child.messages.training import FreeMemory, Job, Planned
-from gpucheck.core.child.messages.values import replace
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import fit
 from gpucheck.core.training.strategies import Wanted, data_parallel, load_all, one_device
@@ -28,7 +28,7 @@ def run(reporter: Reporter, task: BackendTask) -> None:
     faulthandler.enable()
     framework = importlib.import_module("gpucheck.core.child.backend." + task.backend)
     framework.prepare(task.logical_devices or plan.replicas(task.level >= plan.FULL))
-    devices = _inspect(reporter, framework)
+    devices = _inspect(reporter, framework, task)
     keras, backend = inspection.import_keras(reporter)
     if devices is None or not task.smoke or backend != task.backend:
         return
@@ -44,17 +44,17 @@ def run(reporter: Reporter, task: BackendTask) -> None:
             fit.train(reporter, keras, job, KerasJob(framework, keras, job))
 
 
-def _inspect(reporter: Reporter, framework: Any) -> list[str] | None:
+def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str] | None:
     """Import the framework and list its devices; returns their names, None if it can't be imported."""
-    reporter.begin(FrameworkImported)
+    reporter.begin(BackendImported)
     started = time.perf_counter()
     try:
         with inspection.unsearched():
-            built: FrameworkImported = framework.load()
+            built: BackendImport = framework.load(task.source)
     except BaseException as error:
-        reporter.end(inspection.failed(FrameworkImported, error))
+        reporter.end(BackendImported(inspection.failed(BackendImport, error, name=task.backend, source=task.source)))
         return None
-    reporter.end(replace(built, import_seconds=round(time.perf_counter() - started, 3)))
+    reporter.end(BackendImported(replace(built, import_seconds=round(time.perf_counter() - started, 3))))
     reporter.begin(DevicesListed)
     listed: DevicesListed = framework.devices()
     reporter.end(listed)

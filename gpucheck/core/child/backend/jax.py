@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported
+from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
 
 TITLE = "JAX"
 COMPILED = True  # by XLA, always
@@ -29,12 +29,19 @@ def prepare(cpu_devices: int) -> None:
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 
-def load() -> FrameworkImported:
-    """Import it; its version and build. Raises what the import raises."""
+def load(source: str) -> BackendImport:
+    """Import it, which ``source`` says why; its version and build. Raises what the import raises."""
     import jax
 
     folder = os.path.dirname(jax.__file__ or "")
-    return FrameworkImported(True, version=str(jax.__version__), path=folder, built_with_cuda=_built_with_cuda())
+    return BackendImport(
+        name="jax",
+        source=source,
+        imported=True,
+        version=str(jax.__version__),
+        path=folder,
+        built_with_cuda=_built_with_cuda(),
+    )
 
 
 def _built_with_cuda() -> bool:
@@ -69,7 +76,8 @@ def devices() -> DevicesListed:
         _devices[name] = device
         match = re.fullmatch(r"(\d+)\.(\d+)", str(getattr(device, "compute_capability", "")))
         capability = (int(match[1]), int(match[2])) if match else None
-        devices_of_jax.append(Device(name, kind, None if kind == "CPU" else str(device.device_kind), capability))
+        description = None if kind == "CPU" else str(device.device_kind)
+        devices_of_jax.append(Device(name=name, kind=kind, description=description, compute_capability=capability))
     if not problem and all(device.kind == "CPU" for device in devices_of_jax):
         problem = logged.errors[-1] if logged.errors else _why_not()
     return DevicesListed(tuple(devices_of_jax), " ".join(problem.split())[:500] if problem else None)

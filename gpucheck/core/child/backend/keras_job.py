@@ -6,7 +6,7 @@ import random
 from contextlib import AbstractContextManager
 from typing import Any
 
-from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.messages.training import Job, TrainingRun
 from gpucheck.core.child.smoke import network, placement, proof
 
 _first_losses: dict[tuple[str, int], float | None] = {}  # the CPU's answer is the same for every device
@@ -83,7 +83,7 @@ class KerasJob:
     def after_first_step(self) -> None:
         """Nothing."""
 
-    def note(self, result: JobResult, model: Any) -> None:
+    def note(self, result: TrainingRun, model: Any) -> None:
         """Put where the last step's results lie, and how it computed, into the result: who computes weights, holds them."""
         framework = self._framework
         proof.note_numerics(result, model, framework.tf32(), self._names)

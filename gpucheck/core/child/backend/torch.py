@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.frameworks import Device, DevicesListed, FrameworkImported
+from gpucheck.core.child.messages.frameworks import BackendImport, Device, DevicesListed
 
 TITLE = "PyTorch"
 COMPILED = False  # Keras compiles with torch.compile only when it is told to
@@ -16,12 +16,14 @@ def prepare(cpu_devices: int) -> None:
     """Nothing: PyTorch takes memory as it needs it, and has one CPU device."""
 
 
-def load() -> FrameworkImported:
-    """Import it; its version and build. Raises what the import raises."""
+def load(source: str) -> BackendImport:
+    """Import it, which ``source`` says why; its version and build. Raises what the import raises."""
     import torch
 
-    return FrameworkImported(
-        True,
+    return BackendImport(
+        name="torch",
+        source=source,
+        imported=True,
         version=str(torch.__version__),
         path=os.path.dirname(torch.__file__ or ""),
         built_with_cuda=torch.version.cuda is not None,
@@ -36,12 +38,13 @@ def devices() -> DevicesListed:
     listed: list[Device] = []
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         major, minor = torch.cuda.get_device_capability(index)
-        listed.append(Device(f"GPU:{index}", "GPU", torch.cuda.get_device_name(index), (major, minor)))
+        name = torch.cuda.get_device_name(index)
+        listed.append(Device(name=f"GPU:{index}", kind="GPU", description=name, compute_capability=(major, minor)))
     metal = getattr(torch.backends, "mps", None)
     if metal is not None and metal.is_available():
-        listed.append(Device("MPS:0", "MPS"))
+        listed.append(Device(name="MPS:0", kind="MPS"))
     problem = None if listed else _why_not(torch)
-    return DevicesListed((*listed, Device("CPU:0", "CPU")), problem)
+    return DevicesListed((*listed, Device(name="CPU:0", kind="CPU")), problem)
 
 
 def _why_not(torch: Any) -> str | None:

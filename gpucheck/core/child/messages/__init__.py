@@ -12,17 +12,20 @@ a class of this package, and ``value`` holds its fields. ``job`` says which one,
 What a child is asked to do is a ``Task``: its module's name and, as one argument, the task's fields as JSON. While it works the
 parent can send it more messages, one JSON object of the fields per line.
 
+What a child finds out is declared here once: the struct that a message carries is the fact that the parent keeps. ``GpuRead``
+carries a ``Gpu``, ``Trained`` a ``TrainingRun``.
+
 The modules: ``nvml``, ``cuda``, ``drivers`` (what both have in common), ``files`` (device files, libraries), ``interpreter``,
 ``frameworks`` (what was imported, on which devices), ``training`` (jobs and experiments), ``workers``, ``benchmark``, ``cluster``
-(Kubernetes). They take the standard library alone, and run under Python 3.8 too. The parent checks every field's type when a
-message comes in (``gpucheck/core/host/inbox.py``).
+(Kubernetes). In a child they take the standard library alone, and run under Python 3.8 too (``struct``). The parent checks every
+field's type when a message comes in (``gpucheck/core/host/inbox.py``).
 """
 
 from __future__ import annotations
 
 from typing import ClassVar, NamedTuple, TypeVar
 
-from gpucheck.core.child.messages.values import Values, field
+from gpucheck.core.child.messages.struct import Struct, field
 
 
 class Stage(NamedTuple):
@@ -44,13 +47,13 @@ class Stage(NamedTuple):
         return self._replace(step="")
 
 
-class Message(Values):
+class Message(Struct):
     """What a child reports at the end of a stage, or what the parent sends it."""
 
     stage: ClassVar[str] = ""  # its name; empty: a message from the parent
 
 
-class Task(Values):
+class Task(Struct):
     """What a child is asked to do."""
 
     child: ClassVar[str]  # the module gpucheck/core/child/<child>.py

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
-from gpucheck.core.child.messages.values import Values, field
+from gpucheck.core.child.messages.struct import Struct, field
 
 
 class BenchTask(Task):
@@ -16,14 +16,19 @@ class BenchTask(Task):
     number: int  # which one of this run: each measures on its own
 
 
-class Configuration(Values):
-    """What is measured: one strategy on some devices, in one precision and batch size."""
+class Combination(Struct, frozen=True):
+    """One strategy on some devices, in one precision and batch size."""
 
     strategy: str
     devices: tuple[str, ...]
     precision: str
     xla: bool
     batch_size: int  # per replica
+
+
+class Configuration(Combination, frozen=True):
+    """What is measured."""
+
     reason: str | None = None  # why it is not measured though it was asked for
 
     @property
@@ -63,7 +68,7 @@ class DataLoaded(Message):
     samples: int | None = None  # None: without end
 
 
-class Repeat(Values):
+class Repeat(Struct):
     """One measurement of a configuration."""
 
     epoch_seconds: list[float]
@@ -72,23 +77,23 @@ class Repeat(Values):
     device_seconds: float = 0.0  # of as many steps as an epoch has, on one resident batch
 
 
-class StepParts(Values):
-    """Where the time of a traced step went, in seconds, the mean of the devices."""
+class Traced(Struct, frozen=True, kw_only=True):
+    """Where the time of a step went, from the profiler's trace; the three parts add up to the step, the mean of the devices."""
 
     steps: int
-    step_seconds: float
-    device_seconds: float
-    input_seconds: float
-    host_seconds: float
+    step_seconds: float  # tracing slows steps down
+    device_seconds: float  # the device works
+    input_seconds: float  # it does not, and the step waits for the input pipeline
+    host_seconds: float  # it does not, for any other reason: Python, dispatch
 
 
-class Profile(Values):
+class Profile(Struct):
     """A trace of some steps."""
 
     folder: str
     problem: str | None = None  # why there is no trace, or no sum of it
     recorded: bool = False  # whether there is a trace
-    traced: StepParts | None = None
+    traced: Traced | None = None
 
 
 class Measured(Message):

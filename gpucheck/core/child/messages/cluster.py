@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gpucheck.core.child.messages import Message, Task
-from gpucheck.core.child.messages.values import field
+from gpucheck.core.child.messages.struct import field
 
 
 class KubernetesTask(Task):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
 from gpucheck.core.child.messages.drivers import Failure
-from gpucheck.core.child.messages.values import Values
+from gpucheck.core.child.messages.struct import Struct
 
 
 class CudaTask(Task):
@@ -29,7 +29,7 @@ class CudaCount(Failure, Message):
     count: int | None = None
 
 
-class CudaDevice(Values):
+class CudaDevice(Struct, frozen=True, kw_only=True):
     """One device in CUDA's order, after CUDA_VISIBLE_DEVICES."""
 
     ordinal: int

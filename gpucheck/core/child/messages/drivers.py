@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message
-from gpucheck.core.child.messages.values import Values
+from gpucheck.core.child.messages.struct import Struct
 
 
 class LibraryLoaded(Message):
@@ -17,7 +17,7 @@ class LibraryLoaded(Message):
     problem: str | None = None  # the loader's words
 
 
-class Failure(Values):
+class Failure(Struct):
     """An error of the driver's; all None: there was none."""
 
     result: int | None = None  # nvmlReturn_t or CUresult

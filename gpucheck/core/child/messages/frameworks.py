@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
-from gpucheck.core.child.messages.values import Values, field
+from gpucheck.core.child.messages.struct import Struct, field
 
 
 class FrameworkTask(Task):
@@ -29,6 +29,7 @@ class BackendTask(Task):
     child: ClassVar[str] = "backend"
     examined: ClassVar[bool] = True
     backend: str  # "jax", "torch"
+    source: str  # why it is the one: as of ``BackendImport``
     smoke: bool  # whether to train
     level: int  # of the request: 0 to 2
     strategies: tuple[str, ...]  # empty: all
@@ -43,32 +44,78 @@ class BackendChosen(Message):
     source: str  # "KERAS_BACKEND", the path of a keras.json, or "default"
 
 
-class ImportOutcome(Values):
-    """What an import came to."""
+class TensorFlowImport(Struct, frozen=True, kw_only=True):
+    """The import of TensorFlow, and its build."""
 
-    imported: bool
+    imported: bool | None = None
+    import_seconds: float | None = None
     error_type: str | None = None  # "ImportError"
-    error: str | None = None  # the exception's words, in one line
+    error: str | None = None  # the exception's last line, or how the child ended: "killed by SIGBUS"
     shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
     keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
-
-
-class FrameworkImported(ImportOutcome, Message):
-    """The import of TensorFlow, JAX or PyTorch, and its build."""
-
-    stage: ClassVar[str] = "import"
-    import_seconds: float | None = None
     version: str | None = None
-    path: str | None = None  # the package's folder
+    path: str | None = None  # the imported package's folder
     built_with_cuda: bool | None = None
     built_with_rocm: bool | None = None
-    cuda_version: str | None = None  # "12.5.1"
-    cudnn_version: str | None = None  # "9"
-    compute_capabilities: tuple[str, ...] = ()  # "sm_80", "compute_90"
+    cuda_version: str | None = None  # build info: "12.5.1"
+    cudnn_version: str | None = None  # build info: "9"
+    compute_capabilities: tuple[str, ...] = ()  # build info: "sm_60", "compute_90"
 
 
-class Device(Values):
-    """One physical device that a framework lists."""
+class TensorFlowImported(Message):
+    """TensorFlow was imported, or could not be."""
+
+    stage: ClassVar[str] = "import"
+    outcome: TensorFlowImport
+
+
+class BackendImport(Struct, frozen=True, kw_only=True):
+    """The import of the framework that Keras runs on, and its build."""
+
+    name: str  # "tensorflow", "jax", "torch"; or what Keras was told and does not know
+    source: str  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
+    imported: bool | None = None  # None: for TensorFlow, or if the child was stopped before it could tell
+    import_seconds: float | None = None
+    error_type: str | None = None  # "ModuleNotFoundError"
+    error: str | None = None  # the exception's words, or how the child ended
+    shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+    version: str | None = None
+    path: str | None = None  # the imported package's folder
+    built_with_cuda: bool | None = None
+    cuda_version: str | None = None  # "12.8"
+
+
+class BackendImported(Message):
+    """JAX or PyTorch was imported, or could not be."""
+
+    stage: ClassVar[str] = "import"
+    outcome: BackendImport
+
+
+class KerasImport(Struct, frozen=True, kw_only=True):
+    """The import of Keras."""
+
+    imported: bool | None = None
+    error_type: str | None = None
+    error: str | None = None
+    shadows: dict[str, str] = field(default_factory=dict)  # of a failed import: module -> the user's file in its place
+    keras_settings: str | None = None  # of a failed import: "PATH: floatx is ...": what in keras.json Keras can't take
+    version: str | None = None
+    backend: str | None = None  # "tensorflow", "jax", "torch"
+    backend_source: str | None = None  # "--backend", "KERAS_BACKEND", the path of keras.json, or "default"
+    legacy: bool | None = None  # tf.keras is Keras 2 (tf_keras, or Keras 2 itself)
+
+
+class KerasImported(Message):
+    """Keras was imported, or could not be."""
+
+    stage: ClassVar[str] = "keras"
+    outcome: KerasImport
+
+
+class Device(Struct, frozen=True, kw_only=True):
+    """One physical device that TensorFlow lists."""
 
     name: str  # "GPU:0"
     kind: str  # "GPU", "CPU", "TPU"
@@ -105,16 +152,6 @@ class LibrariesMapped(Message):
 
     stage: ClassVar[str] = "mapped"
     paths: dict[str, str]
-
-
-class KerasImported(ImportOutcome, Message):
-    """The import of Keras."""
-
-    stage: ClassVar[str] = "keras"
-    version: str | None = None
-    backend: str | None = None  # "tensorflow", "jax", "torch"
-    backend_source: str | None = None  # as of ``BackendChosen``
-    legacy: bool | None = None  # tf.keras is Keras 2
 
 
 class TpuConnected(Message):

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
 from gpucheck.core.child.messages.drivers import Failure
-from gpucheck.core.child.messages.values import Values
+from gpucheck.core.child.messages.struct import Struct
 
 
 class NvmlTask(Task):
@@ -35,23 +35,24 @@ class NvmlSystem(Failure, Message):
     gpu_count: int | None = None
 
 
-class GpuProcess(Values):
+class GpuProcess(Struct, frozen=True, kw_only=True):
     """A process that holds memory on a GPU."""
 
     pid: int
     memory_bytes: int | None = None
     name: str | None = None  # the program's base name, if this process may see it
+    own: bool | None = None  # gpucheck itself or a process it started; None: not asked
 
 
-class NvLink(Values):
+class NvLink(Struct, frozen=True, kw_only=True):
     """One NVLink of a GPU."""
 
     link: int
     active: bool
 
 
-class Gpu(Values):
-    """One GPU, in NVML's (PCI bus) order; fields as in the fact ``gpus``."""
+class Gpu(Struct, frozen=True, kw_only=True):
+    """One GPU, in NVML's (PCI bus) order."""
 
     index: int
     problem: str | None = None  # NVML's words if the GPU could not be queried: "GPU is lost"
@@ -94,6 +95,16 @@ class Gpu(Values):
     processes: tuple[GpuProcess, ...] = ()
     processes_visible: bool | None = None  # False in containers that cannot see other processes
 
+    @property
+    def label(self) -> str:
+        """'GPU 3'."""
+        return f"GPU {self.index}"
+
+    @property
+    def title(self) -> str:
+        """'GPU 3 (NVIDIA H200)'."""
+        return f"{self.label} ({self.name})" if self.name else self.label
+
 
 class GpuRead(Message):
     """What NVML says about one GPU; the job is its index."""
@@ -108,7 +119,7 @@ class NvmlShutDown(Message):
     stage: ClassVar[str] = "shutdown"
 
 
-class GpuSample(Values):
+class GpuSample(Struct):
     """What a GPU does at one moment; None: NVML does not say."""
 
     utilization_percent: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
-from gpucheck.core.child.messages.values import Values, field
+from gpucheck.core.child.messages.struct import Struct, field
 
 
 class FreeMemory(Message):
@@ -14,7 +14,7 @@ class FreeMemory(Message):
     free_bytes: dict[str, int]
 
 
-class Job(Values):
+class Job(Struct):
     """One training job: one strategy on some devices in one precision."""
 
     strategy: str
@@ -29,8 +29,22 @@ class Job(Values):
         """What its messages go by: the same in every process that plans it."""
         return job_id(self)
 
+    @property
+    def planned_run(self) -> TrainingRun:
+        """Its run before it is trained."""
+        return TrainingRun(
+            strategy=self.strategy,
+            devices=self.devices,
+            replicas=len(self.devices),
+            backend=self.backend,
+            precision=self.precision,
+            compiled=self.compiled,
+            status="skipped",
+            reason=self.skip,
+        )
 
-def job_id(job: Job | JobResult) -> str:
+
+def job_id(job: Job | TrainingRun) -> str:
     """Strategy, devices and precision, for display too: "one_device GPU:0 float32"."""
     return f"{job.strategy} {','.join(job.devices)} {job.precision}" + (" xla" if job.compiled else "")
 
@@ -43,54 +57,99 @@ class Planned(Message):
     experiments: int = 0  # how many are tried after them
 
 
-class MeanLoss(Values):
-    """The loss of a job; None where it was not finite."""
+class Loss(Struct, frozen=True, kw_only=True):
+    """Training loss (sparse categorical cross-entropy) of the first and the last step; None: not finite."""
 
     first: float | None = None
     last: float | None = None
-    first_third: float | None = None  # mean over the first third of the steps
-    last_third: float | None = None
+    first_third: float | None = None  # mean over the first third of the steps, with which ``loss_fell`` compares
+    last_third: float | None = None  # the mean over the last third
 
 
-class JobResult(Message):
-    """What a job came to; the job is its id. Fields as in ``TrainingRun``, which is made from them."""
+class WorkerFault(Struct, frozen=True, kw_only=True):
+    """A worker by which a job of several failed."""
 
-    stage: ClassVar[str] = "train"
+    worker: str  # "worker 1"
+    # "ended" (by a signal or of itself), "raised", "stood still", "missing", "lost" (by the others), "port taken", "late"; while
+    # the cluster forms also "no answer" (its address takes connections), "other program" (answers there), "apart" (it came)
+    how: str
+    reason: str
+    stage: str | None = None  # the stage it was in: "import", "connect", "step 5"
+    last_words: tuple[str, ...] = ()  # where a signal ended it: as in the fact of training
+
+
+class WorkerLink(Struct, frozen=True, kw_only=True):
+    """How fast two workers sum a tensor together, in host memory and over the network."""
+
+    workers: tuple[str, str]
+    sum_bytes: int
+    seconds: float  # of one all-reduce of the two
+
+
+class TrainingRun(Struct, kw_only=True):  # not frozen: the child fills it in while it trains
+    """One training job: one strategy on one set of devices in one precision, as measured in the child."""
+
     strategy: str
     devices: tuple[str, ...]
-    precision: str
-    compiled: bool = False
-    backend: str = "tensorflow"
-    replicas: int = 0
-    loop: str = "fit"
-    status: str = "failed"
-    reason: str | None = None
-    reached: str | None = "build"  # the last step that it came to; None: it passed
-    trained_with: int = 0
+    replicas: int
+    backend: str = "tensorflow"  # Keras' backend: "tensorflow", "jax", "torch"
+    loop: str | None = None  # what ran the steps: "fit", "train_step" (Keras' own step, traced once), "strategy.run"
+    trained_with: int = 0  # other devices that trained at the same time, independently
+    cross_device: str | None = None  # how gradients were exchanged, where that was chosen: "hierarchical_copy", ...
+    workers: int | None = None  # processes that trained together; None: the one that trains everything else
+    precision: str  # a Keras dtype policy: "float32", "mixed_float16", "mixed_bfloat16"
+    status: str  # "passed" | "failed" | "skipped" | "timed_out"
+    reason: str | None = None  # why it did not pass, in one sentence
+    stage: str | None = None  # the stage it reached: "build", "first step", "steps", "verify", "xla"
+    compiled: bool = False  # the training itself was compiled by XLA (jit_compile=True); JAX always does
+    xla_verified: bool | None = None  # a small XLA-compiled step ran on the device as well; None: not tried
+    xla_problem: str | None = None  # why it did not
     global_batch_size: int | None = None
     per_replica_batch_size: int | None = None
-    drop_remainder: bool | None = None
+    drop_remainder: bool | None = None  # a last, smaller batch of the data is left out
     steps: int | None = None
-    steps_per_execution: int = 1
-    samples_per_second: float | None = None
-    step_seconds: float | None = None
-    first_step_seconds: float | None = None
-    loss: MeanLoss = field(default_factory=MeanLoss)
+    steps_per_execution: int = 1  # between which Python has no part; loss and accuracy are then known once for all of them
+    samples_per_second: float | None = None  # median of the steps after the first
+    step_seconds: float | None = None  # median of the steps after the first
+    first_step_seconds: float | None = None  # tracing, compiling and autotuning included
+    loss: Loss = Loss()
     losses_finite: bool | None = None
     loss_fell: bool | None = None
-    accuracy: float | None = None
-    gradients_reach_weights: bool | None = None
-    weights_finite: bool | None = None
-    placement_verified: bool | None = None
-    misplaced_ops: tuple[str, ...] = ()
-    replicas_equal: bool | None = None
-    output_dtype: str | None = None
-    loss_scale: float | None = None
-    tf32: bool | None = None
-    peak_memory_bytes: int | None = None
-    cpu_first_loss: float | None = None
-    sharding: str | None = None
-    shards_verified: bool | None = None
+    accuracy: float | None = None  # share of right answers over the last third of the steps; chance is 0.1
+    gradients_reach_weights: bool | None = None  # every trainable weight changed
+    weights_finite: bool | None = None  # every trainable weight, on all replicas
+    placement_verified: bool | None = None  # every heavy op of the step ran on the named device
+    misplaced_ops: tuple[str, ...] = ()  # "Conv2D on CPU:0"
+    replicas_equal: bool | None = None  # weights bitwise equal on all replicas; None for one replica
+    output_dtype: str | None = None  # type of the softmax' result
+    loss_scale: float | None = None  # of mixed_float16, after the last step
+    tf32: bool | None = None  # float32 products may be rounded to TF32 on hardware that has it; None: on no GPU
+    peak_memory_bytes: int | None = None  # device memory, as the framework's allocator counts it; None on a CPU
+    cpu_first_loss: float | None = None  # first loss of the same model, data, seed and precision, computed on the CPU
+    # measured after the run by the experiment "input_pipeline", in a loop of its own; samples_per_second is another loop's
+    input_wait_share: float | None = None  # of a piped step's time, spent waiting for the input pipeline: 0 to 1
+    piped_samples_per_second: float | None = None  # steps on the input pipeline
+    device_samples_per_second: float | None = None  # the same steps on one resident batch, without an input pipeline
+    # by the experiment "scaling", one device and several in the same loop; None on logical CPU devices, which share cores
+    scaling_efficiency: float | None = None  # samples per second over devices times what one device alone does: 0 to 1
+    doubled_batch_scaling_efficiency: float | None = None  # the same with twice the per-replica batch
+    cluster: str | None = None  # where workers are named: "this machine" (two), "TF_CONFIG", "Slurm", "mpirun", "Kubernetes"
+    sharding: str | None = None  # how the data is divided among workers: a tf.data AutoShardPolicy, "DATA"
+    shards_verified: bool | None = None  # each worker was fed samples that no other got, and all were fed
+    fit_verified: bool | None = None  # Model.fit trains under this strategy as well; None: not tried apart
+    fit_problem: str | None = None  # why it does not
+    worker_names: tuple[str, ...] = ()  # "chief 0", "worker 0", in the cluster's order
+    worker_versions: tuple[dict[str, str], ...] = ()  # one per worker: "tensorflow", "cuda", ...; empty: not asked
+    worker_faults: tuple[WorkerFault, ...] = ()  # by whom the job failed
+    worker_links: tuple[WorkerLink, ...] = ()  # pairs of workers, measured after the training
+    note: str | None = None  # why it was trained so and not otherwise
+
+
+class Trained(Message):
+    """How a job ended; the message's job is its id."""
+
+    stage: ClassVar[str] = "train"
+    run: TrainingRun
 
 
 class XlaChecked(Message):
@@ -101,16 +160,6 @@ class XlaChecked(Message):
     problem: str | None = None
 
 
-class JobFigures(Values):
-    """What experiments find out about a job that was trained before. Fields as in ``TrainingRun``; None: not measured."""
-
-    input_wait_share: float | None = None
-    piped_samples_per_second: float | None = None
-    device_samples_per_second: float | None = None
-    scaling_efficiency: float | None = None
-    doubled_batch_scaling_efficiency: float | None = None
-
-
 class ExperimentResult(Message):
     """What an experiment measured; the job is its name."""
 
@@ -119,8 +168,7 @@ class ExperimentResult(Message):
     figures: dict[str, float | None] = field(default_factory=dict)  # units in the names; None: unknown
     problem: str | None = None  # why what it shows is a fault
     skipped: str | None = None  # why it can't be made on this machine
-    about_job: str | None = None  # id of the job that ``job_figures`` are of
-    job_figures: JobFigures = field(default_factory=JobFigures)
+    run: TrainingRun | None = None  # the job of which it measured more, with what it measured
 
 
 class ExhaustionTask(Task):

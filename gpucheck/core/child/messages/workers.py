@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from gpucheck.core.child.messages import Message, Task
-from gpucheck.core.child.messages.values import Values, field
+from gpucheck.core.child.messages.struct import Struct, field
+from gpucheck.core.child.messages.training import WorkerLink
 
 
 class WorkerTask(Task):
@@ -34,7 +35,7 @@ class ClusterConnected(Message):
     replicas: int | None = None
 
 
-class WorkerRecord(Values):
+class WorkerRecord(Struct):
     """What a worker tells the others."""
 
     name: str
@@ -49,19 +50,11 @@ class WorkersMet(Message):
     workers: tuple[WorkerRecord, ...]
 
 
-class Link(Values):
-    """A sum of two workers, measured by one of them."""
-
-    workers: tuple[str, str]
-    sum_bytes: int
-    seconds: float
-
-
 class LinksMeasured(Message):
     """How fast this worker sums with each of some others; ``problem``: why that is not known."""
 
     stage: ClassVar[str] = "links"
-    links: tuple[Link, ...] = ()
+    links: tuple[WorkerLink, ...] = ()
     problem: str | None = None
 
 

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.child.smoke import loop, network, proof
 
 ROUNDS = 2  # of as many steps as everywhere: steps that overtake each other learn more slowly
 
 
-def train(tf: Any, keras: Any, strategy: Any, result: JobResult, begin: Callable[[str], None]) -> Any:
+def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> Any:
     """Train the network; every step is one worker's, on a batch of its own.
 
     Args:
@@ -69,7 +69,7 @@ def _step(tf: Any, keras: Any, strategy: Any, model: Any) -> Any:
     return tf.function(lambda batches: strategy.run(on_worker, args=next(batches)))
 
 
-def _note_placement(result: JobResult, model: Any) -> None:
+def _note_placement(result: TrainingRun, model: Any) -> None:
     """Whether every variable lies on a parameter server."""
     places = {str(getattr(weight, "_value", weight).device) for weight in model.trainable_weights}
     misplaced = sorted(place for place in places if not place.startswith("/job:ps/"))

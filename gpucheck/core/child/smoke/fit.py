@@ -6,7 +6,8 @@ import gc
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.messages.struct import replace
+from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import network, proof
 from gpucheck.core.child.smoke.recorder import recorder
@@ -42,15 +43,15 @@ class FrameworkJob(Protocol):
     def after_first_step(self) -> None:
         """Called when the first step's results are known."""
 
-    def note(self, result: JobResult, model: Any) -> None:
+    def note(self, result: TrainingRun, model: Any) -> None:
         """Put where the work ran and how it computed into the result."""
 
 
-def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> JobResult:
+def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> TrainingRun:
     """Train one planned job; its result is reported, and returned."""
     result = begun(job)
-    reporter.begin(JobResult, job.id)
-    reporter.begin(JobResult, job.id, "build")
+    reporter.begin(Trained, job.id)
+    reporter.begin(Trained, job.id, "build")
     steps = None
     try:
         framework.fresh()
@@ -65,34 +66,34 @@ def train(reporter: Reporter, keras: Any, job: Job, framework: FrameworkJob) -> 
         steps = recorder(
             keras, reporter, job.id, framework.before_first_step, framework.after_first_step, result.steps_per_execution
         )
-        result.reached = "first step"
+        result.stage = "first step"
         data = framework.data(result.global_batch_size or 0)
         with framework.around_fit():
             # Keras warns where a dataset is to be shuffled, which it would not do: PYTHONWARNINGS=error makes that an error.
             model.fit(**data, verbose=0, shuffle=False, callbacks=[steps])
-        result.reached = "verify"
-        reporter.begin(JobResult, job.id, "verify")
+        result.stage = "verify"
+        reporter.begin(Trained, job.id, "verify")
         proof.note_steps(result, steps.seconds, steps.means)
         proof.note_weights(result, model.trainable_weights, before)
         framework.note(result, model)
         proof.judge(result)
     except Exception as error:
         if steps is not None and steps.seconds:
-            result.reached = "steps"
+            result.stage = "steps"
         result.reason = proof.first_sentence(error)
     finally:
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
-    reporter.end(result, job.id)
+    reporter.end(Trained(result), job.id)
     return result
 
 
-def begun(job: Job, loop: str = "fit") -> JobResult:
+def begun(job: Job, loop: str = "fit") -> TrainingRun:
     """The result of a job that has come no further than its plan."""
-    return JobResult(job.strategy, job.devices, job.precision, job.compiled, job.backend, replicas=len(job.devices), loop=loop)
+    return replace(job.planned_run, status="failed", stage="build", loop=loop)
 
 
-def note_sizes(result: JobResult, per_replica: int, steps: int) -> None:
+def note_sizes(result: TrainingRun, per_replica: int, steps: int) -> None:
     """Put batch sizes and steps into a result."""
     result.per_replica_batch_size = per_replica
     result.global_batch_size = per_replica * result.replicas

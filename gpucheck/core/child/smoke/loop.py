@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import TrainingRun
 from gpucheck.core.child.smoke import network, proof
 from gpucheck.core.child.smoke.fit import note_sizes
 
@@ -20,7 +20,7 @@ class Shard(NamedTuple):
     samples: list[int]  # checksums of the images that it got in one pass over the data
 
 
-def train(tf: Any, keras: Any, strategy: Any, result: JobResult, begin: Callable[[str], None]) -> tuple[Any, Shard]:
+def train(tf: Any, keras: Any, strategy: Any, result: TrainingRun, begin: Callable[[str], None]) -> tuple[Any, Shard]:
     """Train the network for as many steps as everywhere, every worker on its own share of each batch.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Tuple  # noqa: UP035 - Python 3.8
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import TrainingRun
 
 Placed = Tuple[str, str]  # noqa: UP006 - Python 3.8; an op, and the device that it ran on
 HEAVY = re.compile(r"Conv2D|MatMul")  # the ops that must not land elsewhere, fused and vendor variants included
@@ -35,7 +35,7 @@ def recorded() -> set[Placed] | None:
     return {(node.op, ":".join(node.device.split(":")[-2:])) for node in nodes if HEAVY.search(node.op)}
 
 
-def note(result: JobResult, placed: set[Placed] | None, devices: Iterable[str]) -> None:
+def note(result: TrainingRun, placed: set[Placed] | None, devices: Iterable[str]) -> None:
     """Put into a result whether its work ran on its devices, and on each of them; ``devices`` are names such as "GPU:0"."""
     if not placed:
         return

@@ -7,11 +7,11 @@ import statistics
 from collections.abc import Iterable
 from typing import Any
 
-from gpucheck.core.child.messages.training import JobResult, MeanLoss
+from gpucheck.core.child.messages.training import Loss, TrainingRun
 from gpucheck.core.child.smoke.network import CLASSES
 
 
-def note_steps(result: JobResult, seconds: list[float], means: Means) -> None:
+def note_steps(result: TrainingRun, seconds: list[float], means: Means) -> None:
     """Put times, losses and accuracy into a result, from those of its steps.
 
     The first step includes tracing, compiling and autotuning and is reported apart.
@@ -24,7 +24,12 @@ def note_steps(result: JobResult, seconds: list[float], means: Means) -> None:
     result.first_step_seconds = round(first, 4)
     result.step_seconds = round(step, 6)
     result.samples_per_second = round((result.global_batch_size or 0) / step, 1)
-    result.loss = MeanLoss(*map(finite_or_none, (losses[0], losses[-1], early, late)))
+    result.loss = Loss(
+        first=finite_or_none(losses[0]),
+        last=finite_or_none(losses[-1]),
+        first_third=finite_or_none(early),
+        last_third=finite_or_none(late),
+    )
     result.losses_finite = finite
     result.loss_fell = late < early if finite else None
     result.accuracy = finite_or_none(statistics.fmean(accuracies[-third:])) if accuracies else None
@@ -47,7 +52,7 @@ class Means:
             self._sums[name] = total
 
 
-def note_weights(result: JobResult, trainable: list[Any], before: list[Any]) -> None:
+def note_weights(result: TrainingRun, trainable: list[Any], before: list[Any]) -> None:
     """Put into a result whether every variable changed, is finite on all replicas, and has the same bits on all of them."""
     import numpy as np
 
@@ -71,7 +76,7 @@ def tf32(tf: Any) -> bool | None:
         return None
 
 
-def note_numerics(result: JobResult, network: Any, tf32: bool | None, devices: Iterable[str]) -> None:
+def note_numerics(result: TrainingRun, network: Any, tf32: bool | None, devices: Iterable[str]) -> None:
     """Put into a result how the network computed: the type of its answers, the loss scale float16 ended with, TF32 or not.
 
     Args:
@@ -91,7 +96,7 @@ def loss_scale(optimizer: Any) -> Any:
     return getattr(optimizer, "dynamic_scale", getattr(optimizer, "loss_scale", None))
 
 
-def problem(result: JobResult) -> str | None:
+def problem(result: TrainingRun) -> str | None:
     """Why a job that came to its end is no proof; None if it is one."""
     if not result.losses_finite:
         return "the loss is not finite"
@@ -114,10 +119,10 @@ def problem(result: JobResult) -> str | None:
     return None
 
 
-def judge(result: JobResult) -> None:
+def judge(result: TrainingRun) -> None:
     """Put status, reason and the step that was reached into a result."""
     result.reason = problem(result)
-    result.status, result.reached = ("failed", "verify") if result.reason else ("passed", None)
+    result.status, result.stage = ("failed", "verify") if result.reason else ("passed", None)
 
 
 def finite_or_none(value: float) -> float | None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gpucheck.core.child.messages.training import JobResult
+from gpucheck.core.child.messages.training import Trained
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import proof
 
@@ -42,7 +42,7 @@ def recorder(
             self._began = 0.0
 
         def on_train_begin(self, logs: Any = None) -> None:
-            reporter.begin(JobResult, job, "first step")
+            reporter.begin(Trained, job, "first step")
             before()
 
         def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
@@ -54,6 +54,6 @@ def recorder(
             self.seconds.append(seconds / together if self.seconds else seconds)
             if len(self.seconds) == 1:
                 after()
-                reporter.begin(JobResult, job, "steps")
+                reporter.begin(Trained, job, "steps")
 
     return Recorder()

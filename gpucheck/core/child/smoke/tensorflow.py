@@ -6,7 +6,7 @@ import contextlib
 from contextlib import AbstractContextManager
 from typing import Any
 
-from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.messages.training import Job, TrainingRun
 from gpucheck.core.child.smoke import memory, network, placement, proof
 from gpucheck.core.training import strategies
 
@@ -71,7 +71,7 @@ class TensorFlowJob:
         """Look where the first step ran."""
         self._placed = placement.recorded()
 
-    def note(self, result: JobResult, model: Any) -> None:
+    def note(self, result: TrainingRun, model: Any) -> None:
         """Put where the work ran and how it computed into the result."""
         proof.note_numerics(result, model, proof.tf32(self._tf), self._logical)
         placement.note(result, self._placed, self._logical)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gpucheck.core.child.messages.training import Job, JobResult
+from gpucheck.core.child.messages.training import Job, Trained, TrainingRun
 from gpucheck.core.child.runtime import Reporter
 from gpucheck.core.child.smoke import memory, network, placement, proof
 from gpucheck.core.child.smoke.fit import begun, note_sizes
@@ -29,7 +29,7 @@ class CannotShareStep(Exception):
     """The traced step can't be given other variables; the devices have to be trained one after the other."""
 
 
-def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[str, str]) -> list[JobResult]:
+def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[str, str]) -> list[TrainingRun]:
     """Jobs of strategy one_device that differ in nothing but the device, each of them reported.
 
     Raises:
@@ -60,7 +60,7 @@ def train(reporter: Reporter, tf: Any, keras: Any, jobs: list[Job], names: dict[
     placement.record()
     threads = [threading.Thread(target=training.run, args=(batch,), daemon=True) for training in trainings]
     for job in jobs:
-        reporter.begin(JobResult, job.id)
+        reporter.begin(Trained, job.id)
     with contextlib.nullcontext() if on_gpu else _unoptimized(tf):
         for thread in threads:
             thread.start()
@@ -105,7 +105,7 @@ class _Training:
         tf: Any,
         reporter: Reporter,
         job: Job,
-        result: JobResult,
+        result: TrainingRun,
         variables: DeviceVariables,
         step: TracedStep,
         samples: Any,
@@ -123,7 +123,7 @@ class _Training:
             self.result.reason = proof.first_sentence(error)
         finally:
             self.stepped.set()
-        self.reporter.end(self.result, self.job.id)
+        self.reporter.end(Trained(self.result), self.job.id)
 
     def _train(self, batch: int) -> None:
         result, device = self.result, self.variables.device
@@ -131,16 +131,16 @@ class _Training:
         means = proof.Means()
         before = [weight.numpy() for weight in self.variables.weights]
         note_sizes(result, batch, STEPS)
-        result.reached = "first step"
+        result.stage = "first step"
         for _ in range(STEPS):
             began = time.perf_counter()
             with self.tf.device("/" + device):
                 logs = self.step.concrete._call_flat(list(self.samples), self.variables.handles)
             means.add({name: float(value) for name, value in logs.items()})
             seconds.append(time.perf_counter() - began)
-            result.reached = "steps"
+            result.stage = "steps"
             self.stepped.set()
-        result.reached = "verify"
+        result.stage = "verify"
         self.placement_known.wait(PLACEMENT_SECONDS)
         proof.note_steps(result, seconds, means)
         proof.note_weights(result, self.variables.weights, before)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from gpucheck.core.child.experiments import NotHere, Setting
-from gpucheck.core.child.messages.training import ExperimentResult, JobFigures, job_id
+from gpucheck.core.child.messages.training import ExperimentResult
 from gpucheck.core.child.smoke import network
 from gpucheck.core.child.smoke.shares import input_wait_share
 from gpucheck.core.child.smoke.tensorflow import fresh
@@ -43,11 +43,9 @@ def run(setting: Setting) -> ExperimentResult:
     figures.update({f"{name}_samples_per_second": round(batch / seconds, 1) for name, seconds in rates.items()})
     figures["input_wait_share"] = round(share, 4)
     figures["other_slowdown_share"] = round((piped - resident) / piped - share, 4)
-    job_figures = JobFigures(
-        input_wait_share=figures["input_wait_share"],
-        piped_samples_per_second=figures["piped_samples_per_second"],
-        device_samples_per_second=figures["device_samples_per_second"],
-    )
+    trained.input_wait_share = figures["input_wait_share"]
+    trained.piped_samples_per_second = figures["piped_samples_per_second"]
+    trained.device_samples_per_second = figures["device_samples_per_second"]
     pipelines = ladder(tf, batch, network.arrays(network.BATCHES * batch))
     for name, data in pipelines.items():
         if name == "plain":
@@ -60,7 +58,7 @@ def run(setting: Setting) -> ExperimentResult:
         figures[f"jpeg_{name}_samples_per_second"] = round(samples / step_seconds(timed, network.BATCHES), 1)
     del job
     forget(setting.keras)
-    return ExperimentResult((device,), figures, about_job=job_id(trained), job_figures=job_figures)
+    return ExperimentResult((device,), figures, run=trained)
 
 
 def _resident_and_piped(job: Trainer, data: Any) -> tuple[float, float]:

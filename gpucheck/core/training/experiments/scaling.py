@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from gpucheck.core.child.experiments import NotHere, Setting
-from gpucheck.core.child.messages.training import ExperimentResult, JobFigures, JobResult, job_id
+from gpucheck.core.child.messages.training import ExperimentResult, TrainingRun
 from gpucheck.core.child.smoke import network
 from gpucheck.core.child.smoke.shares import scaling_efficiency
 from gpucheck.core.child.smoke.tensorflow import fresh
@@ -43,15 +43,13 @@ def run(setting: Setting) -> ExperimentResult:
     forget(setting.keras)
     result = ExperimentResult(tuple(devices), figures)
     if not devices[0].startswith("CPU"):  # logical CPU devices share their cores: that says nothing of the job's devices
-        result.about_job = job_id(trained)
-        result.job_figures = JobFigures(
-            scaling_efficiency=figures["scaling_efficiency"],
-            doubled_batch_scaling_efficiency=figures["doubled_batch_scaling_efficiency"],
-        )
+        trained.scaling_efficiency = figures["scaling_efficiency"]
+        trained.doubled_batch_scaling_efficiency = figures["doubled_batch_scaling_efficiency"]
+        result.run = trained
     return result
 
 
-def _largest(setting: Setting) -> JobResult:
+def _largest(setting: Setting) -> TrainingRun:
     """Of logical CPU devices two: more of them share the same cores, and only take longer."""
     devices = setting.devices()
     most = 2 if devices[0].startswith("CPU") else len(devices)

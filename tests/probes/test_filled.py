@@ -1,0 +1,116 @@
+"""Every field of every fact is filled: removing a query and leaving its field fails here.
+
+A field that the driver answers must come from the compiled fake driver, through the real child, with another value than its default.
+What takes a framework, a cluster or other hardware to observe is not observed here: there some code must set the field.
+"""
+
+import ast
+import functools
+import os
+import pathlib
+import sys
+import typing
+
+import msgspec
+import pytest
+
+import gpucheck
+from gpucheck.core.engine.recorded import fact_types
+from gpucheck.core.probes import cuda, driver, gpus
+
+CORE = pathlib.Path(gpucheck.__file__).parent / "core"
+DRIVER = (cuda, driver, gpus)
+# What a healthy GPU that is alone leaves at its default.
+SCENARIOS = (
+    {
+        "gpus": 2,
+        "gpu.0.nvlinks": 2,
+        "gpu.0.processes": f"{os.getpid()}:4096",
+        "gpu.0.retired_pages_pending": 1,
+        "gpu.1.mig_enabled": 1,
+        "gpu.1.mig_devices": 3,
+    },
+    {"gpus": 2, "gpu.0.lost": 1, "gpu.1.peer_access": 0},
+    {"nvmlInit_v2": 9, "cuInit": 100},
+)
+UNFILLED = {
+    "Driver.nvidia_smi": "the fake driver brings no nvidia-smi; tests/cases/probes/driver.txt has one",
+    "GpuProcess.own": "no probe sets it: only a recorded report may have it",
+}
+MAKERS = {"replace", "kind", "failed"}  # functions that fill structs of any class
+
+
+def structs_in(hint):
+    """Every struct in a type."""
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        yield hint
+        for inner in typing.get_type_hints(hint).values():
+            yield from structs_in(inner)
+    for part in typing.get_args(hint):
+        yield from structs_in(part)
+
+
+def defaults(kind):
+    """The fields that have a default, with that."""
+    for field in msgspec.structs.fields(kind):
+        if not field.required:
+            yield field.name, field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+def filled_in(value):
+    """The fields in a value that are not at their default, each after its struct."""
+    if isinstance(value, msgspec.Struct):
+        for name, default in defaults(type(value)):
+            if getattr(value, name) != default:
+                yield type(value), name
+        for name in value.__struct_fields__:
+            yield from filled_in(getattr(value, name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from filled_in(item)
+
+
+@functools.cache
+def set_in_code():
+    """What any code of ours sets: names of functions or classes that are called with a field by name, and attributes."""
+    found = set()
+    for node in (node for file in CORE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))):
+        if isinstance(node, ast.Call):
+            callee = getattr(node.func, "attr", getattr(node.func, "id", None))
+            found |= {(callee, keyword.arg) for keyword in node.keywords}
+        elif isinstance(node, ast.Dict):  # what is given with **
+            found |= {("replace", key.value) for key in node.keys if isinstance(key, ast.Constant)}
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(("replace", node.attr))
+    return found
+
+
+def is_set(kind, name):
+    """Whether some code sets a field of a struct, in a class that it inherits it from, or in any struct."""
+    classes = {base.__name__ for base in kind.__mro__ if name in getattr(base, "__annotations__", ())}
+    return any((callee, name) in set_in_code() for callee in {kind.__name__, *classes, *MAKERS})
+
+
+def unfilled(fact, filled=None):
+    """'Gpu.uuid', ...: fields of a fact and its parts that are not among those that were filled, or that no code sets."""
+    fields = [(kind, name) for kind in dict.fromkeys(structs_in(fact)) for name, _ in defaults(kind)]
+    return {
+        f"{kind.__name__}.{name}"
+        for kind, name in fields
+        if not (is_set(kind, name) if filled is None else (kind, name) in filled)
+    }
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the fake driver is built for Linux")
+def test_every_field_that_the_driver_answers_is_filled(driver_host):
+    filled = set()
+    for lines in SCENARIOS:
+        with driver_host(lines) as host:
+            filled.update(field for module in DRIVER for field in filled_in(module.read(host)))
+    left = {field for module in DRIVER for field in unfilled(typing.get_type_hints(module.read)["return"], filled)}
+    assert left == UNFILLED.keys()
+
+
+@pytest.mark.parametrize("probe", sorted(fact_types().keys() - {"request", "cuda", "driver", "gpus"}))
+def test_some_code_sets_every_field(probe):
+    assert unfilled(fact_types()[probe]) == set()
