@@ -61,6 +61,15 @@ def test_a_package_that_is_missing_is_named(installed, package, with_metadata):
     assert package in done.stderr
 
 
+def test_a_package_is_not_mistaken_for_another_one_whose_name_begins_like_it(installed):
+    other = installed.site / "click_plugins-1.1.1.dist-info"
+    other.mkdir()
+    try:
+        assert list(installed.problems("click/testing.py")) == []
+    finally:
+        other.rmdir()
+
+
 def test_an_installation_without_its_list_of_files_is_unfinished(installed, tmp_path):
     shutil.copy2(installed.record, tmp_path / "RECORD")
     installed.record.unlink()

@@ -67,6 +67,11 @@ def verify_unchanged() -> None:
             raise Damaged(f"{path} changed during the run")
 
 
+def is_beside(distribution: str) -> bool:
+    """Whether a distribution is installed into the same folder as gpucheck."""
+    return bool(_metadata(_root, distribution))
+
+
 def damaged_file(error: BaseException) -> str | None:
     """The file whose content ended an import: of a module that is missing or cut short, or of its compiled form."""
     if isinstance(error, SyntaxError):
@@ -135,7 +140,12 @@ def _folders() -> list[str]:
 
 def _metadata(folder: str, distribution: str) -> list[str]:
     """The names of the folders in which a distribution's metadata is; several after a removal that was cut short."""
-    return [name for name in _listed(folder) if name.lower().replace("-", "_").startswith(f"{distribution}_")]
+    return [name for name in _listed(folder) if _distribution(name) == distribution]
+
+
+def _distribution(metadata: str) -> str:
+    """The distribution to which a metadata folder belongs: "nvidia_ml_py" for "nvidia-ml-py-12.575.51.dist-info"."""
+    return metadata.removesuffix(".dist-info").rpartition("-")[0].lower().replace("-", "_")
 
 
 def _listed(folder: str) -> list[str]:
