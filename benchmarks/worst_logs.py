@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 import slow_text
 
 from gpucheck.core.logs.causes import judge
-from gpucheck.core.logs.reading import parse, reader, window
+from gpucheck.core.logs.reading import parse, patterns, reader
 from gpucheck.core.logs.reading.mentions import Listing
 
 LETTERS = "ghijklmnopqrstuvwxyz"  # no digits of a hexadecimal number, which tell no two lines apart
@@ -37,7 +37,7 @@ def attacks():
     """The worst text of each pattern that takes long on one, behind a literal that lets it be tried."""
     taken = []
     for entry in {entry.regex: entry for entry in reader.PATTERNS}.values():
-        pattern = re.compile(window.bounded(entry.regex))
+        pattern = re.compile(patterns.bounded(entry.regex))
         for start, part in slow_text.attacks(pattern)[:40]:
             text = f"{slow_text.text(start, part, LINE - 100)} {entry.literals[0]}"
             taken.append((slow_text.seconds(pattern.search, text), text))

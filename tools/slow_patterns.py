@@ -13,7 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests")
 
 import slow_text
 
-from gpucheck.core.logs.reading import reader, window
+from gpucheck.core.logs.reading import patterns as log_patterns
+from gpucheck.core.logs.reading import reader
 from gpucheck.core.reports.redaction import hosts, names, pairs, shapes
 
 SIZES = (1 << 12, 1 << 14, 1 << 16)
@@ -25,7 +26,7 @@ USELESS_SECONDS = 2.0  # on the middle size: the longest is not tried
 def patterns():
     """Name, pattern and how it is used."""
     yield from {
-        entry.regex: (f"log: {entry.kind}", re.compile(window.bounded(entry.regex)), False) for entry in reader.PATTERNS
+        regex: (f"log: {entry.kind}", log_patterns.compiled(regex), False) for entry in reader.PATTERNS for regex in entry.regexes
     }.values()
     for number, shape in enumerate((*shapes.ANNOUNCED, *shapes.SHAPES)):
         yield f"redaction: shape {number}", shape.regex, True

@@ -4,9 +4,9 @@ import itertools
 
 from gpucheck.commands.explain import report as explanation
 from gpucheck.commands.explain.log import explain
-from gpucheck.core.logs.reading.allowance import Allowance
 from gpucheck.core.logs.reading.batches import batches
 from gpucheck.core.logs.reading.reader import Reader
+from gpucheck.core.logs.reading.screen import Allowance
 from gpucheck.core.model import Report
 
 WORDS = ["".join(letters) for letters in itertools.product("ghijklmnopqrst", repeat=3)]

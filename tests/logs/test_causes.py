@@ -9,8 +9,8 @@ from gpucheck.core.logs.causes.cause import Match, Row, sentence
 from gpucheck.core.logs.causes.events import Events, Later
 from gpucheck.core.logs.causes.startup import infer_startup_failure
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import parse
-from gpucheck.core.probes.log import Log
 
 
 def event(kind, line=1, text="a line", **fields):

@@ -1,4 +1,4 @@
-from gpucheck.core.logs.reading import lines
+from gpucheck.core.logs.reading import batches, lines
 
 
 def test_a_json_record_of_docker_gives_its_line() -> None:
@@ -17,6 +17,6 @@ def test_undecodable_bytes_and_control_characters_do_no_harm() -> None:
 
 def test_long_lines_are_cut_into_overlapping_pieces() -> None:
     line = "".join(f"{number:04d} " for number in range(100))
-    pieces = lines.split(line, 83)
+    pieces = batches.split(line, 83)
     assert max(map(len, pieces)) == 83
     assert all(any(f"{number:04d}" in piece for piece in pieces) for number in range(100))

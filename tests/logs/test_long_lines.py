@@ -9,7 +9,7 @@ from gpucheck.core.logs.reading import lines as raw
 from gpucheck.core.logs.reading import mentions, patterns
 from gpucheck.core.logs.reading.batches import Batch
 from gpucheck.core.logs.reading.mentions import Listing
-from gpucheck.core.logs.reading.window import Window
+from gpucheck.core.logs.reading.reader import Window
 
 FILLS = ["a", "ab ", "1", " ", "/a", "(", "a=", "0x", ".", '"', "\\t", 'File "', "\\'", '\\", \\"a', "\u4e2d", "_", "\\n", "<"]
 FILLS += ["ComputeCacheXG", "a.so", 'ts="a" ', "torchais the CPU "]
@@ -37,7 +37,7 @@ def test_a_long_line_is_read(fills):
 def test_following_lines_are_added_to_a_bounded_length():
     texts = ["tfconfig_cluster_resolver.py", *["x" * 2000] * 40]
     window = Window(Batch(texts, list(range(len(texts))), 1), 0)
-    window.search(next(pattern for pattern in patterns.load() if pattern.continuation_lines == 30))
+    window.search(next(pattern for pattern in patterns.load() if pattern.options.continuation_lines == 30))
     assert len(window._text) < 3 * 2048
 
 

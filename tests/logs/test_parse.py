@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpucheck.core.logs.reading import parse
-from gpucheck.core.logs.reading.reader import KEPT
+from gpucheck.core.logs.reading.kept import KEPT
 
 
 def _kinds(text: str) -> list[str]:

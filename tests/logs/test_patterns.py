@@ -14,20 +14,18 @@ def test_literals_are_plain_lower_case() -> None:
 def test_every_file_is_read_to_its_end():
     folder = pathlib.Path(patterns.__file__).parent
     files = {path.stem: path.read_text() for path in folder.glob("*.txt")}
-    assert set(files) == {*patterns.TOPICS, "common", "harmless"}
+    assert set(files) == {*patterns.TOPICS, "common", "harmless", "place", "suspects"}
     headings = {topic: len(re.findall(r"^[^\s#]", text, re.MULTILINE)) for topic, text in files.items()}
     assert headings == {topic: len(patterns._BLOCK.findall(text)) for topic, text in files.items()}
 
 
-def test_every_function_beside_the_patterns_makes_fields():
-    unused = []
-    for path in sorted(pathlib.Path(patterns.__file__).parent.glob("[!_]*.py")):
-        texts = path.with_suffix(".txt").read_text() + path.read_text()
-        unused += [name for name in re.findall(r"^def (\w+)", path.read_text(), re.MULTILINE) if texts.count(f"{name}(") < 2]
-    assert unused == []
+def test_every_converter_is_named_by_a_pattern():
+    texts = "".join(path.read_text() for path in pathlib.Path(patterns.__file__).parent.glob("*.txt"))
+    public = re.findall(r"^def ([a-z]\w+)", pathlib.Path(patterns.converters.__file__).read_text(), re.MULTILINE)
+    assert [name for name in public if not re.search(rf"\b{name}\(\)", texts)] == []
 
 
 @table
 def test_quotation_marks_stay_in_pairs(text, kept):
-    found = patterns.named(re.match("(?P<message>.*)", text))
+    found = patterns.fields.named(re.match("(?P<message>.*)", text))
     assert found.get("message") == kept

@@ -7,7 +7,7 @@ import re
 import slow_text
 
 import gpucheck.core.logs
-from gpucheck.core.logs.reading import reader, window
+from gpucheck.core.logs.reading import patterns, reader
 
 _LENGTHS = (64, 128, 192, 256)  # first: an exponential pattern would not come back from a long line
 _LONGEST = 4096  # characters of a line and what follows it, as the reader hands them over
@@ -26,7 +26,8 @@ def test_no_pattern_is_slow_on_a_line_made_for_it():
 
 def test_every_repeat_of_a_pattern_has_a_most():
     """So that the time it takes grows with the line, and not with its square: what is read from the pattern needs no clock."""
-    endless = {entry.regex for entry in reader.PATTERNS if slow_text.repeats_endlessly(re.compile(window.bounded(entry.regex)))}
+    regexes = {regex for entry in reader.PATTERNS for regex in entry.regexes}
+    endless = {regex for regex in regexes if slow_text.repeats_endlessly(re.compile(patterns.bounded(regex)))}
     assert endless == set()
     assert slow_text.repeats_endlessly(re.compile("a|(?:b[c*]d+)"))
 
@@ -56,10 +57,11 @@ def _patterns():
     """Name, pattern, how it is used, and the length it is used on: of every pattern, and of every module of the package."""
     known = {}
     for entry in reader.PATTERNS:
-        length = _LONGEST if entry.continuation_lines else _LONGEST // 2
-        known[entry.regex] = entry.kind, max(length, known.get(entry.regex, ("", 0))[1])
+        length = _LONGEST if entry.options.continuation_lines else _LONGEST // 2
+        for regex in entry.regexes:
+            known[regex] = entry.kind, max(length, known.get(regex, ("", 0))[1])
     for source, (kind, length) in known.items():
-        pattern = re.compile(window.bounded(source))
+        pattern = re.compile(patterns.bounded(source))
         yield f"{kind}: {source[:40]}", pattern, pattern.search, length
     for module in pkgutil.walk_packages(gpucheck.core.logs.__path__, "gpucheck.core.logs."):
         for name, pattern in vars(importlib.import_module(module.name)).items():

@@ -3,7 +3,7 @@
 from case_files import table
 
 from gpucheck.core.logs.reading import parse
-from gpucheck.core.logs.reading.unknown_errors import MOST
+from gpucheck.core.logs.reading.kept import SUSPECTS
 
 
 def _lines(text: str) -> list[int]:
@@ -30,7 +30,7 @@ def test_of_equal_ones_the_first_stands_first_and_repetitions_are_one() -> None:
 def test_at_most_eight_are_kept_of_any_number() -> None:
     words = [f"{first}{second}{third}" for first in "ghijklm" for second in "nopqrs" for third in "tuvwxyz"]
     log = parse([f"the {word} failed" for word in words] + ["ZeroDivisionError: division by zero"], "test")
-    assert [event.line for event in log.suspects] == [len(words) + 1, *range(1, MOST)]
+    assert [event.line for event in log.suspects] == [len(words) + 1, *range(1, SUSPECTS)]
 
 
 def test_colours_are_gone() -> None:

@@ -4,8 +4,9 @@ import msgspec
 from redaction.announced import lines
 from reports.builders import found, report, rule
 
+from gpucheck.core.logs.events import Event
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Evidence
-from gpucheck.core.probes.log import Event, Log
 from gpucheck.core.reports import json as json_report
 from gpucheck.core.reports.redaction import redact
 

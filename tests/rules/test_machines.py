@@ -8,8 +8,8 @@ from one_rule import changed, found, only_log, roots, status
 from gpucheck.core.engine.plugin import load_rules
 from gpucheck.core.engine.verdict import decide
 from gpucheck.core.logs import causes
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Request, Severity, Status
-from gpucheck.core.probes.log import Log
 
 HGX = "hgx-h200"
 

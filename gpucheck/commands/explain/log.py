@@ -10,11 +10,11 @@ from gpucheck.core.engine.pipeline import Judgement, assemble
 from gpucheck.core.engine.plugin import Rule, load_rows, load_rules
 from gpucheck.core.logs import causes
 from gpucheck.core.logs.causes.cause import Cause
+from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import parse
 from gpucheck.core.logs.reading.mentions import Listing
 from gpucheck.core.model import Evidence, Finding, Fix, Outcome, ProbeStatus, Reading, Report, Request, Severity, Status
 from gpucheck.core.model.progress import Progress
-from gpucheck.core.probes.log import Log
 from gpucheck.core.repairs.fixes import for_xids
 
 TIMED_OUT = "the time limit was reached (--timeout)"

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Report, Severity
-from gpucheck.core.probes.log import Log
 from gpucheck.core.reports.shared import terminal_findings
 from gpucheck.core.reports.shared.terminal_text import TerminalText
 from gpucheck.core.reports.shared.words import duration, plural

@@ -4,9 +4,9 @@ import re
 
 from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.logs.events import Kind
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Fact
 from gpucheck.core.probes.environment import Environment
-from gpucheck.core.probes.log import Log
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver
 

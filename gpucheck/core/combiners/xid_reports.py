@@ -7,11 +7,11 @@ import msgspec
 from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.engine.plugin import combiner
 from gpucheck.core.logs.events import Event
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Evidence, Fact, Fix, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
 from gpucheck.core.probes.kernel_log import KernelLog
-from gpucheck.core.probes.log import Log
 from gpucheck.core.probes.pci import Pci
 from gpucheck.core.repairs.fixes import for_xids
 

@@ -1,5 +1,10 @@
 """Lists, long lines and sizes in the words of a summary."""
 
+import re
+
+_SIZE = re.compile(r"(\d[\d,]*(?:\.\d*)?) ?([KMGT]?)i?B?")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
 
 def listing(names: list[str], most: int = 3) -> str:
     """'a', 'a and b', 'a, b and 5 more'."""
@@ -21,6 +26,12 @@ def gib(size_bytes: float) -> str:
     if size_bytes < 1 << 30:
         return f"{size_bytes / (1 << 20):.0f} MiB"
     return f"{size_bytes / (1 << 30):.1f} GiB"
+
+
+def byte_count(text: str) -> int | None:
+    """The bytes of "10.92GiB", "512 M" and "1,048,576"; None for anything else."""
+    size = _SIZE.fullmatch(text)
+    return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
 
 def version_text(numbers: tuple[int, ...]) -> str:

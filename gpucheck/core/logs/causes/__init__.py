@@ -20,8 +20,8 @@ from gpucheck.core.logs.causes import (
 )
 from gpucheck.core.logs.causes.cause import Cause, Judge
 from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Severity
-from gpucheck.core.probes.log import Log
 
 ROWS = (*machine_table.ROWS, *program_table.ROWS)
 _CITED = 4  # events of a cause, at most

@@ -5,8 +5,7 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from gpucheck.core.logs.events import Event, Kind, in_different_places
-from gpucheck.core.logs.unresolved import unresolved
-from gpucheck.core.probes.log import Log
+from gpucheck.core.logs.log import Log, unresolved
 
 Inferred = TypeVar("Inferred")
 

@@ -1,12 +1,16 @@
-"""A stream of lines in pieces that are searched at once, each with a few lines behind it at hand."""
+"""A stream of lines in pieces that are searched at once, each with a few lines after it at hand.
+
+A line that somebody put into a string or a page of HTML is taken apart into the lines it was; ``lines.clean`` takes away what is
+around a line.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from gpucheck.core.logs.reading import lines as raw
-from gpucheck.core.logs.reading import wrapping
-from gpucheck.core.logs.reading.allowance import Allowance
+from gpucheck.core.logs.reading.mentions import is_only_mentioned
+from gpucheck.core.logs.reading.screen import Allowance
 
 AHEAD = 32  # lines kept back, so that a wrapped line's rest is at hand
 WIDEST = 4096  # characters of several lines, from which on no more are added
@@ -14,6 +18,25 @@ _LONGEST = 2048  # characters of a line that are looked at in one piece
 _CHARACTERS = 1 << 18  # of a batch
 _WORDS = re.compile(r"[^\n]{2,}")
 _AT_ONCE = 32  # lines that are taken from the stream at once: each may be very long
+
+# -- lines in a string or in HTML --
+
+_ESCAPED = re.compile(r"\\n(?!\\{0,4}[\"'])")  # a line's end within a string, not at its end
+# A line's end, and no path of Windows that goes on with an n
+_LINE_END = re.compile(r"(?:\\{1,4}r)?\\{1,4}n(?![\w.-]{1,80}\\{1,4}[^\\nrtu\"'])")
+_DRIVE = re.compile(r"(?<![A-Za-z])[A-Za-z]:(?:\\{1,4}[\w .()-]+)*$")
+_STRING = re.compile(
+    r"\b(?:stdout|stderr|output|text|log|body|message|error|msg)(?:\\{0,4}[\"'])? ?[:=] ?b?\\{0,4}[\"'](?![\\\"'])"
+)
+_NEXT_KEY = re.compile(r"\\{0,4}\", *\\{0,4}\"\w+\\{0,4}\" *:.*$")
+_STRING_END = re.compile(r"\\{0,4}[\"'][\s\\\]}\"'),;>]*$")
+_TAIL = 64  # characters that close a string, and what it is in
+_UNESCAPED = {"t": " ", "r": ""}
+_ESCAPE = re.compile(r"\\{1,4}([\"'/tr])")
+
+_ENTITY = re.compile(r"&(?:lt|gt|quot|amp|apos|nbsp|#\d{2,5}|#x[0-9a-fA-F]{2,4});")
+_BREAK = re.compile(r"<br ?/?>|</(?:p|div|li|tr|pre)>(?=.)")
+_TYPED = {"\u00a0": " ", "\u202f": " ", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 
 
 class Batch:
@@ -56,15 +79,11 @@ def _take(fresh: list[str], first: int, texts: list[str], numbers: list[int], al
     stripped, own = _stripped(fresh, first)
     blob = "".join(stripped)
     began = allowance.clock()
-    encoded = not allowance.is_used_up and wrapping.is_encoded(blob)
+    encoded = not allowance.is_used_up and is_encoded(blob)
     if encoded or any(mark in blob for mark in "\r\b\0\n") or max(map(len, stripped), default=0) > _LONGEST:
         for number, line in zip(own, stripped, strict=True):
             line = line.replace("\n", " ")
-            parts = (
-                [part for whole in wrapping.decoded(line) for part in raw.split(whole, _LONGEST)]
-                if encoded
-                else raw.split(line, _LONGEST)
-            )
+            parts = [part for whole in decoded(line) for part in split(whole, _LONGEST)] if encoded else split(line, _LONGEST)
             texts += parts
             numbers += [number] * len(parts)
         allowance.spend(allowance.clock() - began if encoded else 0.0)
@@ -87,3 +106,66 @@ def _stripped(fresh: list[str], first: int) -> tuple[list[str], Sequence[int]]:
         number, end = number + text.count("\n", end, word.start()), word.start()
         long_ones.append(number)
     return [*(word[0] for word in words), ""], [*long_ones, numbers[-1]]
+
+
+def split(line: str, limit: int) -> list[str]:
+    """The parts of a line that was overwritten in place, as progress bars do, none of them longer than ``limit``."""
+    if "\b" in line or "\0" in line:
+        line = line.replace("\b", "\r").replace("\0", "")
+    parts = line.split("\r")
+    if max(map(len, parts)) > limit:  # pieces overlap, so that a message on a seam is whole in one of them
+        step = limit - limit // 8
+        parts = [part[start : start + limit] for part in parts for start in range(0, len(part) if len(part) > limit else 1, step)]
+    return list(filter(None, parts)) or [""]
+
+
+def is_encoded(blob: str) -> bool:
+    """Whether any of these lines, without their ends, has to be taken apart."""
+    if "\\n" in blob and _ESCAPED.search(blob):
+        return True
+    if "&" in blob and _ENTITY.search(blob):
+        return True
+    if "<" in blob and _BREAK.search(blob):
+        return True
+    return not blob.isascii() and any(mark in blob for mark in _TYPED)
+
+
+def decoded(line: str) -> list[str]:
+    """The lines that are in it: line ends escaped in a string, HTML's breaks and entities, typographic quotes and blanks."""
+    if not line.isascii():
+        for mark, plain in _TYPED.items():
+            line = line.replace(mark, plain)
+    parts = [line]
+    if (
+        "\\n" in line
+        and _ESCAPED.search(line)
+        and (line.startswith(("{", "[")) or not is_only_mentioned(raw.plain(raw.ends(line))))
+    ):
+        parts = _unescaped(line)
+    if "<" in line or "&" in line:
+        parts = [_text(part) for whole in parts for part in _BREAK.split(whole)]
+    return parts
+
+
+def _text(line: str) -> str:
+    if not _ENTITY.search(line):
+        return line
+    import html  # its table of 2,000 names is only wanted here
+
+    return html.unescape(line).replace("\u00a0", " ")
+
+
+def _unescaped(line: str) -> list[str]:
+    parts, start = [], 0
+    for end in _LINE_END.finditer(line):
+        if not _DRIVE.search(line[max(end.start() - 120, start) : end.start()]):
+            parts.append(line[start : end.start()])
+            start = end.end()
+    if not parts:
+        return [line]
+    rest = _NEXT_KEY.sub("", line[start:])
+    parts.append(rest[:-_TAIL] + _STRING_END.sub("", rest[-_TAIL:]))
+    openings = list(_STRING.finditer(parts[0]))
+    if openings:
+        parts[:1] = [parts[0][: openings[-1].start()], parts[0][openings[-1].end() :]]
+    return [_ESCAPE.sub(lambda escape: _UNESCAPED.get(escape[1], escape[1]), part) for part in parts]

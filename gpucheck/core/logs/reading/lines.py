@@ -161,14 +161,3 @@ def _inside(text: str) -> str:
         if len(text) > 2 * size and text.startswith(mark) and text.endswith(mark) and mark not in text[size:-size]:
             return text[size:-size].strip()
     return text
-
-
-def split(line: str, limit: int) -> list[str]:
-    """The parts of a line that was overwritten in place, as progress bars do, none of them longer than ``limit``."""
-    if "\b" in line or "\0" in line:
-        line = line.replace("\b", "\r").replace("\0", "")
-    parts = line.split("\r")
-    if max(map(len, parts)) > limit:  # pieces overlap, so that a message on a seam is whole in one of them
-        step = limit - limit // 8
-        parts = [part[start : start + limit] for part in parts for start in range(0, len(part) if len(part) > limit else 1, step)]
-    return list(filter(None, parts)) or [""]

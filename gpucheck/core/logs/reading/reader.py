@@ -1,45 +1,98 @@
 """Lines to events: which lines are looked at closely, what they mean, and which of their events are kept."""
 
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from re import Match
 
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.logs.reading import harmless, origin, patterns, unknown_errors
+from gpucheck.core.logs.log import Log
 from gpucheck.core.logs.reading import lines as raw
-from gpucheck.core.logs.reading.allowance import Allowance
-from gpucheck.core.logs.reading.batches import Batch
-from gpucheck.core.logs.reading.screen import IDENTIFIERS, Screen, Shape
-from gpucheck.core.logs.reading.search import Literals
-from gpucheck.core.logs.reading.window import Window
-from gpucheck.core.probes.log import Log
+from gpucheck.core.logs.reading import patterns
+from gpucheck.core.logs.reading.batches import WIDEST, Batch, batches
+from gpucheck.core.logs.reading.kept import OfKind, Origin, Suspects, resolved_by_training
+from gpucheck.core.logs.reading.patterns import Pattern, compiled
+from gpucheck.core.logs.reading.screen import IDENTIFIERS, Allowance, Literals, Screen, Shape
+from gpucheck.core.model.progress import Progress
 
-KEPT = 32  # events of a kind, from its first on; its last one comes on top
 HARMLESS = 40  # distinct harmless lines that are kept
-_SAME = 2  # events of a kind about the same thing that are kept
-_FREE_TEXT = {"message", "bytes", "call", "error"}  # fields that do not tell two events apart
 _END = 100  # lines at the end of a log that are looked at in any case
 _CITED = 400  # characters of a line
 _ENOUGH = 40  # lines that differ in numbers and identifiers only: after so many, just the last one is read
 _SHAPES = 4000  # such families that are counted
 
-PATTERNS = (*origin.PATTERNS, *patterns.load(), *harmless.PATTERNS, *unknown_errors.PATTERNS)
+PATTERNS = patterns.load(("place", *patterns.TOPICS, "harmless", "suspects"))
 
 
-class _Kept:
-    """The events kept of one kind."""
+def parse(
+    lines: Iterable[str],
+    source: str,
+    clock: Callable[[], float] = lambda: 0.0,
+    progress: Progress[Log] | None = None,
+) -> Log:
+    """The events of a log, in order.
 
-    def __init__(self) -> None:
-        self.first: list[Event] = []
-        self.last: Event | None = None
-        self._counts: dict[tuple[tuple[str, str], ...], int] = {}
+    Args:
+        lines: lines of text, with or without their line ends; anything may stand in them.
+        source: what the log is called in a report: a file's name, "standard input".
+        clock: processor time of this thread, in seconds: with it, a log whose lines all differ is read in parts
+            (``screen.Allowance``).
+        progress: its snapshot becomes the log as far as it has been read.
 
-    def add(self, event: Event) -> None:
-        key = tuple(sorted(item for item in event.fields.items() if item[0] not in _FREE_TEXT))
-        count = self._counts.get(key, 0)
-        if count < _SAME and len(self.first) < KEPT:
-            self._counts[key] = count + 1
-            self.first.append(event)
-        elif self.last is None or event.line > self.last.line:
-            self.last = event
+    Returns:
+        At most ``kept.KEPT`` + 1 events of each kind: the first ones, of those about the same thing fewer, and the last.
+        Beside them the lines that look most like failures, and those that look bad and are harmless.
+    """
+    allowance = Allowance(clock)
+    reader = Reader(allowance)
+    if progress is not None:
+        progress.snapshot = lambda: reader.known(source)
+    for batch in batches(lines, allowance):
+        reader.read(batch)
+    return reader.log(source)
+
+
+class Window:
+    """A line's message, and as much of what follows as a pattern asks for."""
+
+    def __init__(self, batch: Batch, index: int) -> None:
+        self._batch, self._index, self._next = batch, index, index + 1
+        self._cells: list[str] | None = None
+
+    @cached_property
+    def line(self) -> str:
+        """The line's message alone."""
+        return raw.clean(self._batch.texts[self._index]).text
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where each line ends in the text."""
+        self._text = self.line
+        return [len(self.line)]
+
+    def search(self, pattern: Pattern) -> Match[str] | None:
+        """A match that begins in the line itself."""
+        following = pattern.options.continuation_lines
+        while len(self._ends) <= following and self._next < len(self._batch.texts) and len(self._text) < WIDEST:
+            message = raw.clean(self._batch.texts[self._next])
+            if message.headed:
+                self._next = len(self._batch.texts)
+                break
+            self._next += 1
+            self._text += f" {message.text}" if message.text else ""
+            self._ends.append(len(self._text))
+        end = self._ends[min(following, len(self._ends) - 1)]
+        match = compiled(pattern.regex).search(self._text, 0, end)
+        if match is None and pattern.regex.startswith("^"):
+            return self._in_cell(pattern)
+        return match if match is not None and match.start() <= self._ends[0] else None
+
+    def _in_cell(self, pattern: Pattern) -> Match[str] | None:
+        """A match of what has to begin a line, in a cell of a table."""
+        if self._cells is None:
+            row = raw.plain(self._batch.texts[self._index])
+            self._cells = [raw.clean(cell).text for cell in row.split("|")] if row[:1] == row[-1:] == "|" else []
+        matches = (compiled(pattern.regex).search(cell) for cell in self._cells)
+        return next((match for match in matches if match is not None), None)
 
 
 class Reader:
@@ -51,14 +104,14 @@ class Reader:
         self._literals = _literals()
         self._screen = Screen(self._literals, allowance)
         self._held: Batch | None = None
-        self._kinds: dict[Kind, _Kept] = {}
+        self._kinds: dict[Kind, OfKind] = {}
         self._shapes: dict[Shape, int] = {}
         self._latest: dict[Shape, Batch] = {}
         self._harmless_shapes: set[Shape] = set()  # the shapes of harmless lines
         self._harmless: dict[str, Event] = {}
         self._harmless_lines = 0
-        self._unknown = unknown_errors.UnknownErrors()
-        self._origin = origin.Origin()
+        self._suspects = Suspects()
+        self._origin = Origin()
         self._lines = 0
 
     def read(self, batch: Batch) -> None:
@@ -111,7 +164,7 @@ class Reader:
         """What was kept by now, in order; another thread may ask."""
         kept = [event for kind in list(self._kinds.values()) for event in (*kind.first, kind.last) if event is not None]
         events = tuple(sorted(kept, key=lambda event: event.line))
-        resolved = harmless.resolved_by_training(events)
+        resolved = resolved_by_training(events)
         reasons = {event.fields["reason"]: event for event in reversed(resolved)} | self._harmless
         distinct = sorted(reasons.values(), key=lambda event: event.line)
         return Log(
@@ -119,7 +172,7 @@ class Reader:
             events=events,
             lines=self._lines,
             skimmed=self._screen.skimmed,
-            suspects=self._unknown.best(),
+            suspects=self._suspects.best(),
             harmless=tuple(distinct[:HARMLESS]),
             harmless_lines=self._harmless_lines + len(resolved),
         )
@@ -129,30 +182,30 @@ class Reader:
         window = Window(batch, index)
         kinds: set[Kind] = set()
         for pattern in self._literals.candidates(lowered):
-            if pattern.kind in kinds or (pattern.kind == unknown_errors.KIND and harmless.KIND in kinds):
+            if pattern.kind in kinds or (pattern.kind == Kind.SUSPECT and Kind.HARMLESS in kinds):
                 continue
             match = window.search(pattern)
             fields = pattern.fields(match) if match is not None else None
             if fields is None:
                 continue
             kinds.add(pattern.kind)
-            if pattern.kind == origin.KIND:
+            if pattern.kind == Kind.PLACE:
                 self._origin.update(fields)
                 continue
             text = raw.plain(batch.texts[index])[:_CITED]
             fields = self._origin.stamp(pattern.kind, fields)
             event = Event(kind=pattern.kind, line=batch.numbers[index], text=text, fields=fields)
             self._keep(event, window.line)
-        return harmless.KIND in kinds
+        return Kind.HARMLESS in kinds
 
     def _keep(self, event: Event, message: str) -> None:
-        if event.kind == harmless.KIND:
+        if event.kind == Kind.HARMLESS:
             self._harmless.setdefault(event.fields["reason"], event)
             self._harmless_lines += 1
-        elif event.kind == unknown_errors.KIND:
-            self._unknown.add(event, message.translate(IDENTIFIERS))
+        elif event.kind == Kind.SUSPECT:
+            self._suspects.add(event, message.translate(IDENTIFIERS))
         else:
-            self._kinds.setdefault(event.kind, _Kept()).add(event)
+            self._kinds.setdefault(event.kind, OfKind()).add(event)
 
 
 @cache

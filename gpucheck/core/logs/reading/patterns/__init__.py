@@ -1,93 +1,103 @@
-"""What each line means, as data: ``TOPIC.txt`` holds the patterns of a topic, ``TOPIC.py`` the functions that some of them need.
+"""What each line means, as data: a file for each topic.
 
-    PART:                                 a part of regexes, which write it as {PART}; those of ``common.txt`` are every topic's
-        regex
+    PART:                                 a part of blocks, which write it as {PART}; those of ``common.txt`` are every topic's
+        text
 
     kind: literal || literal              a line without any of the literals (lower case, plain) is never handed to the regex
         regex                             as many lines as it takes, joined with nothing in between
-        => field=value, _function(), +3 lines
+        unless regex                      the line is no such event if this is found in it
+        field=value where regex           the field has that value if this is found in the line
+        => field=value, word -> other, lower, file names, function(), +3 lines
 
-A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. Behind ``=>`` may stand
-fields that have one value, the function that makes the fields, and how many following lines the match may run into.
+A pattern's named groups are the event's fields; ``name2`` and ``name3`` are alternatives of ``name``. After ``=>`` come
+values of fields that the line does not give, which may be made of others (``device=GPU:{number}``); other words for a value; that
+values are written in lower case, or paths as their file's name; the function of ``converters.py`` that makes the fields; and how
+many following lines the match may run into.
 
 A pattern rests on structure that survives a rewording: error codes, status words, names of libraries and calls. The
 letter that grades a line (I, W, E, F) is no part of it, because TensorFlow and XLA grade harmless lines as errors.
 """
 
-import importlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from gpucheck.core.logs.events import Kind
-
-Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
+from gpucheck.core.logs.reading.patterns import converters, fields
+from gpucheck.core.logs.reading.patterns.fields import Fields, named
 
 TOPICS = (
     *("allocator", "capabilities", "cluster", "container", "cuda", "cudnn", "forms", "health", "keras", "kernel", "libraries"),
     *("memory", "nccl", "nvml", "pip", "platforms", "python", "tensorflow", "tpu", "training", "xla"),
 )
 _BLOCK = re.compile(r"^([^\s#].*)\n((?: {4}.*\n)+)", re.MULTILINE)
-_OPTION = re.compile(r", (?=\+\d|\w+=|_\w+\(\))")
+_OPTION = re.compile(r", ?(?=\+\d|\w+=|\w+\(\)|lower\b|file names\b|[\w. ]+ -> )")
+_WHERE = re.compile(r"(\w+)=(\S+) where (.+)")
 _PART = re.compile(r"\{([A-Z_]+)\}")
-_QUOTES = ("'", '"', "`")
-_MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe
-_FIELD_LENGTH = 240  # characters; a message longer than that is a dump
+_LONGEST_REPEAT = 512
+_REPEAT = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[*+]|(?<=\d),(?=\})")  # an escape and a set of characters are passed over
 
 
-def named(match: "re.Match[str]") -> dict[str, str] | None:
-    """The pattern's named groups that took part, trimmed."""
-    values = ((name, _trimmed(value)) for name, value in match.groupdict().items() if value is not None)
-    return {name.rstrip("0123456789"): value[:_FIELD_LENGTH] for name, value in values if value}
+@cache
+def compiled(regex: str) -> "re.Pattern[str]":
+    """The regex with a most for every repeat: without one, it takes quadratic time where what it repeats goes on and on."""
+    return re.compile(bounded(regex))
 
 
-def _trimmed(value: str) -> str:
-    """The value without the quotation marks around it; those of its first and last word stay in pairs."""
-    bare = value.strip(" \t'\"`,;")
-    if not bare:
-        return bare
-    before, _, behind = value.partition(bare)
-    if (
-        behind[:1] in _QUOTES
-        and (marks := [mark for mark in _MARK.finditer(bare) if mark[0] == behind[0]])
-        and marks[-1]["opens"]
-    ):
-        bare += behind[0]
-    if before[-1:] in _QUOTES and (mark := next((quote for quote in _MARK.finditer(bare) if quote[0] == before[-1]), None)):
-        bare = bare if mark["opens"] else before[-1] + bare
-    return bare
+def bounded(regex: str) -> str:
+    """The regex with a most for every repeat."""
+    most = {"*": f"{{0,{_LONGEST_REPEAT}}}", "+": f"{{1,{_LONGEST_REPEAT}}}", ",": f",{_LONGEST_REPEAT}"}
+    return _REPEAT.sub(lambda sign: most.get(sign[0], sign[0]), regex)
 
 
-def with_constants(fields: Fields, constants: dict[str, str]) -> Fields:
-    """Those fields, and the constants where a field has no value of its own."""
+class Options(NamedTuple):
+    """What is made of a match."""
 
-    def both(match: "re.Match[str]") -> dict[str, str] | None:
-        values = fields(match)
-        return None if values is None else {**constants, **values}
-
-    return both
-
-
-def cells(match: "re.Match[str]") -> list[tuple[str, str]]:
-    """Name and value of each column of a comma-separated query: a line of names, and the first line of values."""
-    cells = match[0].split(", ")
-    middle = len(cells) // 2  # it holds the last name and the first value
-    last = re.match(r"[\w.]+(?: \[[^\]]*\])?", cells[middle])
-    if last is None:
-        return []
-    names, values = [*cells[:middle], last[0]], [cells[middle][last.end() :], *cells[middle + 1 :]]
-    return [(name, value.strip()) for name, value in zip(names, values, strict=False)]
+    unless: str = ""  # a regex
+    where: tuple[tuple[str, str, str], ...] = ()  # field, value, regex
+    convert: Fields = named
+    constants: tuple[tuple[str, str], ...] = ()  # field, value
+    words: tuple[tuple[str, str], ...] = ()  # a value in lower case, and the one that takes its place
+    lower: bool = False
+    file_names: bool = False
+    continuation_lines: int = 0
 
 
 class Pattern(NamedTuple):
-    """One recognisable line. Within a topic the more telling pattern of a kind stands first: a line gives one event per kind."""
+    """One recognisable line. Within a topic the more telling pattern of a kind comes first: a line gives one event per kind."""
 
     kind: Kind
     literals: tuple[str, ...]  # lower case, plain: a line without any of them is never handed to the regular expression
     regex: str  # compiled at first use; searched in the line without its prefixes, from inside its first line
-    fields: Fields = named  # None: no event after all
-    continuation_lines: int = 0  # following lines without a prefix of their own that the match may run into
+    options: Options = Options()
+
+    @property
+    def regexes(self) -> tuple[str, ...]:
+        """Every regex that a line may meet."""
+        return (self.regex, *filter(None, [self.options.unless]), *(regex for _, _, regex in self.options.where))
+
+    def fields(self, match: "re.Match[str]") -> dict[str, str] | None:
+        """The event's fields; None: no event after all."""
+        options = self.options
+        if options.unless and _found(options.unless, match):
+            return None
+        values = options.convert(match)
+        if values is None:
+            return None
+        if options.lower:
+            values = fields.lowered(values)
+        if options.file_names:
+            values = fields.file_names(values)
+        if options.words:
+            values = fields.replaced(values, dict(options.words))
+        values |= {name: value for name, value, regex in options.where if _found(regex, match)}
+        return fields.with_constants(values, options.constants)
+
+
+def _found(regex: str, match: "re.Match[str]") -> bool:
+    return compiled(regex).search(match.string, 0, match.endpos) is not None
 
 
 def load(topics: Iterable[str] = TOPICS) -> tuple[Pattern, ...]:
@@ -101,26 +111,42 @@ def _read(topic: str, parts: dict[str, str]) -> Iterator[Pattern]:
     """The patterns of a file; its parts are added to ``parts``."""
     text = (pkgutil.get_data(__name__, f"{topic}.txt") or b"").decode()
     for heading, block in _BLOCK.findall(text):
-        lines = [line[4:] for line in block.splitlines()]
-        options = _OPTION.split(lines.pop()[3:]) if lines[-1].startswith("=> ") else []
-        regex = _PART.sub(lambda part: parts[part[1]], "".join(lines))
+        lines = [_PART.sub(lambda part: parts[part[1]], line[4:]) for line in block.splitlines()]
         kind, _, literals = heading.partition(": ")
         if literals:
-            yield Pattern(Kind(kind), tuple(literals.split(" || ")), regex, *_options(topic, options))
+            regex, options = _options(lines)
+            yield Pattern(Kind(kind), tuple(literals.split(" || ")), regex, options)
         else:
-            parts[heading.rstrip(":")] = regex
+            parts[heading.rstrip(":")] = "".join(lines)
 
 
-def _options(topic: str, options: list[str]) -> tuple[Fields, int]:
-    """How the fields are made, and how many following lines the match may run into."""
-    constants: dict[str, str] = {}
-    fields, following = named, 0
-    for option in options:
-        name, _, value = option.partition("=")
-        if name.endswith("()"):
-            fields = getattr(importlib.import_module(f"{__name__}.{topic}"), name[:-2])
-        elif name.startswith("+"):
-            following = int(name.split()[0])
+def _options(lines: list[str]) -> tuple[str, Options]:
+    """The regex of a block, and what is made of its match."""
+    options, regex = Options(), ""
+    for line in lines:
+        if line.startswith("=> "):
+            for option in _OPTION.split(line[3:]):
+                options = _with(options, option)
+        elif line.startswith("unless "):
+            options = options._replace(unless=line.removeprefix("unless "))
+        elif where := _WHERE.fullmatch(line):
+            options = options._replace(where=(*options.where, (where[1], where[2], where[3])))
         else:
-            constants[name] = value
-    return with_constants(fields, constants) if constants else fields, following
+            regex += line
+    return regex, options
+
+
+def _with(options: Options, option: str) -> Options:
+    if option == "lower":
+        return options._replace(lower=True)
+    if option == "file names":
+        return options._replace(file_names=True)
+    if option.startswith("+"):
+        return options._replace(continuation_lines=int(option.split()[0]))
+    if option.endswith("()"):
+        return options._replace(convert=getattr(converters, option[:-2]))
+    if " -> " in option:
+        word, _, other = option.partition(" -> ")
+        return options._replace(words=(*options.words, (word, other)))
+    name, _, value = option.partition("=")
+    return options._replace(constants=(*options.constants, (name, value)))

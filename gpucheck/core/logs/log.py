@@ -1,9 +1,9 @@
-"""The events of a log that no later line resolves."""
+"""A log as a fact: its events, and those of them that no later line resolves."""
 
 import re
 
 from gpucheck.core.logs.events import Event, Kind
-from gpucheck.core.probes.log import Log
+from gpucheck.core.model import Fact
 
 _DEADLY = ("SIGKILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 _KILL = r"(?i)\bkill(?:ed)? process|\boom[-_ ]kill|memory limit|memlimit|srun: error"
@@ -20,6 +20,20 @@ _STARTS = (
     Kind.CUDA_DRIVERS_NOT_FOUND,
 )
 _BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
+
+
+class Log(Fact, frozen=True, kw_only=True):
+    """The events of one log, in order."""
+
+    source: str  # "gpucheck's own child", a file's name, "standard input"
+    events: tuple[Event, ...] = ()
+    lines: int = 0
+    cut: str | None = None  # why only its beginning was read: "it is larger than 4096 MiB"; None: it was read to its end
+    skimmed: int = 0  # lines that were passed over, because too many differ for each to be looked at
+    # Of kind "suspect", with the field "looks" ("exception", "fatal", "error", "failure"): the most telling first; at most 8.
+    suspects: tuple[Event, ...] = ()
+    harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40
+    harmless_lines: int = 0  # how many such lines there are, repetitions included
 
 
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:

@@ -1,0 +1,66 @@
+"""The fields of an event, as the named groups of a match give them."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+Fields = Callable[["re.Match[str]"], "dict[str, str] | None"]
+
+_QUOTES = ("'", '"', "`")
+_MARK = re.compile(r"(?P<opens>(?<!\S)['\"`](?=\S)|(?<=[(\[=:,])['\"`](?=\w))|(?<=\S)['\"`](?!\w)")  # no apostrophe
+_LONGEST = 240  # characters; a message longer than that is a dump
+_FILES = ("soname", "file", "library")  # fields that hold a path
+_GROUP = re.compile(r"\{(\w+)\}")
+
+
+def named(match: "re.Match[str]") -> dict[str, str]:
+    """The pattern's named groups that took part, trimmed; ``name2`` and ``name3`` are alternatives of ``name``."""
+    values = ((name, _trimmed(value)) for name, value in match.groupdict().items() if value is not None)
+    return {name.rstrip("0123456789"): value[:_LONGEST] for name, value in values if value}
+
+
+def _trimmed(value: str) -> str:
+    """The value without the quotation marks around it; those of its first and last word stay in pairs."""
+    bare = value.strip(" \t'\"`,;")
+    if not bare:
+        return bare
+    before, _, behind = value.partition(bare)
+    if (
+        behind[:1] in _QUOTES
+        and (marks := [mark for mark in _MARK.finditer(bare) if mark[0] == behind[0]])
+        and marks[-1]["opens"]
+    ):
+        bare += behind[0]
+    if before[-1:] in _QUOTES and (mark := next((quote for quote in _MARK.finditer(bare) if quote[0] == before[-1]), None)):
+        bare = bare if mark["opens"] else before[-1] + bare
+    return bare
+
+
+def lowered(fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields in lower case."""
+    return {name: value.lower() for name, value in fields.items()}
+
+
+def file_names(fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields with just the file's name where they hold a path."""
+    return {name: file_name(value) if name in _FILES else value for name, value in fields.items()}
+
+
+def file_name(path: str) -> str:
+    """``/usr/lib/libcudnn.so.8`` -> ``libcudnn.so.8``."""
+    return path.replace("\\", "/").rpartition("/")[2].strip("'\"`;,: ")
+
+
+def replaced(fields: Mapping[str, str], words: Mapping[str, str]) -> dict[str, str]:
+    """The fields with other words for those that are a key of ``words``, in upper or lower case."""
+    return {name: words.get(value.lower(), value) for name, value in fields.items()}
+
+
+def with_constants(fields: Mapping[str, str], constants: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The fields, and the constants where a field has no value of its own.
+
+    A constant may be made of fields, which are left out then: ``with_constants({"number": "1"}, [("device", "GPU:{number}")])``
+    -> ``{"device": "GPU:1"}``.
+    """
+    values = dict(fields)
+    made = {name: _GROUP.sub(lambda group: values.pop(group[1], ""), constant) for name, constant in constants}
+    return {**made, **values}
