@@ -4,7 +4,7 @@ import re
 
 from gpucheck.core.combiners.training_outcomes import Failure, TrainingOutcomes
 from gpucheck.core.engine.plugin import combiner
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event, Kind, of_host
 from gpucheck.core.model import Evidence, Fact, Fix, Skip, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
@@ -44,7 +44,7 @@ class Resources(Fact, frozen=True, kw_only=True):
             return None
 
         def refused(event: Event) -> bool:
-            return event.kind in kinds or (_of_host(event) and re.search(REFUSED, event.text) is not None)
+            return event.kind in kinds or (of_host(event) and re.search(REFUSED, event.text) is not None)
 
         failure = self.outcomes.failure(REFUSED, *_ALLOCATION_KINDS, *kinds, where=refused)
         return None if isinstance(failure, Skip) else failure
@@ -62,7 +62,3 @@ def combine(limits: Limits | None, container: Container | None, outcomes: Traini
     free, fields = min(rooms, default=(None, ()))
     evidence = saw(limits, *fields) if limits is not None else ()
     return Resources(limits=limits, container=container, outcomes=outcomes, free_bytes=free, evidence=evidence)
-
-
-def _of_host(event: Event) -> bool:
-    return event.kind == Kind.HOST_OUT_OF_MEMORY or event.fields.get("allocator") == "cpu"

@@ -1,16 +1,12 @@
 """What is known of a TPU: on this machine, over the network, from an attempt to connect, and in a log."""
 
-import re
-
 from gpucheck.core.engine.plugin import combiner
-from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.log import Log
 from gpucheck.core.model import Fact
 from gpucheck.core.probes.environment import Environment
 from gpucheck.core.probes.tpu import Tpu
 from gpucheck.core.probes.tpu_resolver import TpuResolver
 
-_OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
 # TPUs reached over the network: nothing of them is on this machine's bus.
 _REMOTE = ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_CONFIG", "COLAB_TPU_ADDR")
 
@@ -51,13 +47,4 @@ class TpuState(Fact, frozen=True, kw_only=True):
 @combiner
 def combine(tpu: Tpu, resolver: TpuResolver | None, environment: Environment | None, log: Log | None) -> TpuState:
     """Whatever there is beside the machine's own."""
-    return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=_of_a_tpu(log))
-
-
-def _of_a_tpu(log: Log | None) -> bool:
-    events = log.events if log is not None else ()
-    other = any(
-        event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
-        for event in events
-    )
-    return not other and any(event.kind == Kind.USES_TPU for event in events)
+    return TpuState(tpu=tpu, resolver=resolver, environment=environment, in_log=log is not None and log.of_tpu)

@@ -6,8 +6,8 @@ import msgspec
 
 from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.engine.plugin import combiner
-from gpucheck.core.logs.events import Event
 from gpucheck.core.logs.log import Log
+from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Evidence, Fact, Fix, saw
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.gpus import Gpu, Gpus
@@ -40,7 +40,7 @@ class XidReport(msgspec.Struct, frozen=True):
     @property
     def meaning(self) -> str:
         """'the GPU has fallen off the bus (Xid 79)'."""
-        return f"{self.xid.meaning} (Xid {self.xid.code})"
+        return self.xid.title
 
 
 class XidReports(Fact, frozen=True, kw_only=True):
@@ -55,11 +55,10 @@ class XidReports(Fact, frozen=True, kw_only=True):
     def logged(self, fault: str) -> list[XidReport]:
         """Those of the run's own log."""
         events = self.log.events if self.log is not None else ()
-        decoded = ((place, event, _decoded(event, fault)) for place, event in enumerate(events))
         return [
-            XidReport(decoded_xid, event.fields.get("device"), None, event.text, saw(self.log, f"events[{place}].text"))
-            for place, event, decoded_xid in decoded
-            if decoded_xid is not None and self.log is not None
+            XidReport(message, event.fields.get("device"), None, event.text, saw(self.log, f"events[{events.index(event)}].text"))
+            for event, message in reported(events, fault)
+            if self.log is not None
         ]
 
     def of(self, fault: str) -> list[XidReport]:
@@ -104,10 +103,3 @@ def combine(
             latest[event.code, event.device] = report
     last = saw(kernel_log, f"nvrm[{len(kernel_log.nvrm) - 1}]") if kernel_log.nvrm else ()
     return XidReports(gpus=gpus, pci=pci, log=log, reports=tuple(latest.values()), last_message=last)
-
-
-def _decoded(event: Event, fault: str) -> Xid | None:
-    """The Xid of a log's line, if it stands for that diagnosis. NVLink 5 units also report what did no harm."""
-    code = event.fields.get("code", "")
-    xid_message = xid(int(code)) if event.kind == "xid" and code.isdecimal() else None
-    return xid_message if xid_message is not None and xid_message.fault == fault and "Nonfatal" not in event.text else None

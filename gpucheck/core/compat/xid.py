@@ -18,6 +18,11 @@ class Xid(NamedTuple):
     fault: Literal["gpu", "memory", "nvlink", "start"] | None  # what of the machine is at fault; None: a program, or nothing
     drain: bool  # keep new jobs off the GPU until it was reset, rebooted or repaired
 
+    @property
+    def title(self) -> str:
+        """'the GPU has fallen off the bus (Xid 79)'."""
+        return f"{self.meaning} (Xid {self.code})"
+
 
 _RESTART, _RESET, _WATCH = "restart the job", "reset the GPU", "watch for repeats"
 _SUPPORT, _UPDATE = "contact the vendor", "update the driver"

@@ -191,6 +191,11 @@ class Event(Fact, frozen=True, kw_only=True):
     fields: dict[str, str] = msgspec.field(default_factory=dict)  # what the line names: soname, code, device, bytes, ...
 
 
+def of_host(event: Event) -> bool:
+    """Whether an allocation that failed was one of the host's memory."""
+    return event.kind == Kind.HOST_OUT_OF_MEMORY or event.fields.get("allocator") == "cpu"
+
+
 def in_different_places(first: Event, second: Event) -> bool:
     """Whether two events are known to come from different places: a container and a host, or two hosts."""
     here, there = first.fields.get(PLACE, ""), second.fields.get(PLACE, "")

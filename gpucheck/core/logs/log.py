@@ -19,6 +19,7 @@ _STARTS = (
     Kind.CUINIT_FAILED,
     Kind.CUDA_DRIVERS_NOT_FOUND,
 )
+_OF_WORKERS = r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)"
 _BUFFERED = 500  # lines, at most, that pipes still hold of a program that is gone
 
 
@@ -34,6 +35,15 @@ class Log(Fact, frozen=True, kw_only=True):
     suspects: tuple[Event, ...] = ()
     harmless: tuple[Event, ...] = ()  # of kind "harmless", with the field "reason": distinct lines that look bad; at most 40
     harmless_lines: int = 0  # how many such lines there are, repetitions included
+
+    @property
+    def of_tpu(self) -> bool:
+        """Whether it is the log of a program on a TPU, for all that it names: its workers are the TPU's then."""
+        other = any(
+            event.kind == Kind.GPU_CREATED or (event.kind == Kind.CLUSTER_NAMED and re.search(_OF_WORKERS, event.text))
+            for event in self.events
+        )
+        return not other and any(event.kind == Kind.USES_TPU for event in self.events)
 
 
 def unresolved(log: Log | None, *kinds: str) -> list[tuple[int, Event]]:

@@ -5,7 +5,6 @@ import re
 from gpucheck.core.compat.cuda import HIDES_ALL
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, in_order, uses_gpu, values
-from gpucheck.core.logs.causes.health import reported
 from gpucheck.core.logs.causes.startup import (
     NO_DEVICE,
     NO_LIBRARY,
@@ -16,6 +15,7 @@ from gpucheck.core.logs.causes.startup import (
     taken_from_container,
 )
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
 
@@ -136,7 +136,7 @@ def device_permission_denied(events: Events) -> Cause | None:
     """A refused device file, or NVML says so: "Unknown Error" at its start means a container that lost its devices."""
     denied = events.without_later_gpu_use(Kind.DEVICE_DENIED)
     denied += events.nvml_refusals(*_NVML_DENIED)
-    if not reported(events, "gpu"):
+    if not reported(events.log.events, "gpu"):
         taken = taken_from_container(events)
         denied += [event for event in events.nvml_refusals(NVML_UNKNOWN) if not event.fields.get("device") and event not in taken]
     if not denied:

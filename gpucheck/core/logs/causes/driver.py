@@ -5,9 +5,9 @@ import re
 from gpucheck.core.compat import results
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
-from gpucheck.core.logs.causes.health import reported
 from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
 
@@ -30,14 +30,6 @@ _OF_ANOTHER_CAUSE = {
     _COMPAT_REFUSED,
 }
 _ROCM_FAILED = re.compile(r"(?i)fail|ignoring visible|error|cannot|denied|unable|not found|count\W{0,3}0")
-_MEANINGS = {
-    "102": "the virtual GPU has no licence",
-    "304": "a system call failed",
-    "805": "the MPS server does not answer",
-    "807": "the MPS server is recovering",
-    "808": "the MPS server has no place left",
-    "999": "the driver gives no reason",
-}
 _NOT_LOADED = {
     "signature": "the kernel refuses its module, because it is not signed (Secure Boot)",
     "not-built": "its kernel module was not built for the running kernel",
@@ -169,13 +161,13 @@ def cuda_init_failed(events: Events) -> Cause | None:
     """A refusal at the start that names no cause, or an "unknown error" later; an Xid that tells of a GPU that did not start."""
     named = [event for event in events.cuda_refusals() if event.fields.get("code") not in _OF_ANOTHER_CAUSE]
     named = named or events.cuda_refusals("304", "999", *_MPS)
-    xids = reported(events, "start")
+    xids = reported(events.log.events, "start")
     if not named and not xids:
         return None
     code = first_value(named, "code") or ""
     result = results.cuda(code) if code.isdecimal() else None
-    if result is not None and (meaning := _MEANINGS.get(code) or result.meaning):
-        summary = f"CUDA does not start: it answers {result.name} ({code}: {meaning})."
+    if result is not None and result.meaning:
+        summary = f"CUDA does not start: it answers {result.name} ({code}: {result.meaning})."
     else:
         reason = first_value(named, "message") or (xids[0][1].meaning if xids else "the driver gives no reason")
         summary = f"CUDA does not start: {short(reason)}."

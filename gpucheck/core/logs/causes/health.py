@@ -6,6 +6,7 @@ from gpucheck.core.compat.xid import Xid, xid
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
 
@@ -16,29 +17,8 @@ _NVML_NOT_FOUND = "28"
 _NVML_UNKNOWN = "999"  # of a GPU's handle, not of one query: the other way in which NVML says "lost"
 
 
-def decoded(event: Event) -> Xid | None:
-    """The Xid of a line. NVLink 5 units also report what did no harm."""
-    code = event.fields.get("code", "")
-    return xid(int(code)) if event.kind == Kind.XID and code.isdecimal() and "Nonfatal" not in event.text else None
-
-
-def reported(events: Events, fault: str) -> list[tuple[Event, Xid]]:
-    """The Xid messages that tell of a fault: see ``Xid.fault``.
-
-    A line that only names an earlier Xid tells of it no more than that one does.
-    """
-    messages = events.of(Kind.XID)
-    mild = {event.fields.get("code") for event in messages if "Nonfatal" in event.text}
-    reports = [event for event in messages if "revious Xid" not in event.text or event.fields.get("code") not in mild]
-    return [(event, message) for event in reports if (message := decoded(event)) is not None and message.fault == fault]
-
-
 def _codes(reports: list[tuple[Event, Xid]]) -> tuple[Xid, ...]:
     return tuple(message for _, message in reports)
-
-
-def _meaning(message: Xid) -> str:
-    return f"{message.meaning} (Xid {message.code})"
 
 
 def _address(event: Event) -> str | None:
@@ -52,7 +32,7 @@ def _addresses(events: list[Event]) -> list[str]:
 
 def gpu_lost(events: Events) -> Cause | None:
     """The kernel or NVML says that a GPU is lost; a handle that fails while other GPUs answer is one, too."""
-    reports = reported(events, "gpu")
+    reports = reported(events.log.events, "gpu")
     named = [*(event for event, _ in reports), *events.without_later_gpu_use(Kind.GPU_LOST)]
     if not events.without_later_gpu_use(Kind.GPU_UNSUPPORTED_BY_DRIVER):  # it then refuses the GPU
         named += events.without_later_gpu_use(Kind.GPU_INIT_FAILED)
@@ -64,14 +44,14 @@ def gpu_lost(events: Events) -> Cause | None:
     named = in_order(*named)
     devices = _addresses(named)
     label = f"The GPU at {devices[0]}" if len(devices) == 1 else f"GPUs ({listing(devices)})" if devices else "A GPU"
-    reason = _meaning(reports[0][1]) if reports else named[0].fields.get("message", named[0].text)
+    reason = reports[0][1].title if reports else named[0].fields.get("message", named[0].text)
     summary = f"{label} no longer {'answer' if len(devices) > 1 else 'answers'}: {short(reason)}."
     return Cause(summary, named, None, tuple(devices), _codes(reports))
 
 
 def ecc_errors(events: Events) -> Cause | None:
     """The kernel, CUDA or a report names lost data, or a repair that failed or waits."""
-    reports = reported(events, "memory")
+    reports = reported(events.log.events, "memory")
     lost = [event for event, message in reports if message.severity == "error"]
     lost += events.of(Kind.ECC_UNCORRECTABLE) + events.cuda_refusals("214", "226")
     repairs = events.of(Kind.ROW_REMAPPING, Kind.PAGES_RETIRED)
@@ -87,7 +67,7 @@ def ecc_errors(events: Events) -> Cause | None:
     label = f"GPU {device}" if device.isdecimal() else f"The GPU at {device}" if device else "A GPU"
     if lost:
         message = next((message for event, message in reports if event is lost[0]), None)
-        summary = f"{label} lost data in its memory beyond repair: {_meaning(message) if message else short(lost[0].text)}."
+        summary = f"{label} lost data in its memory beyond repair: {message.title if message else short(lost[0].text)}."
     elif counts:
         number = counts[0].fields.get("count", "")
         since = " since its driver was loaded, or since it was made" if old else " since its driver was loaded"
@@ -95,7 +75,7 @@ def ecc_errors(events: Events) -> Cause | None:
     elif repairs:
         summary = f"{label} has faulty memory whose repair failed or waits for a reset: {short(repairs[0].text)}."
     else:
-        summary = f"{label} has had memory trouble: {_meaning(reports[0][1])}."
+        summary = f"{label} has had memory trouble: {reports[0][1].title}."
     severity = None if lost or repairs or (counts and not old) else Severity.WARNING
     return Cause(summary, named, severity, (device,) if device else (), _codes(reports))
 
@@ -105,7 +85,7 @@ def nvlink_down(events: Events) -> Cause | None:
 
     An NVSwitch may also report what cost one program's transfers, or nothing: that is a warning.
     """
-    reports = reported(events, "nvlink")
+    reports = reported(events.log.events, "nvlink")
     failed = [event for event in events.of(Kind.NVLINK_DOWN) if "Nonfatal" not in event.text]
     grave = [event for event in failed if "degree" not in event.fields]
     named = in_order(*(event for event, _ in reports), *grave, *events.cuda_refusals("220"))
@@ -118,7 +98,7 @@ def nvlink_down(events: Events) -> Cause | None:
         return Cause(summary, failed, Severity.WARNING)
     device = next(iter(_addresses(named)), None)
     which = f"{f'NVLink {link}' if link else 'An NVLink'}{f' of the GPU at {device}' if device else ''}"
-    why = _meaning(reports[0][1]) if reports else short(named[0].text)
+    why = reports[0][1].title if reports else short(named[0].text)
     return Cause(f"{which} is down: {why}.", named, Severity.ERROR, (device,) if device else (), _codes(reports))
 
 
@@ -130,5 +110,5 @@ def stopped_by_its_own_fault(events: Events) -> Cause | None:
     own = [(event, message) for event, message in messages if message.fault is None and message.code in _OF_PROGRAMS]
     if not own or any(message.fault is not None for _, message in messages):
         return None
-    summary = f"A program was stopped by its own fault on the GPU: {_meaning(own[0][1])}."
+    summary = f"A program was stopped by its own fault on the GPU: {own[0][1].title}."
     return Cause(summary, [event for event, _ in own], Severity.WARNING)

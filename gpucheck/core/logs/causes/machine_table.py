@@ -4,11 +4,11 @@ from gpucheck.core.logs.causes.cause import Match, Row, refused
 from gpucheck.core.logs.causes.events import Later
 from gpucheck.core.logs.events import Kind
 from gpucheck.core.model import Severity
+from gpucheck.core.repairs import process_limits
 
 NOTHING, GPU_USE = Later.NOTHING, Later.GPU_USE
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 
-_LIMIT = "The limit on {} was reached: the system {}."
 _IGNORED = "TensorFlow ignores [GPU {device}|a GPU][ ({name})]: it has {count|few} multiprocessors, and TensorFlow asks for {minimum|more}."
 
 ROWS = (
@@ -130,19 +130,9 @@ ROWS = (
         Match(Kind.MEMORY_GROWTH_TOO_LATE),
     ),
     Row("shared-memory-too-small", "Shared memory (/dev/shm) ran out.", Match(Kind.SHARED_MEMORY_EXHAUSTED), severity=ERROR),
-    Row(
-        "process-limit-too-low",
-        _LIMIT.format("threads or processes", "refused to start another thread"),
-        Match(Kind.THREAD_LIMIT),
-    ),
-    Row("process-limit-too-low", _LIMIT.format("open files", "refused to open another one"), Match(Kind.OPEN_FILES_LIMIT)),
-    Row("process-limit-too-low", _LIMIT.format("processor time", "ended the process"), Match(Kind.CPU_TIME_LIMIT)),
-    Row("process-limit-too-low", _LIMIT.format("the size of a file", "refused to write more"), Match(Kind.FILE_SIZE_LIMIT)),
-    Row(
-        "process-limit-too-low",
-        "The limit on locked memory is too low for transfers between GPUs and the network.",
-        Match(Kind.LOCKED_MEMORY_LIMIT),
-        severity=WARNING,
+    *(
+        Row("process-limit-too-low", limit.summary, Match(kind), severity=limit.severity)
+        for kind, limit in process_limits.REACHED.items()
     ),
     # -- speed --
     # a GPU held at its power limit works as it should

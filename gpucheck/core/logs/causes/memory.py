@@ -4,9 +4,9 @@ import re
 
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Event, Kind, of_host
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import gib, short
+from gpucheck.core.repairs.wording import byte_count, gib, short
 
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
@@ -22,10 +22,10 @@ def is_kernel_fault(event: Event) -> bool:
 
 def gpu_memory_exhausted(events: Events) -> Cause | None:
     """An allocation on the device failed, and was not repeated with success."""
-    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
-    if not failed and not any(_of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
+    if not failed and not any(of_host(event) for event in events.of(Kind.OUT_OF_MEMORY, Kind.ALLOCATOR_DUMP)):
         # what is printed of an allocation without its allocator's name may be the host's
-        failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not _of_host(event)]
+        failed = [event for event in events.unresolved(Kind.ALLOCATOR_DUMP) if not of_host(event)]
     if not failed:
         return None
     fields = failed[0].fields
@@ -33,10 +33,6 @@ def gpu_memory_exhausted(events: Events) -> Cause | None:
     what = f"an allocation of {gib(int(size))}" if size.isdigit() else "an allocation"
     on = f" on {fields['device']}" if fields.get("device") else ""
     return Cause(f"GPU memory ran out: {what}{on} failed.", failed[:1])
-
-
-def _of_host(event: Event) -> bool:
-    return event.fields.get("allocator") == "cpu"
 
 
 def host_memory_exhausted(events: Events) -> Cause | None:
@@ -54,12 +50,12 @@ def host_memory_exhausted(events: Events) -> Cause | None:
 def _on_host(event: Event) -> bool:
     if event.kind == Kind.KILLED:
         return _KILLED.fullmatch(event.fields.get("signal", "")) is not None
-    return event.kind == Kind.HOST_OUT_OF_MEMORY or _of_host(event)
+    return of_host(event)
 
 
 def gpu_memory_held_by_others(events: Events) -> Cause | None:
     """A GPU that was full before the program came: not even a context found room, or others are named with their share."""
-    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not _of_host(event)]
+    failed = [event for event in events.unresolved(Kind.OUT_OF_MEMORY) if not of_host(event)]
     failed += events.unresolved(Kind.CUBLAS_FAILED, Kind.CUDNN_FAILED, Kind.GPU_MEMORY_FULL)
     taken = [event for event in events.log.events if _is_taken(event) or (failed and _is_large(event))]
     if not taken:
@@ -76,7 +72,8 @@ def gpu_memory_held_by_others(events: Events) -> Cause | None:
 def _is_taken(event: Event) -> bool:
     fields = event.fields
     if event.kind == Kind.GPU_MEMORY:
-        return 4 * _bytes(fields["free"]) < _bytes(fields["total"])
+        free, total = byte_count(fields["free"]), byte_count(fields["total"])
+        return free is not None and total is not None and 4 * free < total
     if event.kind == Kind.GPU_MEMORY_HOLDERS:
         return 4 * int(fields["others"]) > int(fields["total"])
     if event.kind == Kind.GPU_CREATED:
@@ -88,12 +85,6 @@ def _is_large(event: Event) -> bool:
     """A computing process in the table of nvidia-smi, which on some boards has no line for the memory as a whole."""
     fields = event.fields
     return event.kind == Kind.GPU_PROCESS and "C" in fields.get("type", "") and int(fields.get("memory_mb", "0")) >= _LARGE_MB
-
-
-def _bytes(size: str) -> float:
-    """The bytes of '10.92GiB'."""
-    number, unit = re.findall(r"[\d.]+|[KMGT](?=i?B)", size)
-    return float(number) * {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}[unit]
 
 
 def cublas_init_failed(events: Events) -> Cause | None:

@@ -1,7 +1,5 @@
 """Causes between GPUs and between workers: replicas, peer access, connections."""
 
-import re
-
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events
 from gpucheck.core.logs.events import Event, Kind
@@ -9,21 +7,13 @@ from gpucheck.core.model import Severity
 from gpucheck.core.model.naming import devices
 from gpucheck.core.repairs.wording import short
 
-_OF_WORKERS = re.compile(r"TF_CONFIG|(?:ps|worker)_hosts|/job:ps|(?i:parameter ?server)")
-
-
-def on_tpu(events: Events) -> bool:
-    """Whether a log is of a program on a TPU, for all that it names: its workers are the TPU's then."""
-    workers = any(_OF_WORKERS.search(event.text) for event in events.of(Kind.CLUSTER_NAMED))
-    return events.has(Kind.USES_TPU) and not workers and not events.has(Kind.GPU_CREATED)
-
 
 def worker_unreachable(events: Events) -> Cause | None:
     """A worker that can't listen, or one that does not answer; other programs use gRPC, too."""
     failed = events.unresolved(Kind.WORKER_UNREACHABLE, Kind.WORKER_ADDRESS_IN_USE)
     clustered = events.has(Kind.CLUSTER_NAMED)
     failed = [
-        event for event in failed if event.kind == Kind.WORKER_ADDRESS_IN_USE or _of_workers(event, clustered, on_tpu(events))
+        event for event in failed if event.kind == Kind.WORKER_ADDRESS_IN_USE or _of_workers(event, clustered, events.log.of_tpu)
     ]
     if not failed:
         return None
@@ -39,7 +29,7 @@ def _of_workers(event: Event, clustered: bool, tpu: bool) -> bool:
 def tpu_unreachable(events: Events) -> Cause | None:
     """A program on a TPU could not connect, and no line says more of the TPU."""
     failed = [event for event in events.unresolved(Kind.WORKER_UNREACHABLE) if "needs" not in event.fields]
-    if not failed or not on_tpu(events) or events.has(Kind.TPU_FAILED):
+    if not failed or not events.log.of_tpu or events.has(Kind.TPU_FAILED):
         return None
     return Cause(f"TensorFlow could not connect to the TPU: {short(failed[0].text)}.", failed[:1])
 

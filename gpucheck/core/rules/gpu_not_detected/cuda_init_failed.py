@@ -43,15 +43,6 @@ from gpucheck.core.model import Finding, Fix, Scope, Severity, saw
 from gpucheck.core.probes.cuda import Cuda
 from gpucheck.core.probes.environment import Environment
 
-_MEANINGS = {
-    100: "the driver offers this process no GPU",
-    102: "the virtual GPU has no licence",
-    304: "a system call failed",
-    805: "the MPS server does not answer",
-    807: "the MPS server is recovering",
-    808: "the MPS server has no place left",
-    999: "the driver gives no reason",
-}
 _MPS = (805, 807, 808)
 _READ_KERNEL_LOG = Fix(text="Read what the kernel says", command='sudo dmesg | grep -i -E "nvrm|xid" | tail', kind="look")
 
@@ -90,7 +81,7 @@ def _summary(cuda: Cuda) -> str:
     name = cuda.result_name or (result.name if result else None)
     if name is None:
         return f"CUDA does not start: {cuda.problem or 'cuInit failed'}."
-    meaning = _MEANINGS.get(cuda.result or 0) or (result.meaning if result else None)
+    meaning = result.meaning if result else ""
     return f"CUDA does not start: cuInit answers {name} ({cuda.result}{f': {meaning}' if meaning else ''})."
 
 

@@ -48,6 +48,7 @@ from gpucheck.core.model import Evidence, Finding, Fix, Scope, Severity, Skip, s
 from gpucheck.core.probes.container import Container
 from gpucheck.core.probes.limits import Limits
 from gpucheck.core.probes.system import System
+from gpucheck.core.repairs.process_limits import REACHED
 from gpucheck.core.repairs.wording import gib
 
 SPACE_BESIDE_GPUS_BYTES = 8 << 30  # TensorFlow's libraries, its threads' stacks and malloc's arenas
@@ -56,24 +57,9 @@ THREADS, THREADS_PER_PROCESSOR = 64, 4  # two pools of one thread per processor 
 FILES, FILES_MIN = 128, 32  # NCCL and a pipeline that reads files side by side; a handful of data files
 CPU_SECONDS, CPU_SECONDS_MIN = 600, 30  # an import and a step take some 10 s; hardly any training is over after ten minutes
 FILE_BYTES, FILE_BYTES_MIN = 1 << 30, 1 << 20  # a checkpoint; the first lines of a log
-_ENDED_BY = {
-    "killed by SIGXCPU": (
-        "cpu_seconds",
-        "The limit on processor time was reached: the system ended the process.",
-        "ulimit -t unlimited",
-    ),
-    "killed by SIGXFSZ": (
-        "file_size_bytes",
-        "The limit on the size of a file was reached: the system refused to write more.",
-        "ulimit -f unlimited",
-    ),
-}
-_RAISED_BY = {  # the command that raises the limit of which a log tells
-    Kind.THREAD_LIMIT: "ulimit -u $(ulimit -H -u)",
-    Kind.OPEN_FILES_LIMIT: "ulimit -n $(ulimit -H -n)",
-    Kind.CPU_TIME_LIMIT: "ulimit -t unlimited",
-    Kind.FILE_SIZE_LIMIT: "ulimit -f unlimited",
-    Kind.LOCKED_MEMORY_LIMIT: "ulimit -l unlimited",
+_ENDED_BY = {  # the limit, and what a log would say of it
+    "killed by SIGXCPU": ("cpu_seconds", REACHED[Kind.CPU_TIME_LIMIT]),
+    "killed by SIGXFSZ": ("file_size_bytes", REACHED[Kind.FILE_SIZE_LIMIT]),
 }
 # docker run --ulimit has a name for each but the address space.
 _IN_DOCKER = {"t": "cpu=-1", "f": "fsize=-1", "u": "nproc=65535", "n": "nofile=65535", "l": "memlock=-1"}
@@ -126,14 +112,14 @@ def _reached(resources: Resources, log_causes: LogCauses) -> Shortage | None:
     """A limit that a log or a signal names."""
     cause = log_causes.alarm("process-limit-too-low")
     if cause is not None:
-        command, fatal = _RAISED_BY[cause.events[0].kind], cause.severity is not Severity.WARNING
+        command, fatal = REACHED[cause.events[0].kind].command, cause.severity is not Severity.WARNING
         return Shortage(cause.summary, log_causes.evidence(cause), command, fatal)
     training, limits = resources.outcomes.training, resources.limits
     if training is None or training.ending not in _ENDED_BY:
         return None
-    field, summary, command = _ENDED_BY[training.ending]
+    field, reached = _ENDED_BY[training.ending]
     limit = saw(limits, field) if limits is not None else ()
-    return Shortage(summary, (*saw(training, "ending", "stage"), *limit), command, True)
+    return Shortage(reached.summary, (*saw(training, "ending", "stage"), *limit), reached.command, True)
 
 
 def _address_space(limits: Limits, used: GpusInUse | None) -> Shortage | None:
