@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gpucheck.core.compat.xid import Xid
-from gpucheck.core.logs.causes.events import Events, Later
+from gpucheck.core.logs.causes.events import Events, Later, has_fields
 from gpucheck.core.logs.events import Event, Kind
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import listing, short
@@ -41,11 +41,7 @@ class Match:
 
     def __call__(self, event: Event) -> bool:
         """Whether the event is one of these. ``text`` is searched for in its line, a field's pattern is for all of it."""
-        return (
-            event.kind == self.kind
-            and re.search(self._text, event.text) is not None
-            and all(re.fullmatch(pattern, event.fields.get(name, "")) for name, pattern in self._fields.items())
-        )
+        return event.kind == self.kind and re.search(self._text, event.text) is not None and has_fields(event, self._fields)
 
 
 class Row:

@@ -10,7 +10,6 @@ from gpucheck.core.logs.causes.startup import (
     NO_LIBRARY,
     NVML_UNKNOWN,
     UNKNOWN,
-    StartupFailure,
     infer_startup_failure,
     taken_from_container,
 )
@@ -38,14 +37,9 @@ _NVML_DENIED = ("4", "17")  # no permission; blocked by the operating system or 
 _NOT_THE_FIRST = re.compile(r"(?i)gpu:[1-9]")  # GPU 0 is what a program asks for on any machine
 
 
-def _startup_failure(events: Events, code: str) -> StartupFailure | None:
-    failure = events.infer(infer_startup_failure)
-    return failure if failure is not None and failure.code == code else None
-
-
 def no_nvidia_gpu(events: Events) -> Cause | None:
     """The driver says so, or it follows from the log as a whole. A job that needs no GPU may be meant to have none."""
-    failure = _startup_failure(events, "no-nvidia-gpu")
+    failure = events.inferred(infer_startup_failure, "no-nvidia-gpu")
     if failure is None:
         return None
     if failure.result == NO_LIBRARY:
@@ -68,7 +62,7 @@ def container_without_gpu(events: Events) -> Cause | None:
     if taken := taken_from_container(events):
         summary = "A container has no GPU, or has lost it, though the machine that runs it may use its own: no device answers inside it."
         return Cause(summary, taken)
-    failure = _startup_failure(events, "container-without-gpu")
+    failure = events.inferred(infer_startup_failure, "container-without-gpu")
     if failure is None:
         return None
     host = f" ({failure.host})" if failure.host else ""
@@ -81,11 +75,8 @@ def _denied(events: Events) -> list[Event]:
     of_host = {
         event.line for event in events.cuda_refusals(UNKNOWN)
     }  # the toolkit asks the host's CUDA: it is that which does not start
-    denied = [
-        event
-        for event in events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED)
-        if event.fields.get("reason") in _NOT_GIVEN and event.line not in of_host
-    ]
+    denied = events.without_later_gpu_use(Kind.CONTAINER_GPU_DENIED, reason="|".join(_NOT_GIVEN))
+    denied = [event for event in denied if event.line not in of_host]
     if not events.unresolved(Kind.CONTAINER_GPU_DENIED):  # a job that waited for a GPU, and got one
         denied = [event for event in denied if event.fields["reason"] != "scheduler"]
     return denied
@@ -96,7 +87,7 @@ def devices_hidden(events: Events) -> Cause | None:
     hiding = events.of(Kind.DEVICES_HIDDEN)
     none = events.cuda_refusals(NO_DEVICE)
     idle = events.without_later_gpu_use(Kind.CPU_FALLBACK, Kind.GPUS_LISTED)  # a GPU that is listed later withdraws the count
-    failure = _startup_failure(events, "devices-hidden")
+    failure = events.inferred(infer_startup_failure, "devices-hidden")
     if variables := [event for event in hiding if none or (idle and event.fields.get("value", "") in HIDES_ALL)]:
         value = variables[0].fields.get("value", "")
         wanted = value not in HIDES_ALL or (failure is not None and failure.wanted)
@@ -112,7 +103,7 @@ def devices_hidden(events: Events) -> Cause | None:
             )
         wanted = failure.wanted or not failure.in_passing
         return Cause(start, failure.events, None if wanted else Severity.WARNING)
-    old = any(event.fields.get("reason") == "capability" for event in events.of(Kind.GPU_IGNORED))
+    old = events.of(Kind.GPU_IGNORED, reason="capability")
     beyond = [event for event in events.cuda_refusals(_INVALID_DEVICE) if event.kind == Kind.CUDA_ERROR]
     # TensorFlow saw that one, and called it too old
     beyond = [event for event in beyond if not (old and "PrimaryCtxRetain" in event.text)]
@@ -124,7 +115,7 @@ def devices_hidden(events: Events) -> Cause | None:
 
 def mig_misconfigured(events: Events) -> Cause | None:
     """A GPU that is shown to be in MIG mode, and CUDA that has no device, where no variable hides one."""
-    failure, shown = _startup_failure(events, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
+    failure, shown = events.inferred(infer_startup_failure, "devices-hidden"), events.without_later_gpu_use(Kind.MIG_SHOWN)
     if failure is None or not shown or events.without_later_gpu_use(Kind.DEVICES_HIDDEN):
         return None
     severity = None if failure.wanted or not failure.in_passing else Severity.WARNING
@@ -157,7 +148,7 @@ def gpus_not_listed(events: Events) -> Cause | None:
         return None
     there = [
         *events.of(Kind.GPU_ON_BUS, Kind.GPU_FOUND),
-        *(event for event in events.of(Kind.DRIVER_VERSION) if event.fields.get("cuda")),
+        *events.of(Kind.DRIVER_VERSION, cuda=".+"),
     ]
     summary = "The driver knows a GPU, and TensorFlow lists none." if there else "TensorFlow lists no GPU."
     severity = None if there or events.has(Kind.PLACEMENT_FAILED) else Severity.WARNING

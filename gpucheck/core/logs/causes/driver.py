@@ -6,7 +6,7 @@ from gpucheck.core.compat import results
 from gpucheck.core.logs.causes.cause import Cause
 from gpucheck.core.logs.causes.events import Events, first_value, in_order
 from gpucheck.core.logs.causes.startup import NVML_NO_GPU, infer_startup_failure, missing_driver_libraries, module_failures
-from gpucheck.core.logs.events import Event, Kind
+from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.xid import reported
 from gpucheck.core.model import Severity
 from gpucheck.core.repairs.wording import short
@@ -40,8 +40,8 @@ _NOT_LOADED = {
 
 def driver_missing(events: Events) -> Cause | None:
     """Neither half of the driver shows in the log. Where nothing in it asks for a GPU, that may be meant so."""
-    failure = events.infer(infer_startup_failure)
-    named, wanted = (failure.events, failure.wanted) if failure and failure.code == "driver-missing" else ([], True)
+    failure = events.inferred(infer_startup_failure, "driver-missing")
+    named, wanted = (failure.events, failure.wanted) if failure else ([], True)
     held = [event for event in module_failures(events) if event.fields.get("reason") == "nouveau"]
     if held and (absent := events.without_later_gpu_use(Kind.DRIVER_ABSENT)):
         named = [*absent, *held]
@@ -65,8 +65,8 @@ def driver_not_loaded(events: Events) -> Cause | None:
         else []
     )
     named = [*failed, *foreign, *silent, *handles]
-    failure = events.infer(infer_startup_failure)
-    if not named and failure and failure.code == "driver-not-loaded":
+    failure = events.inferred(infer_startup_failure, "driver-not-loaded")
+    if not named and failure:
         named = failure.events
     if not named:
         return None
@@ -87,8 +87,8 @@ def driver_not_loaded(events: Events) -> Cause | None:
 
 def driver_library_missing(events: Events) -> Cause | None:
     """The kernel's half answers, or nvidia-smi is here, and a library of the driver is not."""
-    failure = events.infer(infer_startup_failure)
-    if failure is None or failure.code != "driver-library-missing":
+    failure = events.inferred(infer_startup_failure, "driver-library-missing")
+    if failure is None:
         return None
     missing = missing_driver_libraries(events)
     watching = missing and failure.result is None and not any("cuda" in event.text.lower() for event in missing)
@@ -105,7 +105,7 @@ def driver_library_missing(events: Events) -> Cause | None:
 def driver_too_old(events: Events) -> Cause | None:
     """CUDA or the container runtime says so; but CUDA's runtime says it where there is no driver, too."""
     named = [*events.without_later_gpu_use(Kind.DRIVER_TOO_OLD), *events.cuda_refusals("35", "36")]
-    named += [event for event in events.without_later_gpu_use(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "222"]
+    named += events.without_later_gpu_use(Kind.PTX_UNSUPPORTED, code="222")
     failure = events.infer(infer_startup_failure)
     if not named or (failure is not None and failure.code != "devices-hidden"):
         return None
@@ -195,7 +195,7 @@ def wsl_misconfigured(events: Events) -> Cause | None:
 
 def rocm_gpu_unsupported(events: Events) -> Cause | None:
     """ROCm's own calls fail, or AMD's is the only GPU on the bus of a machine where CUDA was asked for."""
-    named: list[Event] = [event for event in events.unresolved(Kind.ROCM) if "unsupported" in event.fields]
+    named = events.unresolved(Kind.ROCM, unsupported=".+")
     others = [event for event in events.without_later_gpu_use(Kind.ROCM) if event not in named]
     named += [event for event in others if _ROCM_FAILED.search(event.text) and "Memory" not in event.text]
     amd = events.without_later_gpu_use(Kind.AMD_GPU)

@@ -1,13 +1,22 @@
 """The events of a log, asked for by kind and by what came after them: an alarm before success means nothing."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from gpucheck.core.logs.events import Event, Kind, in_different_places
 from gpucheck.core.logs.log import Log, unresolved
 
 Inferred = TypeVar("Inferred")
+
+
+class _Coded(Protocol):
+    @property
+    def code(self) -> str: ...
+
+
+OfCode = TypeVar("OfCode", bound=_Coded)  # an inference that names a rule
 
 
 class Later(Enum):
@@ -26,21 +35,21 @@ class Events:
         self._standing: dict[Later, list[Event]] = {Later.NOTHING: list(log.events)}
         self._inferred: dict[Callable[..., Any], Any] = {}
 
-    def of(self, *kinds: Kind) -> list[Event]:
-        """The events of these kinds, whatever came after them."""
-        return [event for event in self.log.events if event.kind in kinds]
+    def of(self, *kinds: Kind, **fields: str) -> list[Event]:
+        """The events of these kinds, whatever came after them; a field's pattern is for all of its value, as in ``has_fields``."""
+        return [event for event in self.log.events if event.kind in kinds and has_fields(event, fields)]
 
     def has(self, *kinds: Kind) -> bool:
         """Whether there is any event of these kinds."""
         return any(event.kind in kinds for event in self.log.events)
 
-    def unresolved(self, *kinds: Kind) -> list[Event]:
+    def unresolved(self, *kinds: Kind, **fields: str) -> list[Event]:
         """The events of these kinds after which training did not go on."""
-        return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds]
+        return [event for event in self.not_withdrawn(Later.TRAINING) if event.kind in kinds and has_fields(event, fields)]
 
-    def without_later_gpu_use(self, *kinds: Kind) -> list[Event]:
+    def without_later_gpu_use(self, *kinds: Kind, **fields: str) -> list[Event]:
         """The events of these kinds after which no GPU was used."""
-        return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds]
+        return [event for event in self.not_withdrawn(Later.GPU_USE) if event.kind in kinds and has_fields(event, fields)]
 
     def not_withdrawn(self, later: Later) -> list[Event]:
         """The events that nothing of that sort follows."""
@@ -55,6 +64,11 @@ class Events:
             self._inferred[inference] = inference(self)
         return cast(Inferred, self._inferred[inference])
 
+    def inferred(self, inference: "Callable[[Events], OfCode | None]", code: str) -> OfCode | None:
+        """What is inferred, if it is of that code."""
+        found = self.infer(inference)
+        return found if found is not None and found.code == code else None
+
     def cuda_refusals(self, *codes: str) -> list[Event]:
         """The times CUDA refused to start, or named one of these results later; without codes, every refusal at the start."""
         refusals = self.without_later_gpu_use(Kind.CUINIT_FAILED, Kind.CUDA_ERROR)
@@ -65,6 +79,11 @@ class Events:
         listed = [event for event in self.log.events if lists_gpus(event)]
         failed = [event for event in self.without_later_gpu_use(Kind.NVML_FAILED) if event.fields.get("code") in codes]
         return [event for event in failed if not _followed(event, listed)]
+
+
+def has_fields(event: Event, fields: Mapping[str, str]) -> bool:
+    """Whether a pattern for each field fits all of its value; "" fits a field that is not there."""
+    return all(re.fullmatch(pattern, event.fields.get(name, "")) for name, pattern in fields.items())
 
 
 def lists_gpus(event: Event) -> bool:

@@ -28,7 +28,7 @@ class UnsupportedGpu(NamedTuple):
 
 def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
     """What the program says, and where it only says that a kernel is missing, what is known of the GPU."""
-    ignored = [event for event in events.of(Kind.GPU_IGNORED) if event.fields.get("reason") == "capability"]
+    ignored = events.of(Kind.GPU_IGNORED, reason="capability")
     if ignored:
         fields = ignored[0].fields
         failed = not any(uses_gpu(event) for event in events.log.events)
@@ -36,8 +36,8 @@ def infer_unsupported_gpu(events: Events) -> UnsupportedGpu | None:
             True, ignored, fields.get("name"), capability_in(fields.get("capability")), fields.get("minimum"), failed
         )
     bare = events.unresolved(Kind.KERNEL_IMAGE_MISSING)
-    rejected = [event for event in events.unresolved(Kind.PTX_UNSUPPORTED) if event.fields.get("code") == "218"]  # invalid PTX
-    outdated = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("target")]
+    rejected = events.unresolved(Kind.PTX_UNSUPPORTED, code="218")  # invalid PTX
+    outdated = events.unresolved(Kind.PTXAS_TOO_OLD, target=".+")
     compiled = events.unresolved(Kind.KERNELS_JIT_COMPILED)
     capability, name = _gpu(events)
     worded = all("worded" in event.fields for event in bare)  # by a person

@@ -102,7 +102,7 @@ def nvlink_down(events: Events) -> Cause | None:
     return Cause(f"{which} is down: {why}.", named, Severity.ERROR, (device,) if device else (), _codes(reports))
 
 
-def stopped_by_its_own_fault(events: Events) -> Cause | None:
+def training_failed(events: Events) -> Cause | None:
     """The kernel's record of a program that broke the rules; beside a fault of the GPU itself it is a consequence."""
     messages = [
         (event, message) for event in events.unresolved(Kind.XID) if (message := xid(int(event.fields["code"]))) is not None

@@ -17,11 +17,11 @@ _LOADED = r"lib(?:cu|nv|nccl)[\w-]*\.so|partially initialized module '(?!tensorf
 
 def tensorflow_import_failed(events: Events) -> Cause | None:
     """An import of TensorFlow, or of what it is built on, that failed for a reason that has no page of its own."""
-    if own := events.infer(infer_hiding_file):
+    if own := events.infer(_hiding_file):
         return own
     elsewhere = {event.line for event in events.infer(infer_bypassed_backend)}
     failed = [event for event in events.unresolved(Kind.IMPORT_FAILED) if _is_ours(event) and event.line not in elsewhere]
-    failed += [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].startswith("tensorflow.")]
+    failed += events.unresolved(Kind.MODULE_MISSING, module=r"tensorflow\..*")
     symbols = [event for event in events.unresolved(Kind.SYMBOL_MISSING) if not is_conflict(event)]
     failed += [event for event in symbols if re.search(_OURS, event.text)]
     if not failed:
@@ -35,7 +35,7 @@ def tensorflow_import_failed(events: Events) -> Cause | None:
     return Cause(f"TensorFlow can't be imported{because}: {reason}.", lines)
 
 
-def infer_hiding_file(events: Events) -> Cause | None:
+def _hiding_file(events: Events) -> Cause | None:
     """A file of one's own that hides an installed module."""
     frames = events.unresolved(Kind.OWN_FILE)
     bare = [event for event in events.unresolved(Kind.IMPORT_FAILED) if "has no attribute" in event.text]
@@ -64,10 +64,8 @@ def _is_ours(event: Event) -> bool:
 def keras_backend_mismatch(events: Events) -> Cause | None:
     """Keras names its backend, or does not know the one that it was told to take."""
     unknown = events.unresolved(Kind.KERAS_BACKEND_INVALID)
-    others = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] != "tensorflow"]
-    absent = [
-        event for event in events.unresolved(Kind.MODULE_MISSING) if others and event.fields["module"] == others[0].fields["name"]
-    ]
+    others = events.of(Kind.KERAS_BACKEND, name="(?!tensorflow$).*")
+    absent = events.unresolved(Kind.MODULE_MISSING, module=re.escape(others[0].fields["name"])) if others else []
     lines = [*unknown, *absent, *others]
     if not lines:
         bypassed = events.infer(infer_bypassed_backend)

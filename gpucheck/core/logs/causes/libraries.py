@@ -83,7 +83,7 @@ def _named_in_python(events: Events) -> LibraryFailure | None:
 
 def _code_of_missing(events: Events, signs: _Signs) -> LibraryFailure:
     # whether pip said that it laid down CUDA's libraries beside TensorFlow
-    installed = any(event.fields.get("cuda") == "yes" for event in events.of(Kind.PACKAGE_INSTALLED))
+    installed = events.of(Kind.PACKAGE_INSTALLED, cuda="yes")
     code = "cuda-libraries-unreachable" if installed else "cuda-libraries-missing"
     if not signs.missing:
         return LibraryFailure(code, [*signs.given_up[:1], *signs.no_runtime[:1]], [], signs.failed)
@@ -135,14 +135,9 @@ def _major(soname: str) -> int | None:
     return number // 10 if number >= 70 else number
 
 
-def _failure(events: Events, code: str) -> LibraryFailure | None:
-    failure = events.infer(infer_library_failure)
-    return failure if failure is not None and failure.code == code else None
-
-
 def cuda_libraries_missing(events: Events) -> Cause | None:
     """The loader or TensorFlow says so. The CUDA runtime alone is missed on every machine without a GPU, too."""
-    failure = _failure(events, "cuda-libraries-missing")
+    failure = events.inferred(infer_library_failure, "cuda-libraries-missing")
     if failure is None:
         return None
     named = f": {listing(failure.names)}" if failure.names else ""
@@ -152,7 +147,7 @@ def cuda_libraries_missing(events: Events) -> Cause | None:
 
 def cuda_libraries_unreachable(events: Events) -> Cause | None:
     """pip installed the libraries, or others beside them were opened, and the loader does not find them."""
-    failure = _failure(events, "cuda-libraries-unreachable")
+    failure = events.inferred(infer_library_failure, "cuda-libraries-unreachable")
     if failure is None:
         return None
     names = f"{listing(failure.names)} {'is' if len(failure.names) == 1 else 'are'}" if failure.names else "CUDA's libraries are"
@@ -161,7 +156,7 @@ def cuda_libraries_unreachable(events: Events) -> Cause | None:
 
 def cuda_version_mismatch(events: Events) -> Cause | None:
     """A program looks for the libraries of one CUDA where those of another are."""
-    failure = _failure(events, "cuda-version-mismatch")
+    failure = events.inferred(infer_library_failure, "cuda-version-mismatch")
     if failure is None or failure.majors is None:
         return None
     wanted, there = failure.majors
@@ -171,7 +166,7 @@ def cuda_version_mismatch(events: Events) -> Cause | None:
 
 def library_path_conflict(events: Events) -> Cause | None:
     """A symbol or a version that the caller was built with is not in the copy that was loaded."""
-    failure = _failure(events, "library-path-conflict")
+    failure = events.inferred(infer_library_failure, "library-path-conflict")
     if failure is None:
         return None
     template = (
@@ -183,7 +178,7 @@ def library_path_conflict(events: Events) -> Cause | None:
 
 def cudnn_missing(events: Events) -> Cause | None:
     """cuDNN, or a part of it, is all that the loader misses, or TensorFlow found none that it could use."""
-    failure = _failure(events, "cudnn-missing")
+    failure = events.inferred(infer_library_failure, "cudnn-missing")
     if failure is None:
         return None
     name = failure.names[0] if failure.names else ""
@@ -219,7 +214,7 @@ def _searched_for_ptxas(event: Event, lines: set[int]) -> bool:
 def ptxas_missing(events: Events) -> Cause | None:
     """XLA says that it can't run ptxas, or only one too old for its PTX. Mostly the driver compiles in its place, more slowly."""
     missing = events.of(Kind.PTXAS_MISSING)
-    old = [event for event in events.unresolved(Kind.PTXAS_TOO_OLD) if event.fields.get("needed")]
+    old = events.unresolved(Kind.PTXAS_TOO_OLD, needed=".+")
     if not (missing or old):
         return None
     lines = missing or old

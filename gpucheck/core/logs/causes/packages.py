@@ -80,11 +80,6 @@ def _given_up(asked: str, available: str) -> bool:
     return not re.search(r"\d", version) or versions.at_least(version, f"{_LAST_GPU_PACKAGE}.99")
 
 
-def _refused(events: Events, code: str) -> RefusedPackage | None:
-    package = events.infer(infer_refused_package)
-    return package if package is not None and package.code == code else None
-
-
 class Form(NamedTuple):
     """What the person who pasted a log says of the machine, in an issue's form or in passing; None: nothing, or several answers."""
 
@@ -119,7 +114,7 @@ def _no_gpu_found(events: Events) -> list[Event]:
 
 def python_unsupported(events: Events) -> Cause | None:
     """pip has no package for this Python: it says so, or offers none or other versions than the one asked for."""
-    refused = _refused(events, "python-unsupported")
+    refused = events.inferred(infer_refused_package, "python-unsupported")
     if refused is None:
         return _python_of_form(events) if events.infer(infer_refused_package) is None else None
     what = f"{refused.package}{refused.asked}"
@@ -134,9 +129,7 @@ def python_unsupported(events: Events) -> Cause | None:
 def _python_of_form(events: Events) -> Cause | None:
     """Python and TensorFlow as a form names them, where TensorFlow is not there to be imported."""
     form = events.infer(infer_form)
-    missing = [
-        event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"].partition(".")[0] == "tensorflow"
-    ]
+    missing = events.unresolved(Kind.MODULE_MISSING, module=r"tensorflow(\..*)?")
     if not missing or form.python is None:
         return None
     release = releases.release(form.tensorflow) if form.tensorflow else releases.RELEASES[releases.LATEST]
@@ -151,7 +144,7 @@ def _python_of_form(events: Events) -> Cause | None:
 
 def platform_unsupported(events: Events) -> Cause | None:
     """A C library that is too old or of another kind, or a package that pip does not have for this machine."""
-    refused = _refused(events, "platform-unsupported")
+    refused = events.inferred(infer_refused_package, "platform-unsupported")
     if refused is None:
         return None
     machine = next((f" ({name})" for name in values(list(events.log.events), "machine")), "")
@@ -160,7 +153,7 @@ def platform_unsupported(events: Events) -> Cause | None:
 
 def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
     """pip says that it has no such release."""
-    refused = _refused(events, "tensorflow-gpu-package-removed")
+    refused = events.inferred(infer_refused_package, "tensorflow-gpu-package-removed")
     if refused is None:
         return None
     return Cause(f"There is no tensorflow-gpu{refused.asked}: the package was given up in 2022.", refused.events, Severity.ERROR)
@@ -168,7 +161,7 @@ def tensorflow_gpu_package_removed(events: Events) -> Cause | None:
 
 def macos_no_cuda(events: Events) -> Cause | None:
     """A Mac on which something asks for CUDA."""
-    form, refused = events.infer(infer_form), _refused(events, "macos-no-cuda")
+    form, refused = events.infer(infer_form), events.inferred(infer_refused_package, "macos-no-cuda")
     mac = events.without_later_gpu_use(Kind.MACOS) or (form.events[:1] if form.os == "macos" else [])
     asked = events.without_later_gpu_use(
         Kind.CPU_BUILD, Kind.CUINIT_FAILED, Kind.DRIVER_ABSENT, Kind.GPUS_LISTED, Kind.CUDA_DRIVERS_NOT_FOUND
@@ -184,7 +177,7 @@ def macos_no_cuda(events: Events) -> Cause | None:
 
 def windows_native_unsupported(events: Events) -> Cause | None:
     """TensorFlow says so; else a Windows on which it has no GPU, and misses no library, or pip has none for it."""
-    refused = _refused(events, "windows-native-unsupported")
+    refused = events.inferred(infer_refused_package, "windows-native-unsupported")
     lines = events.without_later_gpu_use(Kind.WINDOWS_NATIVE) or (refused.events if refused else _on_windows(events))
     if not lines:
         return None
@@ -200,10 +193,7 @@ def _on_windows(events: Events) -> list[Event]:
     if events.has(Kind.LIBRARY_MISSING, Kind.LIBRARY_OPENED, Kind.GPU_IGNORED):
         return []
     form, windows = events.infer(infer_form), events.without_later_gpu_use(Kind.WINDOWS)
-    counted = [
-        event for event in events.without_later_gpu_use(Kind.GPUS_LISTED, Kind.CPU_BUILD) if event.fields.get("count", "0") == "0"
-    ]
-    counted = [event for event in counted if "torch" not in event.fields]
+    counted = events.without_later_gpu_use(Kind.GPUS_LISTED, Kind.CPU_BUILD, count="0?", torch="")
     inside = form.os == "wsl" or events.has(Kind.WSL_INSIDE)
     if windows and counted and not inside and form.after_windows is not False:
         return [counted[0], windows[0]]
@@ -213,7 +203,7 @@ def _on_windows(events: Events) -> list[Event]:
 
 def tensorflow_not_installed(events: Events) -> Cause | None:
     """Python says so of the package itself and not of a part of it; or pip, where it is in another environment."""
-    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
     if not missing or events.infer(infer_bypassed_backend):
         return None
     return Cause("TensorFlow is not installed for the Python that ran this.", missing)
@@ -221,7 +211,7 @@ def tensorflow_not_installed(events: Events) -> Cause | None:
 
 def wrong_environment(events: Events) -> Cause | None:
     """pip says that TensorFlow is installed, and Python does not find it: they are of two environments."""
-    missing = [event for event in events.unresolved(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    missing = events.unresolved(Kind.MODULE_MISSING, module="tensorflow")
     installed = events.of(Kind.PACKAGE_INSTALLED)
     if not missing or not installed:
         return None
@@ -232,7 +222,7 @@ def wrong_environment(events: Events) -> Cause | None:
 
 def infer_bypassed_backend(events: Events) -> list[Event]:
     """Where Keras takes TensorFlow, which is not installed, in a log that shows another backend of its own to be there or wanted."""
-    taken = [event for event in events.of(Kind.KERAS_BACKEND) if event.fields["name"] == "tensorflow"]
-    missing = [event for event in events.of(Kind.MODULE_MISSING) if event.fields["module"] == "tensorflow"]
+    taken = events.of(Kind.KERAS_BACKEND, name="tensorflow")
+    missing = events.of(Kind.MODULE_MISSING, module="tensorflow")
     others = events.of(Kind.KERAS_BACKEND_OTHER)
     return [taken[0], missing[0], others[0]] if taken and missing and others and taken[0].line < missing[0].line else []

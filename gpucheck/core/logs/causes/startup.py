@@ -16,24 +16,23 @@ NVML_NO_LIBRARY, NVML_NO_GPU, NVML_UNKNOWN = "12", "28", "999"
 
 # These lines name the cause themselves (some of the NVML results do, too): nothing is to be inferred beside them.
 _DIRECT = (
-    *(
-        Kind.DRIVER_MISMATCH,
-        Kind.DRIVER_TOO_OLD,
-        Kind.DRIVER_HUNG,
-        Kind.FABRIC_NOT_READY,
-        Kind.GPU_LOST,
-        Kind.GPU_INIT_FAILED,
-        Kind.GPU_ABSENT,
-    ),
-    *(
-        Kind.GPU_UNSUPPORTED_BY_DRIVER,
-        Kind.WSL,
-        Kind.CONTAINER_GPU_DENIED,
-        Kind.DEVICE_DENIED,
-        Kind.DEVICE_NODE_MISSING,
-        Kind.MIG_FAILED,
-    ),
-    *(Kind.CUDA_USED_AFTER_FORK, Kind.WINDOWS_NATIVE, Kind.MACOS, Kind.ROCM),
+    Kind.DRIVER_MISMATCH,
+    Kind.DRIVER_TOO_OLD,
+    Kind.DRIVER_HUNG,
+    Kind.FABRIC_NOT_READY,
+    Kind.GPU_LOST,
+    Kind.GPU_INIT_FAILED,
+    Kind.GPU_ABSENT,
+    Kind.GPU_UNSUPPORTED_BY_DRIVER,
+    Kind.WSL,
+    Kind.CONTAINER_GPU_DENIED,
+    Kind.DEVICE_DENIED,
+    Kind.DEVICE_NODE_MISSING,
+    Kind.MIG_FAILED,
+    Kind.CUDA_USED_AFTER_FORK,
+    Kind.WINDOWS_NATIVE,
+    Kind.MACOS,
+    Kind.ROCM,
 )
 _OF_THE_DRIVER = re.compile(r"^(?:libcuda\.|nvcuda|libnvidia-ml|nvml\.)")
 # nvidia-smi comes with the driver, and what is written in Go (Kubernetes' plugins, the container toolkit) is for nodes that have one
@@ -90,7 +89,7 @@ def infer_startup_failure(events: Events) -> StartupFailure | None:
     code, support = ("container-without-gpu", []) if taken else _code(events, signs)
     if code is None:
         return None
-    passing = {event.line for event in events.of(Kind.BACKEND_UNAVAILABLE) if event.fields.get("fatal") == "no"}
+    passing = {event.line for event in events.of(Kind.BACKEND_UNAVAILABLE, fatal="no")}
     return StartupFailure(
         code,
         [*lines[:3], *signs.kernel_absent[:1], *support[:1]],
@@ -153,7 +152,7 @@ def taken_from_container(events: Events) -> list[Event]:
 
 def module_failures(events: Events) -> list[Event]:
     """The lines that say why the kernel module is not loaded; nouveau may hold one card while the driver works on another."""
-    works = events.has(Kind.GPU_DRIVEN) or any(event.fields.get("cuda") for event in events.of(Kind.DRIVER_VERSION))
+    works = events.has(Kind.GPU_DRIVEN) or events.of(Kind.DRIVER_VERSION, cuda=".+")
     failures = events.without_later_gpu_use(Kind.KERNEL_MODULE_FAILED)
     if events.has(Kind.GPU_LOST):  # the driver has not taken that one
         failures = [event for event in failures if "probe routine failed for" not in event.text]
