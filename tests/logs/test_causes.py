@@ -1,5 +1,7 @@
 """How causes are named: rows of the table, what comes later, what follows from several lines, and what a text only states."""
 
+import inspect
+
 import pytest
 from case_files import table
 
@@ -89,3 +91,9 @@ def test_the_start_of_cuda_is_told_apart_by_other_lines(lines, code):
 
 def test_every_cause_is_a_rule():
     assert causes.CODES - {rule.code for rule in load_rules()} == set()
+
+
+def test_every_public_function_that_returns_a_cause_judges_a_code():
+    functions = [value for module in causes._MODULES for value in vars(module).values() if inspect.isfunction(value)]
+    judges = {f.__name__ for f in functions if "Cause" in str(f.__annotations__.get("return")) and f.__name__[0] != "_"}
+    assert judges == {code.replace("-", "_") for code in causes._INFERRED}

@@ -3,6 +3,7 @@ import re
 
 from case_files import table
 
+from gpucheck.core.logs.events import Kind
 from gpucheck.core.logs.reading import patterns
 
 
@@ -29,3 +30,21 @@ def test_every_converter_is_named_by_a_pattern():
 def test_quotation_marks_stay_in_pairs(text, kept):
     found = patterns.fields.named(re.match("(?P<message>.*)", text))
     assert found.get("message") == kept
+
+
+def test_a_pattern_says_when_a_line_is_no_event_and_which_values_its_fields_have():
+    block = [
+        r"lost (?P<name>\w+) (?P<place>\S+)",
+        "unless never",
+        "grave=yes where again",
+        "=> lower, gpu -> card, until=now, +2 lines",
+    ]
+    regex, options = patterns._options(block)
+    pattern = patterns.Pattern(Kind.OTHER, ("lost",), regex, options)
+    assert (regex, options.continuation_lines, pattern.regexes) == (block[0], 2, (block[0], "never", "again"))
+    fields = [pattern.fields(re.search(regex, line)) for line in ("never lost GPU X", "lost GPU X", "lost CPU Y again")]
+    assert fields == [
+        None,
+        {"name": "card", "place": "x", "until": "now"},
+        {"name": "cpu", "place": "y", "until": "now", "grave": "yes"},
+    ]
