@@ -34,6 +34,12 @@ def byte_count(text: str) -> int | None:
     return int(float(size[1].replace(",", "")) * _UNITS[size[2]]) if size else None
 
 
+def library_not_started(library: str, text: str) -> str:
+    """The sentence about cuBLAS or cuDNN, with the status word if the text has one."""
+    status = re.search(rf"{library.upper()}_STATUS_\w+", text)
+    return f"{library} could not start{f' ({status[0]})' if status else ''}, mostly because too little GPU memory is left for it."
+
+
 def version_text(numbers: tuple[int, ...]) -> str:
     """'12.0' for (12, 0)."""
     return ".".join(map(str, numbers))

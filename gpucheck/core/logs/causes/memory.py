@@ -3,10 +3,10 @@
 import re
 
 from gpucheck.core.logs.causes.cause import Cause
-from gpucheck.core.logs.causes.events import Events
+from gpucheck.core.logs.causes.events import Events, values
 from gpucheck.core.logs.events import Event, Kind, of_host
 from gpucheck.core.model import Severity
-from gpucheck.core.repairs.wording import byte_count, gib, short
+from gpucheck.core.repairs.wording import byte_count, gib, library_not_started, short
 
 # Illegal addresses and instructions, failed assertions: the program's doing, or rarely the board's.
 KERNEL_FAULTS = "700|702|710|714|715|716|717|718|719"
@@ -104,8 +104,5 @@ def _library_did_not_start(events: Events, library: str, kind: Kind) -> Cause | 
         return None
     if broken and broken[0].line <= at_all[0].line and not any("create" in event.text for event in at_all):
         return None  # a kernel broke first: whatever is asked of the GPU fails then, and nothing is said of a start
-    status = re.search(
-        rf"{library.upper()}_STATUS_\w+", " ".join([failed[0].text, *(event.fields.get("status", "") for event in failed)])
-    )
-    named = f" ({status[0]})" if status else ""
-    return Cause(f"{library} could not start{named}, mostly because too little GPU memory is left for it.", failed[:1])
+    text = " ".join([failed[0].text, *values(failed, "status")])
+    return Cause(library_not_started(library, text), failed[:1])

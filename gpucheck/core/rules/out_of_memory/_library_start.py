@@ -1,9 +1,8 @@
 """What cuBLAS and cuDNN have in common where they can't start: each takes memory beside TensorFlow's own, and none was left."""
 
-import re
-
 from gpucheck.core.combiners.log_causes import LogCauses
 from gpucheck.core.model import Finding, Fix, Skip
+from gpucheck.core.repairs.wording import library_not_started
 
 
 def library_start_failure(log_causes: LogCauses, code: str, library: str, pattern: str) -> Finding | Skip | None:
@@ -28,7 +27,5 @@ def library_start_failure(log_causes: LogCauses, code: str, library: str, patter
         return None  # whatever is asked of the GPU fails then, and nothing is said of a start
     if run is None:
         return log_causes.finding(cause, fix) if cause is not None else log_causes.outcomes.skip
-    status = re.search(rf"{library.upper()}_STATUS_\w+", f"{run.text} {cause.summary if cause is not None else ''}")
-    named = f" ({status[0]})" if status else ""
-    summary = f"{library} could not start{named}, mostly because too little GPU memory is left for it."
+    summary = library_not_started(library, f"{run.text} {cause.summary if cause is not None else ''}")
     return Finding(summary=summary, evidence=run.evidence, fix=fix, affects=run.affects)
