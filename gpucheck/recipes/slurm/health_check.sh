@@ -3,7 +3,7 @@
 # Slurm only logs the exit code, so this script drains the node itself. Root runs it every HealthCheckInterval, also beside jobs,
 # and kills it after 60 s.
 
-# After so many clean checks in a row a node comes back that gpucheck has drained, and nobody else. 0: an administrator resumes it.
+# After this many clean checks in a row, resume a node that gpucheck itself has drained. 0: an administrator resumes it.
 undrain_after=0
 clean=/run/gpucheck-clean-checks
 
@@ -12,8 +12,8 @@ export PATH
 
 node=${SLURMD_NODENAME:-$(hostname -s)}
 
-# A fault is the line "gpucheck CODE: ..." on standard output, and nothing else is one: a broken Python exits with 1, too. A node is
-# sound where gpucheck exits with 0. Everything else is no verdict. Standard error goes to the journal.
+# Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1. A node is
+# healthy if gpucheck exits with 0. Everything else is no verdict. Standard error goes to the journal.
 answer=$({ { gpucheck node --gres slurm --timeout 30 --drain-reason >&3 && echo sound >&3; } 2>&1 | logger -t gpucheck -p daemon.err; } 3>&1)
 state=$(timeout 5 scontrol --oneliner show node "$node") || exit 0
 
@@ -22,8 +22,8 @@ case $answer in
     rm -f "$clean"
     logger -t gpucheck -p daemon.err -- "$answer"
     case $state in
-      *DRAIN*' Reason=Prolog error'* | *DRAIN*' Reason=Epilog error'*) ;; # Slurm's own words name no cause
-      *DRAIN*) exit 1 ;;                                                  # it keeps the reason that it was given
+      *DRAIN*' Reason=Prolog error'* | *DRAIN*' Reason=Epilog error'*) ;; # Slurm's own reason names no cause
+      *DRAIN*) exit 1 ;;                                                  # it keeps its reason
     esac
     timeout 5 scontrol update nodename="$node" state=drain reason="$answer"
     exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Keep a job from a node that has a fault: a line of the job's own unit, after `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`:
+# Keep a job off a node that has a fault. Run `gpucheck recipe systemd/gate.sh >/etc/gpucheck-gate.sh`, then add to the job's unit:
 #   ExecStartPre=/bin/sh /etc/gpucheck-gate.sh
-# A fault is the line "gpucheck CODE: ..." on standard output, and nothing else is one: a broken Python exits with 1, too.
+# Only the line "gpucheck CODE: ..." on standard output is a fault: a broken Python also exits with 1.
 
 PATH=/opt/gpucheck/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
