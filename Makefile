@@ -1,19 +1,19 @@
-# make check        install gpucheck and TensorFlow into .venv, then check this machine (ARGS="--full" and the like)
-# make smoke-test   the recurring check: the training jobs only
-# make quick        the tests that one runs all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
-# make test         what protects: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
-# make lab-chosen   the faults of tests/cases/lab that TensorFlow must show, one per code; continuous integration runs lint, test and this
+# make check        install gpucheck and TensorFlow into .venv, then check this machine (for example ARGS="--full")
+# make smoke-test   only the training jobs, to repeat often
+# make quick        tests to run all day: engine, rules, logs, reports, recorded outputs; no TensorFlow
+# make test         tests to run before a commit: also TensorFlow, crashes and hangs, the compiled fake driver, faults of tests/cases/lab
+# make lab-chosen   the faults of tests/cases/lab that need TensorFlow, one per code; continuous integration runs lint, test and this
 # make test-all     everything: the whole lab, the browser, every experiment, every Python from 3.10 to 3.13 that is found
-# make chaos        what children and surroundings may do to a run: complete, on time, truthful, nothing left; as a matrix
-# make lab          inject every fault of tests/cases/lab and print which root cause was named
-# make cures        type the first repair of each fault as it is printed, and check again: cured, changed or left, as a table
-# make cuda-wheels  fetch NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` breaks and repairs them, too; `make test-all` fetches them
-# make systems      the recipes in Slurm, Prometheus, systemd, Ray and MPI themselves: as root, after `sh tests/systems/install.sh`; part of `make test-all`
-# make goldens      rewrite tests/golden with what gpucheck prints now
-# make fuzz         whatever may stand in the files that are read: 500 examples for each kind (EXAMPLES=N), then by coverage (SECONDS=N each)
-# make patterns     the ten slowest patterns of logs and redaction, each on the text that is worst for it
-# make releases     compare the tables of releases with the package index; needs the network
-# make audit        bandit on the package, and what pip-audit knows of everything in .venv; needs the network
+# make chaos        misbehaving child processes and hostile environments, as a matrix: the run is complete, on time, truthful, and leaves nothing behind
+# make lab          inject every fault of tests/cases/lab and print the root cause that was named
+# make cures        type the first repair of each fault as printed, and check again: cured, changed or left, as a table
+# make cuda-wheels  download NVIDIA's own wheels (3 GB, 10 GB in the end): `make cures` also breaks and repairs them; `make test-all` downloads them
+# make systems      the recipes in real Slurm, Prometheus, systemd, Ray and MPI: as root, after `sh tests/systems/install.sh`; part of `make test-all`
+# make goldens      rewrite tests/golden with the current output of gpucheck
+# make fuzz         random content for the files that are read: 500 examples of each kind (EXAMPLES=N), then guided by coverage (SECONDS=N each)
+# make patterns     the ten slowest patterns of logs and redaction, each on its worst text
+# make releases     compare the tables of releases with PyPI; needs the network
+# make audit        bandit on the package, and pip-audit on all packages in .venv; needs the network
 # make dist         build the wheel, the source distribution and gpucheck.pyz, check them and run them; needs the network
 # make lint, make docs, make bench
 SHELL := /bin/sh
@@ -26,16 +26,16 @@ WORKERS ?= auto
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS)
 QUICK = tests/golden tests/setup/test_answers.py tests/setup/test_machine.py tests/rules tests/logs tests/reports tests/compat tests/expectations tests/redaction tests/test_*.py
 
-# TensorFlow has wheels for these; the first interpreter found among them makes the environment.
+# TensorFlow has wheels for these versions. The first interpreter that is found creates the environment.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; do \
   $$p -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && { echo $$p; break; }; done)
 
-# With an NVIDIA device (its control node, WSL's, or a display function on the bus), TensorFlow comes with CUDA's libraries.
+# With an NVIDIA device (its control node, WSL's, or a display function on the bus), install TensorFlow with the CUDA libraries.
 EXTRA ?= $(shell { [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] || { for d in /sys/bus/pci/devices/*; do \
   [ "$$(cat $$d/vendor $$d/class 2>/dev/null | tr -d '\n' | cut -c 1-10)" = 0x10de0x03 ] && echo yes; done | grep -q .; }; } \
   && echo cuda || echo tensorflow)
 
-# NVIDIA's own libraries, to be broken in copies under the fake driver.
+# NVIDIA's own libraries. Tests break copies of them under the fake driver.
 CUDA := $(VENV)/cuda
 
 .PHONY: check smoke-test quick test test-all fuzz patterns releases lab-chosen lab cures cuda-wheels chaos systems audit lint goldens docs dist bench compiled clean
@@ -109,10 +109,10 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "make: no Python 3.10 to 3.13 was found; name one: make PYTHON=/path/to/python" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "make: no Python 3.10 to 3.13 was found; set one: make PYTHON=/path/to/python" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-# Keras 2, beside the environment: only the tests of it may see it.
+# Keras 2, outside the environment: only its own tests may import it.
 $(VENV)/legacy/tf_keras: | $(VENV)/.$(EXTRA)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/legacy tf-keras
 
@@ -124,11 +124,11 @@ $(CUDA)/.done: | $(VENV)/.$(EXTRA)
 	  --find-links $(CUDA)/wheels "tensorflow[and-cuda]"
 	@touch $@
 
-# One stamp per extra, remade when the requirements change.
+# One stamp file per extra, updated when the requirements change.
 $(VENV)/.%: setup.py pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[$*]"
 	@touch $@
 
-# An editable install compiles nothing by itself, and an environment may forbid Python to do it on the way.
+# An editable install compiles nothing, and an environment may forbid Python to do it at import.
 compiled: $(VENV)/.$(EXTRA)
 	@$(BIN)/python -m compileall -q gpucheck

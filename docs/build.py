@@ -1,6 +1,6 @@
-"""Write the generated part of the docs: one page per diagnosis, their table, what fits which machine, the report's schema.
+"""Write the generated pages of the docs: diagnoses, lint codes, commands, what to install, and the schemas.
 
-``make docs`` runs this; a test fails where what is written differs from what the code says now.
+``make docs`` runs this. A test fails if a generated file is out of date.
 """
 
 import io
@@ -22,7 +22,7 @@ from gpucheck.core.engine.schema import schema
 from gpucheck.core.reports import page
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import setup_table  # a neighbour, which tests load from elsewhere
+import setup_table  # in this folder; tests import build.py from another one
 
 DOCS = pathlib.Path(__file__).resolve().parent
 INTRODUCTION = """\
@@ -38,7 +38,7 @@ COMMANDS = """\
 
 What `gpucheck COMMAND --help` prints. `gpucheck` alone is `gpucheck check`.
 """
-WIDTH = 104  # columns of a picture; longer commands are cut there
+WIDTH = 104  # columns of a picture; longer lines are cut
 LINT = """\
 # Lint codes
 
@@ -51,7 +51,7 @@ LINT = """\
 
 
 def lint_pages() -> dict[str, str]:
-    """A page for each rule of lint, and their table."""
+    """Return the pages of the lint rules, and their table."""
     made, rows = {}, []
     for rule in load_lint_rules():
         parsed = manual.page(rule.code, rule.doc)
@@ -61,7 +61,7 @@ def lint_pages() -> dict[str, str]:
 
 
 def commands() -> str:
-    """The help of every command, in click's own words."""
+    """Return the page with the help text of every command."""
     runner = CliRunner(env={"COLUMNS": "100"})
     names = [
         [],
@@ -75,7 +75,7 @@ def commands() -> str:
 
 
 def files() -> dict[str, str]:
-    """Every generated file by its path below this folder."""
+    """Return the text of every generated file by its path below this folder."""
     rules, rows = load_rules(), load_rows()
     made = {
         "report.schema.json": json.dumps(schema(), indent=2, ensure_ascii=False) + "\n",
@@ -91,7 +91,7 @@ def files() -> dict[str, str]:
 
 
 def pictures() -> dict[str, str]:
-    """README's two transcripts as SVG. What rich draws differs from version to version, so no test compares them."""
+    """Return README's two transcripts as SVG. rich's drawing differs between versions, so no test compares the files."""
     from rich.console import Console
     from rich.text import Text
 
@@ -103,12 +103,12 @@ def pictures() -> dict[str, str]:
         console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
         console.print(Text.from_ansi(text), no_wrap=True, overflow="ellipsis")
         drawn = console.export_svg(title="gpucheck" + " --allow-cpu" * (name == "pass"), unique_id=f"gpucheck-{name}")
-        made[f"pictures/{name}.svg"] = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)  # from elsewhere
+        made[f"pictures/{name}.svg"] = re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL)  # loads from the network
     return made
 
 
 def main() -> None:
-    """Write what changed, and remove the pages of codes that are gone."""
+    """Write the files that changed, and remove the pages of codes that no longer exist."""
     wanted = files() | pictures()
     for path in [*DOCS.glob("diagnoses/*.md"), *DOCS.glob("lint/*.md")]:
         if path.relative_to(DOCS).as_posix() not in wanted:

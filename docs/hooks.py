@@ -1,4 +1,4 @@
-"""What the site needs of pages that are also read in the repository: links that leave this folder lead to the repository."""
+"""Adapt pages for the site: links to files outside this folder point to the repository."""
 
 import pathlib
 import re
@@ -9,12 +9,12 @@ REPOSITORY = re.findall(r'^Repository = "(.+)"', (DOCS.parent / "pyproject.toml"
 
 
 def on_page_markdown(markdown, page, **_):
-    """Called by mkdocs for each page."""
+    """Return the page with adapted links; mkdocs calls this for each page."""
     folder = (DOCS / page.file.src_path).parent
 
     def absolute(match):
         target = (folder / match[1]).resolve()
-        if target.is_relative_to(DOCS) or not target.exists():  # what does not exist is mkdocs' to tell
+        if target.is_relative_to(DOCS) or not target.exists():  # mkdocs reports links to missing files
             return match[0]
         return f"]({REPOSITORY}/blob/main/{target.relative_to(DOCS.parent).as_posix()}{match[2] or ''})"
 

@@ -1,4 +1,4 @@
-"""The generated page docs/setup.md: what `gpucheck setup` answers for machines, as a table. docs/build.py writes it."""
+"""The generated page docs/setup.md: the answers of `gpucheck setup` for typical machines, as a table. docs/build.py writes it."""
 
 from gpucheck.core.compat import versions
 from gpucheck.core.solver import commands
@@ -9,31 +9,31 @@ from gpucheck.core.solver.solve import solve
 INTRODUCTION = """\
 # What to install
 
-`gpucheck setup` looks at this machine (driver, GPUs, system, Pythons; TensorFlow installed or not). It says which TensorFlow is
-the newest that works here, the commands that install it, why each newer one does not (with the source), and what would change it.
+`gpucheck setup` checks this machine (driver, GPUs, system, Pythons; TensorFlow installed or not). It prints the newest TensorFlow
+that works here, the commands that install it, why each newer one does not (with the source), and what would change that.
 
 ```sh
 gpucheck setup                                  # this machine
-gpucheck setup --apply ~/tensorflow-env         # make the environment in a new folder, and train in it
+gpucheck setup --apply ~/tensorflow-env         # create the environment in a new folder, and train in it
 gpucheck setup --for 470.57,8.0,3.11            # another machine: driver, compute capability, Python
 gpucheck setup --tensorflow ">=2.16,<2.20"      # only these releases
 gpucheck setup --backend jax                    # Keras on JAX or PyTorch
 gpucheck setup --format dockerfile              # or json, requirements, conda
 ```
 
-`--apply` makes a new folder and touches nothing else. It uses uv where that is installed, else venv and pip. The environment is
-called good only after gpucheck has trained in it. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
+`--apply` creates a new folder and changes nothing else. It uses uv if that is installed, else venv and pip. It succeeds only
+after gpucheck has trained in the environment. An error, `--timeout` or Ctrl-C before that leaves nothing behind.
 
 uv and pip read your own settings (`~/.config/uv/uv.toml`, `pip.conf`) and variables (`UV_*`, `PIP_*`, with absolute paths).
 They do not read a project's `uv.toml` or `[tool.uv]`: they start in `/`, because in a shared folder another user may have
 written those files.
 
-A release with a known defect comes after one without. TensorFlow 2.21 does not search the folder of libcusolver.so.11: with a GPU
-2.20 is the first choice, and 2.21 comes with the variable that it needs. On the CPU 2.21 is the first choice.
+A release with a known defect is listed after one without. TensorFlow 2.21 does not search the folder of libcusolver.so.11. With a
+GPU, 2.20 is the first choice, and 2.21 is listed with the variable that it needs. On the CPU 2.21 is the first choice.
 
 ## Answers
 
-The table is generated from the tables in `gpucheck/core/compat`. A driver of three digits stands for its whole branch.
+This table is generated from the tables in `gpucheck/core/compat`. A driver of three digits means its whole branch.
 
 | driver | compute capability | Python | system | answer | newer releases |
 | --- | --- | --- | --- | --- | --- |
@@ -89,7 +89,7 @@ MACHINES: tuple[tuple[str, Machine], ...] = (
 
 
 def page() -> str:
-    """The page as Markdown."""
+    """Return the page as Markdown."""
     return INTRODUCTION + "".join(f"| {' | '.join(_row(system, machine))} |\n" for system, machine in MACHINES)
 
 
@@ -114,7 +114,7 @@ def _what(answer: Answer) -> str:
 
 
 def _newer(answer: Answer) -> str:
-    """Why the newest is out, and what would lift it."""
+    """Return why the newest release does not fit, and what would change that."""
     if not answer.excluded:
         return "2.21 needs a variable" if any(choice.assignments for choice in answer.choices) else ""
     newest = answer.excluded[0]
