@@ -1,6 +1,6 @@
-"""What reading a log costs without understanding it: every line once, in lower case, searched for three words.
+"""The baseline for reading a log: search every line once, in lower case, for three words.
 
-python plain_reading.py FILE; with --make, writes the log of an ordinary training there first: 64 MB of progress bars.
+python plain_reading.py FILE; with --make, first write the log of a normal training there: 64 MB of progress bars.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""What a user would write to see how long a step takes: the smoke job's very steps, and a callback with a clock.
+"""A user's script to measure a step: the same steps as the smoke job, and a callback with a clock.
 
-The yardstick for the step that ``gpucheck --strategy one_device`` reports. Prints the median of all steps but the first, which
+The baseline for the step that ``gpucheck --strategy one_device`` reports. Prints the median of all steps except the first, which
 traces and compiles, in seconds.
 """
 

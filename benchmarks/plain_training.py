@@ -1,6 +1,6 @@
-"""What a user would write to see that TensorFlow trains: import, list the devices, train the smoke job's very steps.
+"""A user's script to test that TensorFlow trains: import, list the devices, train the same steps as the smoke job.
 
-The yardstick for the whole of ``gpucheck --allow-cpu``: no probes, no rules, no verification, no report.
+The baseline for all of ``gpucheck --allow-cpu``: no probes, no rules, no verification, no report.
 """
 
 import tensorflow as tf
@@ -15,7 +15,7 @@ for gpu in gpus:
 if not gpus:
     tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 
-import keras  # noqa: E402 - the order a user's script has
+import keras  # noqa: E402 - the order in a user's script
 
 devices = [f"GPU:{index}" for index in range(len(gpus))] or ["CPU:0", "CPU:1"]
 singles = devices if gpus else devices[:1]

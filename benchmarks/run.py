@@ -1,16 +1,16 @@
-"""The promises about cost, as ratios measured side by side on this machine.
+"""Check gpucheck's cost limits, as ratios measured side by side on this machine.
 
     python benchmarks/run.py [--repeats N] [quick|whole|step|devices|log]...
 
-quick: ``gpucheck --quick --allow-cpu`` against ``python -c "import click, psutil, pynvml"``: at most 2.0.
-whole: ``gpucheck --allow-cpu`` against ``plain_training.py``: at most 1.15.
-step: the step that ``gpucheck --strategy one_device --allow-cpu`` reports against that of ``plain_steps.py``: at most 1.05.
-devices: eight logical devices, each trained, against one: the whole run, and its training alone, at most 2.5.
-log: ``gpucheck explain`` of 64 MB of an ordinary training's log against ``plain_reading.py``: at most 3.0.
+quick: ``gpucheck --quick --allow-cpu`` compared with ``python -c "import click, psutil, pynvml"``: at most 2.0.
+whole: ``gpucheck --allow-cpu`` compared with ``plain_training.py``: at most 1.15.
+step: the step that ``gpucheck --strategy one_device --allow-cpu`` reports compared with that of ``plain_steps.py``: at most 1.05.
+devices: eight logical devices, each trained, compared with one: the whole run, and its training alone, at most 2.5.
+log: ``gpucheck explain`` of 64 MB of a normal training log compared with ``plain_reading.py``: at most 3.0.
 
-The two commands of a pair alternate, after one unmeasured run of each. Told are the ratio of the medians and that of the minima,
-which other work on the machine disturbs less. Exit status 1 if both are above the promise: what makes a command slower makes its
-best run slower too, while a median of a few runs scatters by some percent on a shared machine.
+The two commands of a pair alternate, after one unmeasured run of each. The output has the ratio of the medians and the ratio of
+the minima, which other load on the machine affects less. Exit code 1 if both are above the limit: a slower command also has a
+slower best run, while the median of a few runs varies by some percent on a shared machine.
 """
 
 import argparse
@@ -34,19 +34,19 @@ PLAIN_READING = [sys.executable, str(HERE / "plain_reading.py"), LOG]
 
 
 class Done(NamedTuple):
-    """A command that ended well."""
+    """The duration and output of a command that succeeded."""
 
     seconds: float
     output: bytes
 
 
 class Figure(NamedTuple):
-    """What is compared of the two commands."""
+    """The figure that is compared between two commands, and its limit."""
 
     name: str
     ours: Callable[[Done], float]
     theirs: Callable[[Done], float]
-    promise: float  # the most the ratio may be
+    promise: float  # the maximum of the ratio
 
 
 class Pair(NamedTuple):
@@ -72,7 +72,7 @@ def printed(done):
 
 
 def training(done):
-    """Seconds from the end of the imports to the end of the training: the probes begin together."""
+    """Return the seconds from the end of the imports to the end of the training. All probes start at the same time."""
     ended = {probe["name"]: probe["seconds"] for probe in json.loads(done.output)["probes"]}
     return ended["training"] - ended["keras"]
 
@@ -116,7 +116,7 @@ def run(command):
 
 
 def compare(name, figure, ours, theirs):
-    """Print one figure of all runs; whether it keeps its promise."""
+    """Print one figure of all runs; return whether it is within its limit."""
     ratio, best = statistics.median(ours) / statistics.median(theirs), min(ours) / min(theirs)
     print(
         f"{name}, {figure.name}: {spread(ours)} against {spread(theirs)}: "

@@ -1,8 +1,8 @@
-"""What ``gpucheck.keras.Watch`` costs a step: python benchmarks/watch_cost.py [ROUNDS]
+"""Measure the cost of ``gpucheck.keras.Watch`` per step: python benchmarks/watch_cost.py [ROUNDS]
 
-Steps of the smoke job are trained in short rounds, with the callback and without it by turns, in one process. Told are the ratio
-of the medians of a round's time, the callback's own call after each step, and the processor time of the monitor and its child. On
-a machine with other work only the latter two are steady.
+Trains steps of the smoke job in short rounds, alternately with and without the callback, in one process. Prints the ratio of the
+median round times, the time of the callback after each step, and the processor time of the monitor and its child. Under other
+load, only the last two are stable.
 """
 
 import statistics
@@ -31,7 +31,7 @@ def train(*callbacks):
 
 
 watch = Watch(every_seconds=EVERY_SECONDS)
-train(), train(watch)  # traced and warm
+train(), train(watch)  # warm-up: traces and compiles
 plain, watched = [], []
 for _ in range(rounds):
     plain.append(train())

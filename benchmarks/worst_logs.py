@@ -1,7 +1,7 @@
-"""How fast `gpucheck explain` reads the logs that are worst for it: python benchmarks/worst_logs.py [--megabytes N] [SHAPE]...
+"""Measure how fast `gpucheck explain` reads its worst logs: python benchmarks/worst_logs.py [--megabytes N] [SHAPE]...
 
-Each shape attacks one step of the reader. Told is megabytes per second of CPU, the slowest first. No line is like another:
-each has a word of its own, so that nothing that was read before says what it is.
+Each shape attacks one step of the reader. Prints megabytes per second of CPU, the slowest first. Every line has a different
+word, so the reader can't reuse the result of an earlier line.
 """
 
 import argparse
@@ -19,22 +19,22 @@ from gpucheck.core.logs.causes import judge
 from gpucheck.core.logs.reading import parse, patterns, reader
 from gpucheck.core.logs.reading.mentions import Listing
 
-LETTERS = "ghijklmnopqrstuvwxyz"  # no digits of a hexadecimal number, which tell no two lines apart
+LETTERS = "ghijklmnopqrstuvwxyz"  # no hexadecimal digits: the reader ignores numbers when it compares lines
 LINE = 2000  # characters
 
 
 def words():
-    """A word for each line."""
+    """Yield a different word for each line."""
     return map("".join, itertools.product(LETTERS, repeat=7))
 
 
 def literals():
-    """Every literal of a pattern."""
+    """Return the literals of all patterns."""
     return sorted({literal for entry in reader.PATTERNS for literal in entry.literals if literal.isascii()})
 
 
 def attacks():
-    """The worst text of each pattern that takes long on one, behind a literal that lets it be tried."""
+    """Return the worst text of each slow pattern, after a literal that makes the reader try the pattern."""
     taken = []
     for entry in {entry.regex: entry for entry in reader.PATTERNS}.values():
         pattern = re.compile(patterns.bounded(entry.regex))
@@ -45,13 +45,13 @@ def attacks():
 
 
 def real():
-    """A line for each pattern that it may match: what recorded logs say."""
+    """Return the lines of all recorded logs."""
     folder = pathlib.Path(__file__).resolve().parent.parent / "tests" / "cases" / "logs" / "texts"
     return [line for path in sorted(folder.rglob("*.log")) for line in path.read_text(errors="replace").splitlines()]
 
 
 def packed(texts, size=LINE):
-    """The texts joined to lines of about that size."""
+    """Join the texts to lines of about this size."""
     lines = [""]
     for text in texts:
         if len(lines[-1]) + len(text) > size:
@@ -84,7 +84,7 @@ SHAPES = {
 
 
 def lines(shape, size):
-    """Lines of that shape, of so many characters in all."""
+    """Return lines of a shape, with this many characters in total."""
     texts, names = SHAPES[shape](), words()
     for text in itertools.cycle(texts):
         line = "\n" if text is None else "a\n" if text == "a" else f"{next(names)} {text}\n"
@@ -99,7 +99,7 @@ def main():
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=f"of {', '.join(SHAPES)}; all by default")
     parser.add_argument("--megabytes", type=float, default=4.0)
     args = parser.parse_args()
-    parse(["failed error"], "log")  # what is made at first use
+    parse(["failed error"], "log")  # warm-up: creates what is created at first use
     speeds = {}
     for shape in args.shapes or SHAPES:
         log = list(lines(shape, int(args.megabytes * 1e6)))

@@ -1,12 +1,12 @@
-"""Compare the tables of gpucheck/core/compat with what the package index has.
+"""Compare the tables of gpucheck/core/compat with PyPI.
 
-    python tools/check_releases.py                      what differs; for a release that the table lacks, its entry
-    python tools/check_releases.py --install [MINOR...] whether what `gpucheck setup` says can be installed, as uv resolves it
-    python tools/check_releases.py --kernels MINOR...   the GPU code in these wheels
+    python tools/check_releases.py                      print differences; for a release that the table lacks, print its entry
+    python tools/check_releases.py --install [MINOR...] check that uv can resolve the answers of `gpucheck setup`
+    python tools/check_releases.py --kernels MINOR...   print the GPU code in these wheels
 
 The first reads file names and METADATA of TensorFlow's wheels (a few hundred KB of each), and the newest JAX and PyTorch. The
 second installs nothing and takes minutes. The third reads 500 MB for each wheel. Exit code 1 if anything differs or can't be
-installed. Never run by tests: it needs the network.
+installed. Tests do not run this script, because it needs the network.
 """
 
 import argparse
@@ -49,7 +49,7 @@ PIECE = 8 << 20
 
 
 class Wheel(NamedTuple):
-    """One wheel of the index."""
+    """One wheel on PyPI."""
 
     version: Version
     python: str  # "3.12"
@@ -59,13 +59,13 @@ class Wheel(NamedTuple):
 
 
 def get(url: str, **headers: str) -> bytes:
-    """Read a URL, or a part of it."""
+    """Return the content of a URL, or a part of it."""
     with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=SECONDS) as answer:  # noqa: S310 - https
         return bytes(answer.read())
 
 
 def index(project: str) -> list[Wheel]:
-    """Every wheel of a project that was not withdrawn."""
+    """Return the wheels of a project that are not yanked."""
     kept = []
     for file in json.loads(get(INDEX.format(project), Accept=JSON))["files"]:
         if file["filename"].endswith(".whl") and not file.get("yanked"):
@@ -83,27 +83,27 @@ class Remote(io.RawIOBase):
     """A file on a server, read in parts."""
 
     def __init__(self, url: str) -> None:
-        """Ask for its size; nothing is read yet."""
+        """Query the size of the file, without reading it."""
         request = urllib.request.Request(url, method="HEAD")  # noqa: S310 - https
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310 - https
             self._size = int(answer.headers["Content-Length"])
         self._url, self._place, self._start, self._held, self.ahead = url, 0, 0, b"", 1 << 16
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place."""
+        """Set the position."""
         self._place = offset + (0, self._place, self._size)[whence]
         return self._place
 
     def tell(self) -> int:
-        """Where it is."""
+        """Return the position."""
         return self._place
 
     def read(self, size: int = -1) -> bytes:
-        """Read a part, and what follows it ahead."""
+        """Read a part, and read ahead."""
         size = min(size if size >= 0 else self._size, self._size - self._place)
         if size <= 0:
             return b""
@@ -116,14 +116,14 @@ class Remote(io.RawIOBase):
 
 
 def metadata(wheel: Wheel) -> Any:
-    """A wheel's METADATA, without the rest of it."""
+    """Return a wheel's METADATA without downloading the rest."""
     with zipfile.ZipFile(Remote(wheel.url)) as archive:
         name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         return Parser().parsestr(archive.read(name).decode())
 
 
 def differences(release: Release, every: list[Wheel]) -> Iterator[str]:
-    """What the index says otherwise than the table."""
+    """Yield the differences between PyPI and the table."""
     patches = {
         wheel.version
         for wheel in every
@@ -179,12 +179,12 @@ def _extra(need: Requirement) -> str:
 
 
 def _marked(needs: list[Requirement], name: str) -> bool:
-    """Whether it has a range for each Python, of which the table holds the widest."""
+    """Return whether a package has a range for each Python; the table then has the widest one."""
     return sum(need.name.lower() == name for need in needs) > 1
 
 
 def news(every: list[Wheel]) -> Iterator[str]:
-    """Releases that the table lacks, and what their entries would hold."""
+    """Yield the releases that the table lacks, with their entries."""
     oldest = versions.parse(next(iter(RELEASES)))
     for version in sorted({wheel.version for wheel in every}):
         minor = ".".join(map(str, version.release[:2]))
@@ -202,7 +202,7 @@ def news(every: list[Wheel]) -> Iterator[str]:
 
 
 def others() -> Iterator[str]:
-    """JAX, PyTorch and tensorflow-tpu: the newest in the index, beside the table."""
+    """Yield where the newest JAX, PyTorch or tensorflow-tpu on PyPI differs from the table."""
     for project, listed in (
         ("jax", frameworks.JAX[0].newest),
         ("torch", frameworks.TORCH[0].newest),
@@ -214,7 +214,7 @@ def others() -> Iterator[str]:
 
 
 def kernels(release: Release, every: list[Wheel]) -> Iterator[str]:
-    """The GPU code in a wheel: how many fat binaries hold what, and the versions of their PTX."""
+    """Yield the GPU code in a wheel: the number of fat binaries with each set of architectures, and their PTX versions."""
     wheel = next(wheel for wheel in every if str(wheel.version) == release.latest_patch and _is_for(wheel, ("linux", "x86_64")))
     remote = Remote(wheel.url)
     with zipfile.ZipFile(remote) as archive:
@@ -227,7 +227,7 @@ def kernels(release: Release, every: list[Wheel]) -> Iterator[str]:
 
 
 def _codes(library: Any) -> Iterator[str]:
-    """What each fat binary of a library holds: 'sm60 sm70 ptx90 (8.5)'."""
+    """Yield the architectures in each fat binary of a library: 'sm60 sm70 ptx90 (8.5)'."""
     data = b""
     while piece := library.read(PIECE):
         data += piece
@@ -255,7 +255,7 @@ def _entries(data: bytes, place: int, end: int) -> Iterator[str]:
 
 
 def uninstallable(minors: list[str]) -> Iterator[str]:
-    """Answers of ``gpucheck setup`` for a GPU, and whether the index can satisfy each."""
+    """Yield the answers of ``gpucheck setup`` for a GPU, and whether PyPI can satisfy each."""
     for release in (RELEASES[minor] for minor in minors):
         for number in range(versions.parse(release.python_min)[1], versions.parse(release.python_max)[1] + 1):
             machine = Machine(gpus=(Gpu(),), pythons=(Python(version=f"3.{number}"),))
@@ -271,7 +271,7 @@ def _problem(packages: tuple[str, ...], python: str) -> str | None:
 
 
 def main() -> int:
-    """Compare, print, and say whether anything differs."""
+    """Compare and print; return 1 if anything differs, else 0."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernels", nargs="+", metavar="MINOR", choices=RELEASES, default=[])
     parser.add_argument("--install", nargs="*", metavar="MINOR", choices=RELEASES)

@@ -1,7 +1,7 @@
-"""Build what is published, and try it: python tools/dist.py (`make dist`). Needs the network.
+"""Build, check and run the published files: python tools/dist.py (`make dist`). Needs the network.
 
-dist/ then holds the source distribution, the wheel and gpucheck.pyz: one file for this kind of machine and every Python from
-3.10 to 3.13, with all that gpucheck needs in it. Each is run.
+Writes the source distribution, the wheel and gpucheck.pyz to dist/. gpucheck.pyz is one file for this kind of machine and every
+Python from 3.10 to 3.13, and contains all packages that gpucheck needs.
 """
 
 import pathlib
@@ -17,8 +17,8 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 PYTHONS = ("3.10", "3.11", "3.12", "3.13")
-CONDITIONAL = ("tomli",)  # of Python 3.10 only: pip asks the markers of the Python that runs it
-UNUSED = ("pygments", "markdown_it", "mdurl")  # rich asks for them, and gpucheck colours no source and shows no Markdown
+CONDITIONAL = ("tomli",)  # for Python 3.10 only: pip evaluates markers for the Python that runs it
+UNUSED = ("pygments", "markdown_it", "mdurl")  # rich requires them, but gpucheck does not highlight source or render Markdown
 PREAMBLE = """#!/usr/bin/env python3
 import sys
 if not (3, 10) <= sys.version_info[:2] <= (3, 13):
@@ -36,12 +36,12 @@ WHOLE = (
 
 
 def run(*argv, **options):
-    """Run a program; its failure ends this one."""
+    """Run a program; raise if it fails."""
     return subprocess.run([str(part) for part in argv], check=True, text=True, **options)
 
 
 def build():
-    """The wheel and the source distribution, whole and fit for the package index."""
+    """Build the wheel and the source distribution, and check that they are complete and valid for PyPI."""
     shutil.rmtree(DIST, ignore_errors=True)
     run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
     run(sys.executable, "-m", "twine", "check", "--strict", *DIST.iterdir())
@@ -60,14 +60,14 @@ def build():
 
 
 def pyz(wheel, scratch):
-    """One file with everything, for every Python: what is compiled carries the Python's version in its file name."""
+    """Build one file for every Python. Compiled modules have the Python version in their file names, so they do not clash."""
     for version in PYTHONS:
         options = ["--only-binary", ":all:", "--python-version", version, "--quiet", "--disable-pip-version-check"]
         run(sys.executable, "-m", "pip", "download", *options, "--dest", scratch / version, wheel, *CONDITIONAL)
     packages = scratch / "packages"
     for file in sorted(scratch.glob("*/*.whl")):
         with zipfile.ZipFile(file) as archive:
-            archive.extractall(packages)  # noqa: S202 - what pip would install
+            archive.extractall(packages)  # noqa: S202 - the same files that pip would install
     for name in UNUSED:
         shutil.rmtree(packages / name)
     target, preamble = DIST / "gpucheck.pyz", scratch / "preamble.py"
@@ -81,7 +81,7 @@ def pyz(wheel, scratch):
 
 
 def try_out(name, size_bytes, *argv):
-    """Run it twice to a first answer on this machine: the first run of a kind may unpack."""
+    """Run a check twice on this machine, because the first run may have to unpack the file."""
     seconds = []
     for _ in range(2):
         started = time.monotonic()
@@ -93,7 +93,7 @@ def try_out(name, size_bytes, *argv):
 
 
 def main():
-    """Build, check, try."""
+    """Build, check and run everything."""
     wheel, source = build()
     print(f"{'source':12} {source.stat().st_size / 1e6:5.1f} MB   whole", flush=True)
     with tempfile.TemporaryDirectory(prefix="gpucheck-dist-") as folder:

@@ -1,7 +1,7 @@
-"""Reports of a fleet that does not exist, made from a real one: python tools/fleet_reports.py REPORT.json FOLDER [--nodes 10000]
+"""Generate the reports of a fleet from one report: python tools/fleet_reports.py REPORT.json FOLDER [--nodes 10000]
 
-Every node is the machine of the report with speeds that vary by 2 %. With --faults: 3 odd versions, 5 slow nodes, 2 corrupt
-files, 1 duplicate, 12 nodes with one driver fault. They are printed, to be compared with what `gpucheck fleet merge` says.
+Every node is the machine of the report with speeds that vary by 2 %. With --faults: 3 different versions, 5 slow nodes, 2 corrupt
+files, 1 duplicate, 12 nodes with one driver fault. Prints them, to compare with the result of `gpucheck fleet merge`.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import random
 
 
 def main() -> None:
-    """Write them."""
+    """Parse the command line, write the reports, print the faults."""
     parser = argparse.ArgumentParser()
     parser.add_argument("report", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def write(report: dict, folder: pathlib.Path, nodes: int, *, faults: bool) -> dict[str, list[str]]:
-    """Write the reports; returns what is wrong with which nodes."""
+    """Write the reports; return the nodes of each kind of fault."""
     width = len(str(nodes))
     names = [f"gpu{number:0{width}}" for number in range(1, nodes + 1)]
     chance = random.Random(nodes)  # noqa: S311 - the same fleet each time
@@ -50,7 +50,7 @@ def write(report: dict, folder: pathlib.Path, nodes: int, *, faults: bool) -> di
 
 
 def node(report: dict, name: str, chance: random.Random) -> dict:
-    """The report of one node."""
+    """Return the report of one node."""
     made = copy.copy(report)
     made["facts"] = copy.copy(report["facts"])
     made["facts"]["system"] = {**report["facts"]["system"], "node": name}

@@ -1,8 +1,8 @@
-"""How many small faults in the code do the tests notice? A fixed sample of mutants, each judged by the tests that are named.
+"""Measure how many small faults in the code the tests detect: a fixed sample of mutants, each run against the named tests.
 
     python tools/mutants.py --per-area 20 -- tests/golden tests/rules tests/logs tests/test_pipeline.py
 
-Works on a copy of the commit that is checked out. A mutant survives where all tests pass.
+Works on a copy of the current commit. A mutant survives if all tests pass.
 """
 
 import argparse
@@ -37,7 +37,7 @@ COMPARISONS: dict[type, type] = {
 
 
 class Mutant(NamedTuple):
-    """One change of one file: the node's place in the walk, and which of its changes."""
+    """One change of one file: the index of the node in the walk, and the kind of change."""
 
     area: str
     file: str
@@ -47,7 +47,7 @@ class Mutant(NamedTuple):
 
 
 def changes(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The ways in which a node can be changed in place."""
+    """Yield the possible changes of a node, which change it in place."""
     if isinstance(node, ast.Compare):
         yield "comparison", lambda: node.ops.__setitem__(0, COMPARISONS[type(node.ops[0])]())
     elif isinstance(node, ast.BoolOp):
@@ -67,7 +67,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings, which rules need (they are put back) and annotations, which nobody runs."""
+    """Mark docstrings, which rules need, and annotations, which never run, so that they are not changed."""
     for node in ast.walk(tree):
         for name in ("annotation", "returns"):
             if isinstance(getattr(node, name, None), ast.AST):
@@ -79,7 +79,7 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def nodes(tree: ast.Module) -> list[ast.AST]:
-    """All nodes that may be changed, in a fixed order."""
+    """Return all nodes that may be changed, in a fixed order."""
     kept: list[ast.AST] = []
 
     def visit(node: ast.AST) -> None:
@@ -94,7 +94,7 @@ def nodes(tree: ast.Module) -> list[ast.AST]:
 
 
 def candidates(root: pathlib.Path, area: str) -> list[Mutant]:
-    """Every mutant of an area's files."""
+    """Return every mutant of an area's files."""
     found = []
     for path in sorted({path for pattern in AREAS[area] for path in root.glob(pattern)}):
         for place, node in enumerate(nodes(ast.parse(path.read_text()))):
@@ -104,7 +104,7 @@ def candidates(root: pathlib.Path, area: str) -> list[Mutant]:
 
 
 def chosen(root: pathlib.Path, area: str, count: int, seed: int) -> list[Mutant]:
-    """As many mutants of each kind as of any other, from all over the area."""
+    """Return a sample from the whole area, with the same number of mutants of each kind."""
     draw = random.Random(f"{seed} {area}")  # noqa: S311
     kinds: dict[str, list[Mutant]] = {}
     for mutant in candidates(root, area):
@@ -116,7 +116,7 @@ def chosen(root: pathlib.Path, area: str, count: int, seed: int) -> list[Mutant]
 
 
 def mutated(text: str, mutant: Mutant) -> str:
-    """The file's text with the change made."""
+    """Return the text of the file with the change applied."""
     tree = ast.parse(text)
     (change,) = (change for kind, change in changes(nodes(tree)[mutant.node]) if kind == mutant.kind)
     change()
@@ -124,7 +124,7 @@ def mutated(text: str, mutant: Mutant) -> str:
 
 
 def passes(root: pathlib.Path, tests: list[str]) -> bool:
-    """Whether the tests pass in the copy."""
+    """Return whether the tests pass in the copy."""
     argv = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not tensorflow and not slow", *tests]
     env = {**os.environ, "PYTHONPATH": str(root)}
     try:
@@ -134,7 +134,7 @@ def passes(root: pathlib.Path, tests: list[str]) -> bool:
 
 
 def main() -> None:
-    """Print what became of each mutant, and the sums."""
+    """Run the tests on each mutant; print the results and the totals."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repository", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
     parser.add_argument("--area", choices=AREAS, action="append")
@@ -155,7 +155,9 @@ def main() -> None:
                 text = path.read_text()
                 path.write_text(mutated(text, mutant))
                 tried += 1
-                os.utime(path, (time.time(), time.time() + 10 * tried))  # or a compiled file of the same second would be used
+                os.utime(
+                    path, (time.time(), time.time() + 10 * tried)
+                )  # otherwise Python may use a compiled file of the same second
                 survived = passes(root, options.tests)
                 path.write_text(text)
                 os.utime(path, (time.time(), time.time() + 10 * tried + 5))

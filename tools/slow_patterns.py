@@ -1,7 +1,7 @@
-"""The ten slowest of our patterns, each on the text that is worst for it: python tools/slow_patterns.py [NUMBER]
+"""Print the ten slowest patterns, each on its worst text: python tools/slow_patterns.py [NUMBER]
 
-Columns: milliseconds of CPU on 4, 16 and 64 KB, and how the last grew: 4 is linear, 16 quadratic. Texts are made from the
-pattern itself. The log reader hands its patterns 4 KB at most, redaction takes texts of any length in windows of 64 KB.
+Columns: milliseconds of CPU on 4, 16 and 64 KB, and the growth from 16 to 64 KB: 4 is linear, 16 quadratic. Texts are generated
+from the pattern itself. The log reader passes at most 4 KB to a pattern, redaction reads texts of any length in windows of 64 KB.
 """
 
 import heapq
@@ -18,13 +18,13 @@ from gpucheck.core.logs.reading import reader
 from gpucheck.core.reports.redaction import hosts, names, pairs, shapes
 
 SIZES = (1 << 12, 1 << 14, 1 << 16)
-JUDGES = ("PUBLIC", "NUMBERED", "SSH", "VERSIONED", "VERSION_BEFORE", "FOLDER_VARIABLES")  # of a short text only
+JUDGES = ("PUBLIC", "NUMBERED", "SSH", "VERSIONED", "VERSION_BEFORE", "FOLDER_VARIABLES")  # only used on short texts
 TRIED = 200  # texts for each pattern
-USELESS_SECONDS = 2.0  # on the middle size: the longest is not tried
+USELESS_SECONDS = 2.0  # on the middle size; above it, the longest text is skipped
 
 
 def patterns():
-    """Name, pattern and how it is used."""
+    """Yield the name, the pattern, and whether it is searched everywhere in a text."""
     yield from {
         regex: (f"log: {entry.kind}", log_patterns.compiled(regex), False) for entry in reader.PATTERNS for regex in entry.regexes
     }.values()
@@ -37,7 +37,7 @@ def patterns():
 
 
 def measured(pattern, everywhere):
-    """CPU seconds on each size of the text that is worst on the shortest one, and this text's beginning."""
+    """Return the CPU seconds for each size of the worst text, chosen at the shortest size, and the beginning of this text."""
 
     def search(text):
         for _ in pattern.finditer(text) if everywhere else [pattern.search(text)]:
@@ -58,7 +58,7 @@ def measured(pattern, everywhere):
 
 
 def main():
-    """Print them."""
+    """Measure all patterns and print the slowest."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     rows = [(*measured(pattern, everywhere), name) for name, pattern, everywhere in patterns()]
     print(f"{len(rows)} patterns\n{'4 KB':>9}{'16 KB':>9}{'64 KB':>10} ms {'growth':>7}  pattern, and how its worst text begins")
