@@ -90,15 +90,15 @@ def files() -> dict[str, str]:
     return {**made, **lint_pages()}
 
 
-def pictures() -> dict[str, str]:
-    """Return README's two transcripts as SVG. rich's drawing differs between versions, so no test compares the files."""
+def transcripts() -> dict[str, str]:
+    """README with its transcript, and two as SVG. What rich draws differs between versions, so no test compares pictures."""
     from rich.console import Console
     from rich.text import Text
 
     sys.path.insert(0, str(DOCS.parent / "tests"))
-    from test_readme import failure, success
+    from test_readme import failure, readme, success
 
-    made = {}
+    made = {"../README.md": readme()}
     for name, text in (("fail", failure(color=True)), ("pass", success(color=True))):
         console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
         console.print(Text.from_ansi(text), no_wrap=True, overflow="ellipsis")
@@ -107,18 +107,17 @@ def pictures() -> dict[str, str]:
     return made
 
 
-def main() -> None:
-    """Write the files that changed, and remove the pages of codes that no longer exist."""
-    wanted = files() | pictures()
-    for path in [*DOCS.glob("diagnoses/*.md"), *DOCS.glob("lint/*.md")]:
-        if path.relative_to(DOCS).as_posix() not in wanted:
+def write(folder: pathlib.Path, wanted: dict[str, str]) -> None:
+    """Write what changed into a folder, and remove the pages of codes that are gone."""
+    for path in [*folder.glob("diagnoses/*.md"), *folder.glob("lint/*.md")]:
+        if path.relative_to(folder).as_posix() not in wanted:
             path.unlink()
     for name, text in wanted.items():
-        path = DOCS / name
+        path = folder / name
         path.parent.mkdir(exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
-    main()
+    write(DOCS, files() | transcripts())

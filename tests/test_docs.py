@@ -32,15 +32,12 @@ def test_no_page_without_a_rule():
     assert {path.relative_to(DOCS).as_posix() for path in DOCS.glob("diagnoses/*.md")} <= FILES.keys()
 
 
-def test_main_writes_and_removes(tmp_path, monkeypatch):
-    monkeypatch.setattr(BUILD, "DOCS", tmp_path)
-    monkeypatch.setattr(BUILD, "files", lambda: {"a.json": "{}\n", "diagnoses/new.md": "# new\n"})
-    monkeypatch.setattr(BUILD, "pictures", lambda: {"pictures/a.svg": "<svg/>"})
+def test_what_changed_is_written_and_what_is_gone_removed(tmp_path):
     (tmp_path / "diagnoses").mkdir()
     (tmp_path / "diagnoses" / "gone.md").write_text("old")
-    BUILD.main()
-    found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
-    assert found == {"a.json": "{}\n", "diagnoses/new.md": "# new\n", "pictures/a.svg": "<svg/>"}
+    wanted = {"a.json": "{}\n", "diagnoses/new.md": "# new\n", "pictures/a.svg": "<svg/>"}
+    BUILD.write(tmp_path, wanted)
+    assert {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == wanted
 
 
 @pytest.mark.parametrize("kind", [Report, TrainingRun], ids=lambda kind: kind.__name__)

@@ -7,17 +7,23 @@ import re
 from collections import defaultdict
 from collections.abc import Callable
 
+import click
 import msgspec
 from click.testing import CliRunner
 from fakes import MACHINES
 from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
+from gpucheck.cli.delivery import delivery
 from gpucheck.cli.formats import FORMATS
 from gpucheck.cli.group import cli
+from gpucheck.cli.time_limit import TimeLimit
+from gpucheck.commands.explain import table
 from gpucheck.commands.explain.log import explain
 from gpucheck.core.engine import manual
+from gpucheck.core.engine.plugin import load_rows
 from gpucheck.core.engine.replay import replay
+from gpucheck.core.model import Report, Status
 from gpucheck.core.repairs.prove import prove
 from gpucheck.core.repairs.shells import SHELLS
 
@@ -39,7 +45,27 @@ FAULTY = (
     "training-crashed",
     "worker-unreachable",
 )
+WITH_FACTS = "h200"
+LONG = ("terminal", "json", "html", "markdown")  # a file for each report; each other format has one file with all reports
 FOR_READERS = ("h200", "laptop-cpu", "cuda-libraries-unreachable", "scaling-inefficient", "tpu-unreachable")  # slow formats
+# What a recorded report lists of the rules that found nothing, so that it does not change with each new rule. These are clear on one
+# machine and skipped on another, for several reasons; reports/outcomes.txt has all rules.
+LISTED = (
+    "device-results-differ",
+    "replicas-diverged",
+    "gpu-count-unexpected",
+    "compute-mode-exclusive",
+    "driver-too-old",
+    "gpu-lost",
+    "library-corrupt",
+    "ptxas-missing",
+    "input-pipeline-bound",
+    "pcie-link-degraded",
+    "worker-unreachable",
+    "host-memory-exhausted",
+    "tpu-busy",
+    "training-failed",
+)
 PAGES = ("devices-hidden", "gpu-memory-exhausted", "nccl-failed", "no-prefetch", "tpu-not-found")
 REPAIRED = ("cuda-environment-malformed", "cuda-libraries-unreachable", "devices-hidden", "ptxas-missing")
 ENVIRONMENT = {"COLUMNS": "100", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "0", "GITHUB_STEP_SUMMARY": ""}
@@ -47,7 +73,25 @@ ENVIRONMENT = {"COLUMNS": "100", "LANG": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EP
 
 def printed(*args: str, given: bytes | None = None) -> str:
     """Standard output and the exit code of a command."""
-    done = CliRunner(env=ENVIRONMENT).invoke(cli, args, prog_name="gpucheck", input=given)
+    return _output(cli, *args, given=given)
+
+
+def delivered(report: Report, style: str = "terminal", verbose: bool = False) -> str:
+    """What the command line prints of a report, and the exit code."""
+    return _output(click.command(lambda: deliver(report, style, verbose)))
+
+
+def deliver(report: Report, style: str = "terminal", verbose: bool = False) -> None:
+    """End as ``gpucheck check`` ends once it has its report."""
+    limit = TimeLimit(time.monotonic())
+    limit.set(60)
+    with delivery(style, None, (), None, "default", limit) as files:
+        files.deliver(report, "auto", verbose, report.exit_code)
+    raise SystemExit(report.exit_code)
+
+
+def _output(command: click.Command, *args: str, given: bytes | None = None) -> str:
+    done = CliRunner(env=ENVIRONMENT).invoke(command, args, prog_name="gpucheck", input=given)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.stdout + (f"{done.stderr}exit code {done.exit_code}\n" if done.exit_code else "")
@@ -63,28 +107,61 @@ def recorded(name: str) -> bytes:
     return json.dumps({"schema_version": "1.0", "started_at": "2026-01-02T03:04:05Z", "seconds": 6.5, "facts": facts}).encode()
 
 
+def narrowed(report: Report) -> Report:
+    """The report, as if there were only the rules that found something and those of ``LISTED``."""
+    quiet = (Status.CLEAR, Status.SKIPPED)
+    outcomes = tuple(outcome for outcome in report.outcomes if outcome.status not in quiet or outcome.code in LISTED)
+    return msgspec.structs.replace(report, outcomes=outcomes)
+
+
 def reports() -> dict[str, str]:
-    """Recorded machines and faulty ones in every format."""
-    texts = {}
+    """Recorded machines and faulty ones in every format, and what became of each rule on each of them."""
+    texts, outcomes = defaultdict(str), defaultdict(list)
     for name in (*sorted(path.stem for path in MACHINES.glob("*.json")), *FAULTY):
-        given = recorded(name)
+        whole = replay(recorded(name))
+        for outcome in whole.outcomes:
+            outcomes[outcome.code] += [(name, outcome)] if outcome.status is not Status.CLEAR else []
+        report = narrowed(whole)
         for style in FORMATS:
             if style not in ("html", "markdown") or name in FOR_READERS:
-                text = printed("--replay", "-", "--format", style, given=given)
-                texts[f"reports/{name}/{style}.txt"] = shortened(text, style, name)
-        texts[f"reports/{name}/verbose.txt"] = printed("--replay", "-", "--verbose", given=given)
-    return texts
+                text = shortened(delivered(report, style), style, name)
+                texts[f"reports/{name}/{style}.txt" if style in LONG else f"reports/{style}.txt"] += titled(text, style, name)
+        texts[f"reports/{name}/verbose.txt"] = delivered(report, verbose=True)
+    return {**texts, "reports/outcomes.txt": "".join(_not_clear(code, of_it) for code, of_it in sorted(outcomes.items()))}
+
+
+def titled(text: str, style: str, name: str) -> str:
+    """A text as it stands in the file of its format, which has every report in a short format below the name of the report."""
+    return text if style in LONG else f"======== {name}\n{text}\n"
+
+
+def _not_clear(code: str, outcomes: list) -> str:
+    """The machines on which a rule is not clear, and why."""
+    machines = defaultdict(list)
+    for name, outcome in outcomes:
+        machines[f"{outcome.status.value}: {outcome.reason}" if outcome.reason else outcome.status.value].append(name)
+    return f"{code}: clear{', but' if machines else ''}\n" + "".join(
+        f"    {what}\n        {', '.join(names)}\n" for what, names in machines.items()
+    )
 
 
 def shortened(text: str, style: str, name: str) -> str:
-    """A report without what is not gpucheck's: drawings, whose look is a matter of matplotlib's version, and the given facts."""
+    """A report without what is not gpucheck's: drawings, whose look is a matter of matplotlib's version, and the given facts.
+
+    Only ``WITH_FACTS`` keeps its facts, so that a new field of a fact changes one report and not all of them.
+    """
     if style == "html":
         text = re.sub(r"<svg.*?</svg>", "<svg/>", text, flags=re.DOTALL)
         text = re.sub(r"<style.*?</style>", "<style/>", text, flags=re.DOTALL)
-    if style == "json" and name in FAULTY:
-        report, _, ending = text.partition("\nexit code")
-        text = json.dumps({**json.loads(report), "facts": "as given"}, indent=1, ensure_ascii=False) + f"\nexit code{ending}"
-    return text
+    if name == WITH_FACTS:
+        return text
+    if style == "json":
+        report, exit_code, ending = text.partition("exit code")
+        given = {"training": "as given", "facts": "as given"}
+        text = json.dumps({**json.loads(report), **given}, indent=1, ensure_ascii=False) + f"\n{exit_code}{ending}"
+    start = {"html": '<details class="probe">', "markdown": "\n## Facts\n\n"}.get(style, "\0")
+    end = "</section>" if style == "html" else "exit code"
+    return re.sub(f"(?<={start}).*?(?={end}|$)", "as given\n", text, count=1, flags=re.DOTALL)
 
 
 def findings() -> dict[str, str]:
@@ -105,9 +182,11 @@ def helps() -> dict[str, str]:
 
 
 def manuals() -> dict[str, str]:
-    """The table of diagnoses, the schema, completion scripts, and pages without the section that says what to do."""
-    texts = {f"manual/rules-{style}.txt": printed("rules", "--format", style) for style in ("terminal", "json", "markdown")}
-    texts["manual/schema.json"] = re.sub(r"gpucheck(\.\w+)+\.(?=[A-Z])", "", printed("schema"))  # where a class stands may change
+    """The table of diagnoses, completion scripts, and pages without the section that says what to do."""
+    texts = {"manual/rules-json.txt": printed("rules", "--format", "json")}
+    some = [rule for code, rule in RULES.items() if code in LISTED]
+    for style in ("terminal", "markdown"):
+        texts[f"manual/rules-{style}.txt"] = table.render(some, load_rows(), style, width=100, color=False, ascii=False)
     for shell in ("bash", "zsh", "fish"):
         texts[f"manual/completion-{shell}.txt"] = printed("completion", shell)
     page = json.loads(printed("explain", "no-nvidia-gpu", "--format", "json"))

@@ -8,9 +8,11 @@ import pathlib
 import re
 
 import pytest
+from golden.outputs import LONG, titled
 from golden.test_golden import difference
 from reports.cases import CASES, SITUATIONS, situation
 
+from gpucheck.cli.formats import FORMATS
 from gpucheck.core.reports import markdown, terminal
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
@@ -20,17 +22,19 @@ LOOKS = {
     "60.txt": {"width": 60, "color": False, "ascii": True, "verbose": False},
     "110v.txt": {"width": 110, "color": False, "ascii": False, "verbose": True},
 }
-FORMATS = ("brief", "junit", "github", "prometheus", "nagios", "npd", "termination")
 
 
 def cases():
+    short = dict.fromkeys((style for style in FORMATS if style not in LONG), "")
     for name, make in CASES.items():
         made = make()
         for suffix, look in LOOKS.items():
             yield f"{name}.{suffix}", terminal.render(made, **look)
         yield f"{name}.md", markdown.render(made, facts=False)
-        for style in FORMATS:
-            yield f"{name}.{style}", importlib.import_module(f"gpucheck.core.reports.{style}").render(made)
+        for style in short:
+            text = importlib.import_module(f"gpucheck.core.reports.{style}").render(made)
+            short[style] += titled(text, style, name)
+    yield from ((f"all.{style}", text) for style, text in short.items())
 
 
 def situations():
