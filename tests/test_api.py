@@ -26,6 +26,7 @@ def recorded(*changes):
     return api.result(assemble(Request(), given, judge(facts(plain), load_rules()), load_rows(), time.monotonic()))
 
 
+@pytest.mark.tensorflow
 def test_check_returns_the_report():
     report = gpucheck.check(level="quick", allow_cpu=True)
     assert (report.verdict, report.exit_code) == (Verdict.PASS, 0)
@@ -38,6 +39,7 @@ def test_require_names_the_root_cause():
     assert caught.value.report.findings[0].code == "no-nvidia-gpu"
 
 
+@pytest.mark.tensorflow
 def test_a_cpu_is_enough_for_no_gpu():
     assert gpucheck.require(gpus=0).verdict is Verdict.PASS
 

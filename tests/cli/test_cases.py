@@ -7,7 +7,11 @@ import command_cases
 import pytest
 from case_files import CASES
 
-FILES = sorted(path.stem for path in (CASES / "commands").iterdir())
+CHECK_THIS_MACHINE = ("check", "expectations", "run")  # which is healthy only with TensorFlow
+FILES = [
+    pytest.param(path.stem, marks=pytest.mark.tensorflow if path.stem in CHECK_THIS_MACHINE else ())
+    for path in sorted((CASES / "commands").iterdir())
+]
 
 
 @pytest.mark.parametrize("file", FILES)

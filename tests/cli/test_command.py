@@ -35,6 +35,7 @@ def report(*args, env=None):
     return parsed
 
 
+@pytest.mark.tensorflow
 def test_quick_on_a_machine_without_a_gpu(schema):
     got = report("--quick", "--allow-cpu")
     jsonschema.Draft202012Validator(schema).validate(got)
@@ -46,6 +47,7 @@ def test_quick_on_a_machine_without_a_gpu(schema):
     assert set(skipped.values()) == {"not looked at with --quick"}
 
 
+@pytest.mark.tensorflow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is not None, reason="JAX is installed")
 def test_a_backend_that_is_not_installed_is_named():
     got = report("--quick", "--allow-cpu", "--backend", "jax", "--python", sys.executable)
@@ -63,6 +65,7 @@ def test_version():
     assert re.fullmatch(r"gpucheck \d+\.\d+\.\d+\n", gpucheck("--version").stdout)
 
 
+@pytest.mark.tensorflow
 def test_output_file_is_written_whole_and_alone(tmp_path):
     target = tmp_path / "report.json"
     target.write_text("old")
@@ -79,6 +82,7 @@ def test_a_full_disk_leaves_the_old_file(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize(
     "line", ["exec 2>&-", 'mkdir gone; cd gone; rmdir "$PWD"'], ids=["no standard error", "no working folder"]
 )
@@ -91,6 +95,7 @@ def test_a_shell_that_lacks_something(tmp_path, line):
     assert "No fault" in done.stdout
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_broken_pipe_keeps_the_exit_code(code):
     read, write = os.pipe()

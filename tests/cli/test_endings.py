@@ -121,6 +121,7 @@ def test_a_hangup_that_is_ignored_stays_ignored(tmp_path):
     assert process.returncode == 3
 
 
+@pytest.mark.tensorflow
 @posix
 @table
 def test_without_standard_output_the_exit_code_stands(tmp_path, args, code):

@@ -32,6 +32,7 @@ def test_every_format_has_its_file():
     assert set(FORMATS) <= files
 
 
+@pytest.mark.tensorflow
 def test_all_formats_in_one_run(tmp_path):
     wanted = {style: tmp_path / f"report.{style}" for style in FORMATS}
     done = gpucheck("--quick", "--allow-cpu", "--format", "npd", *(f"--report={style}={path}" for style, path in wanted.items()))
@@ -45,6 +46,7 @@ def test_all_formats_in_one_run(tmp_path):
     assert next(iter(xml)).tests == len(asked) == len(report["outcomes"]) - 4
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize(("module", "style", "extra"), [("jinja2", "html", "html")])
 def test_a_missing_extra_is_reported_before_the_run(tmp_path, module, style, extra):
     (tmp_path / module).mkdir()

@@ -19,6 +19,7 @@ def plain(text):
     return " ".join(re.sub(r"TensorFlow 2[.\d]+", "TensorFlow", text).split())
 
 
+@pytest.mark.tensorflow
 def test_the_tutorial_is_what_is_printed(tmp_path):
     (tmp_path / "bin").mkdir()
     for name, text in {"gpucheck": "-m gpucheck ", "python": ""}.items():

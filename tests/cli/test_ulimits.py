@@ -36,6 +36,7 @@ def codes(report):
     return [finding["code"] for finding in report["findings"] if not finding["explained_by"]]
 
 
+@pytest.mark.tensorflow
 @needs_room
 @pytest.mark.parametrize("count", [6, 16, 24])
 def test_a_soft_limit_is_raised_and_the_one_that_was_given_is_judged(count):
@@ -70,6 +71,7 @@ def test_a_command_that_cannot_look_says_so_in_one_line():
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.tensorflow
 @needs_room
 def test_the_command_of_run_gets_the_limits_that_were_given():
     done = limited("-S -n", 24, "run", "--quick", "--allow-cpu", "--", "bash", "-c", "ulimit -S -n; ulimit -H -n")

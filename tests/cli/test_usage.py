@@ -43,6 +43,7 @@ def test_what_never_ends_is_not_read(tmp_path, args, file, kind):
     assert f"cannot read {file}: {kind}, not a regular file" in done.stderr
 
 
+@pytest.mark.tensorflow
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
 def test_a_report_as_powershell_writes_it_is_read(tmp_path, encoding):
     text = gpucheck("--quick", "--allow-cpu", "--format", "json").stdout

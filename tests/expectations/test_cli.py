@@ -2,10 +2,8 @@
 
 import json
 import os
-import pathlib
 import subprocess
 import sys
-import sysconfig
 
 import pytest
 from command import gpucheck, in_a_process
@@ -32,12 +30,7 @@ def older_keras(tmp_path_factory):
     return {"PYTHONPATH": str(folder)}
 
 
-needs_keras = pytest.mark.skipif(
-    not list(pathlib.Path(sysconfig.get_paths()["purelib"]).glob("keras-*.dist-info")), reason="Keras is not installed"
-)
-
-
-@needs_keras
+@pytest.mark.tensorflow
 def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
     done = in_a_process("compare", "good.json", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
@@ -53,7 +46,7 @@ def test_an_older_keras_is_the_drift_and_is_named(good, older_keras):
     assert "1 difference between expected.toml and this machine." in done.stdout
 
 
-@needs_keras
+@pytest.mark.tensorflow
 def test_an_older_keras_is_not_what_was_expected(good, older_keras):
     done = in_a_process(*QUICK, "--expect", "expected.toml", "--format", "json", cwd=good, env=older_keras)
     assert done.returncode == 1
@@ -91,5 +84,6 @@ def test_toml_is_not_even_imported_without_settings(tmp_path):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.mark.tensorflow
 def test_a_report_from_standard_input(good):
     assert gpucheck("compare", "good.json", "-", cwd=good, input=(good / "good.json").read_text()).stdout == ""

@@ -4,6 +4,7 @@ import hashlib
 import json
 import pathlib
 import re
+import time
 from collections import defaultdict
 from collections.abc import Callable
 
