@@ -20,10 +20,7 @@ from typing import NamedTuple
 
 AREAS = {
     "rules": ["gpucheck/core/rules/**/*.py", "gpucheck/core/combiners/**/*.py"],
-    "engine": [
-        "gpucheck/core/engine/verdict.py",
-        "gpucheck/core/engine/pipeline.py",
-    ],
+    "engine": ["gpucheck/core/engine/verdict.py", "gpucheck/core/engine/pipeline.py"],
     "ownership": ["gpucheck/core/system/ownership.py"],
     "logs": ["gpucheck/core/logs/**/*.py"],
     "lint": ["gpucheck/commands/lint/**/*.py"],

@@ -46,7 +46,7 @@ def test_every_line_is_drawn_and_looks_like_no_other():
 
     many = [replace(one(batch=size), precision=f"precision {n}") for n in range(24) for size in (16, 32)]
     axes = Figure().subplots()
-    plot._batches(axes, many)
+    plot.draw_batches(axes, many)
     lines = [container.lines[0] for container in axes.containers]
     assert len({(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines}) == 24
     assert len(axes.get_legend().get_texts()) == 24
@@ -81,7 +81,7 @@ def test_the_bands_are_the_measured_steps():
 
     rows = list(Figure().subplots(2, 1))
     whole = over_time(sm_clock_mhz=1980.0)
-    plot._over_time(rows, [plot.LOADS[0], plot.LOADS[2]], list(whole.measurements), whole.samples)
+    plot.draw_over_time(rows, [plot.LOADS[0], plot.LOADS[2]], list(whole.measurements), whole.samples)
     for axes in rows:
         bands = [patch.get_extents().transformed(axes.transData.inverted()) for patch in axes.patches]
         assert [(band.x0, band.x1) for band in bands] == [pytest.approx(ends) for ends in ((2, 4), (6, 9), (9.5, 9.51))]
@@ -115,7 +115,7 @@ def test_the_ideal_line_is_one_device_times_their_number():
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    plot._scaling(axes, result([one(), one(2), one(8)]).measurements)
+    plot.draw_scaling(axes, result([one(), one(2), one(8)]).measurements)
     (ideal,) = (line for line in axes.get_lines() if line.get_label() == "ideal")
     assert list(ideal.get_xdata()) == [1, 2, 8]
     assert list(ideal.get_ydata()) == pytest.approx([320, 640, 2560])

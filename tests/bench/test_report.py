@@ -11,7 +11,7 @@ from golden.test_golden import difference
 from msgspec.structs import replace
 
 from gpucheck.commands.bench import report
-from gpucheck.commands.bench.command import _exit_code
+from gpucheck.commands.bench.command import exit_code_of
 from gpucheck.commands.bench.figures import measurement
 from gpucheck.commands.bench.model import Ask, Sample
 from gpucheck.core.child.messages.benchmark import Configuration, Measured
@@ -50,7 +50,7 @@ def test_reports_are_as_recorded(request):
 def test_exit_codes():
     failed = measurement(Configuration("one_device", names(1), "float32", False, 64), Measured("out of memory"))
     made = (result([one()]), result([one(), failed]), result([one()], ended="timed out"), result([one()], ended="interrupted"))
-    assert [_exit_code(each) for each in made] == [0, 1, 3, 130]
+    assert [exit_code_of(each) for each in made] == [0, 1, 3, 130]
 
 
 @pytest.mark.parametrize("made", RESULTS.values(), ids=RESULTS)

@@ -5,4 +5,4 @@ from gpucheck.core.child import bench
 
 def test_an_error_is_told_without_its_stack():
     error = ValueError('Graph execution error:\n\nDetected at node x\n  File "a.py", line 1\nout of room\n[[node]]\nmore')
-    assert bench._sentence(error) == "out of room [[node]]"
+    assert bench.sentence(error) == "out of room [[node]]"

@@ -57,7 +57,7 @@ class TestOtherBackend:
     @staticmethod
     def runs(usable, wanted=(), logical=0, full=False):
         task = BackendTask("torch", "KERAS_BACKEND", True, 2 if full else 1, tuple(wanted), logical)
-        jobs = child_backend._plan(Framework, None, list(usable), task) + child_backend._not_trained(
+        jobs = child_backend.plan_of(Framework, None, list(usable), task) + child_backend.not_trained(
             Framework, list(usable), task
         )
         return [(job.strategy, job.devices, job.skip) for job in jobs]

@@ -37,8 +37,8 @@ def test_what_an_exception_says(text, words):
 
 
 def test_the_driver_of_the_kernel(tmp_path):
-    assert worker._driver(str(RAW / "h200/proc_driver_nvidia_version.txt")) == "580.159.04"
-    assert worker._driver(str(tmp_path / "none")) is None
+    assert worker.driver_version(str(RAW / "h200/proc_driver_nvidia_version.txt")) == "580.159.04"
+    assert worker.driver_version(str(tmp_path / "none")) is None
 
 
 def test_versions():
@@ -58,9 +58,9 @@ def test_the_version_of_an_installed_library(tmp_path, monkeypatch):
     folder = tmp_path / "nvidia_nccl_cu12-2.27.3.dist-info"
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: nvidia-nccl-cu12\nVersion: 2.27.3\n")
-    assert worker._installed("nvidia-nccl-of-nobody-cu") is None
+    assert worker.installed_version("nvidia-nccl-of-nobody-cu") is None
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert worker._installed("nvidia-nccl-cu") == "2.27.3"
+    assert worker.installed_version("nvidia-nccl-cu") == "2.27.3"
 
 
 def test_a_record_that_is_too_long_is_not_cut():

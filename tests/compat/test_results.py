@@ -13,7 +13,7 @@ def test_a_result_is_known_by_each_of_its_spellings() -> None:
 
 
 def test_results_are_written_alike() -> None:
-    for result in {*results._results("cuda_results.txt").values(), *results._results("nvml_results.txt").values()}:
+    for result in {*results.table_of("cuda_results.txt").values(), *results.table_of("nvml_results.txt").values()}:
         assert result.code.isdecimal(), result
         assert result.name.startswith(("CUDA_", "cudaError", "NVML_ERROR_")), result
         assert result.message == result.message.lower(), result

@@ -43,31 +43,28 @@ class TensorFlow:
             raise Exhausted
 
 
-@pytest.fixture
-def machine(monkeypatch):
-    """``machine(tf, used, ...)``: what the experiment says, where so many GiB of each 12 GiB GPU are used."""
-
-    def run(tf, *used):
-        states = [(12 * GIB - size * GIB, 12 * GIB) for size in used]
-        monkeypatch.setattr(memory_growth, "load", lambda names, symbol: (object(), {}))
-        monkeypatch.setattr(memory_growth.cuda, "memory", lambda library, ordinal: states[ordinal])
-        names = {f"GPU:{number}": f"GPU:{number}" for number in range(len(used))}
-        return memory_growth.run(Setting(tf, None, names, []))
-
-    return run
+def setting(tf, gpus=1):
+    return Setting(tf, None, {f"GPU:{number}": f"GPU:{number}" for number in range(gpus)}, [])
 
 
-def test_most_is_left(machine):
+def measured(tf, *used):
+    """What the experiment says where so many GiB of each 12 GiB GPU are used."""
+    states = [(12 * GIB - size * GIB, 12 * GIB) for size in used]
+    here = setting(tf, len(used))
+    return memory_growth.measured(here, here.devices(), states.__getitem__)
+
+
+def test_most_is_left():
     tf = TensorFlow(room=12 * GIB)
-    made = machine(tf, 1)
+    made = measured(tf, 1)
     assert made == ExperimentResult(("GPU:0",), {"gpu_0_free_bytes": 11 * GIB, "gpu_0_total_bytes": 12 * GIB})
     assert tf.asked == []  # there is nothing to try
     assert differences("memory_growth", made.figures) == []
 
 
-def test_tensorflow_has_taken_all(machine):
+def test_tensorflow_has_taken_all():
     tf = TensorFlow(gpus=2, room=10 * GIB)
-    made = machine(tf, 1, 11)
+    made = measured(tf, 1, 11)
     assert made.problem == (
         "memory growth is not honoured on GPU:1: 1.0 of 12.0 GiB are free after a small training, and a block of 4.0 GiB was in"
         " TensorFlow's store"
@@ -75,9 +72,9 @@ def test_tensorflow_has_taken_all(machine):
     assert tf.asked == [("/GPU:1", 4 * GIB)]
 
 
-def test_others_have_taken_all(machine):
+def test_others_have_taken_all():
     tf = TensorFlow(room=1 * GIB)
-    assert machine(tf, 11).problem is None
+    assert measured(tf, 11).problem is None
     assert tf.asked == [("/GPU:0", 4 * GIB)]
 
 
@@ -88,9 +85,9 @@ def test_others_have_taken_all(machine):
         (TensorFlow(split=2), "the GPUs are split into logical devices, each with a share of its own"),
     ],
 )
-def test_where_it_cannot_be_looked_at(machine, tf, why):
+def test_where_it_cannot_be_looked_at(tf, why):
     with pytest.raises(NotHere) as reason:
-        machine(tf, 11)
+        memory_growth.run(setting(tf))
     assert str(reason.value) == why
 
 

@@ -30,7 +30,7 @@ def gpus(count, logical, capability):
 
 
 def here(device, tf, names=None):
-    tensor_float_32._present(Setting(tf, None, names or {device: device}, []), device)
+    tensor_float_32.require_tf32(Setting(tf, None, names or {device: device}, []), device)
 
 
 class TestMeasured:
@@ -49,12 +49,9 @@ class TestMeasured:
         assert found["after"] is False
 
 
-def test_every_figure_is_explained(monkeypatch):
+def test_every_figure_is_explained():
     losses, seconds = {True: [2.5, 2.0], False: [2.5, 2.0]}, {True: 0.002, False: 0.003}
-    monkeypatch.setattr(tensor_float_32, "_measured", lambda *_: (losses, seconds))
-    monkeypatch.setattr(tensor_float_32, "forget", lambda keras: None)
-    here = Setting(gpus(1, 1, [(9, 0)]), None, {"GPU:0": "GPU:0"}, [])
-    assert differences("tensor_float_32", tensor_float_32.run(here).figures) == []
+    assert differences("tensor_float_32", tensor_float_32.compared("GPU:0", 512, losses, seconds).figures) == []
 
 
 def test_a_cpu_has_no_tf32():

@@ -4,7 +4,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-import tempfile
 
 import pytest
 
@@ -37,15 +36,13 @@ def test_who_is_late_gets_none(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path, monkeypatch):
-    scratch = Scratch({"TMPDIR": str(tmp_path)})
-    make = tempfile.mkdtemp
+def test_nothing_is_left_where_the_run_ends_while_it_is_made(tmp_path):
+    class Environment(dict):
+        def get(self, name, default=None):
+            scratch.remove()
+            return super().get(name, default)
 
-    def made_too_late(*arguments):
-        scratch.remove()
-        return make(*arguments)
-
-    monkeypatch.setattr(tempfile, "mkdtemp", made_too_late)
+    scratch = Scratch(Environment(TMPDIR=str(tmp_path)))
     assert scratch.variables() == {}
     assert os.listdir(tmp_path) == []
 

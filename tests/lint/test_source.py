@@ -39,17 +39,17 @@ def test_unreadable_encodings(tmp_path, data, message, line):
     assert caught.value.line == line
 
 
-def test_missing_special_and_huge_files(tmp_path, monkeypatch):
+def test_missing_special_and_huge_files(tmp_path):
     with pytest.raises(Unreadable, match="cannot be read"):
         source.read(str(tmp_path / "none.py"))
     with pytest.raises(Unreadable, match="not a regular file"):
         source.read(str(tmp_path))
     with pytest.raises(Unreadable, match="cannot be read: a device, not a regular file"):
         source.read("/dev/null")
-    monkeypatch.setattr(source, "LARGEST_BYTES", 10)
-    assert source.read(write(tmp_path, "small.py", "a = 1")).text == "a = 1"
-    with pytest.raises(Unreadable, match="too large to be a training script: more than 10 bytes"):
-        source.read(write(tmp_path, "large.py", "a = 1234567"))
+    text = "a = 1\n" + "#" * (source.LARGEST_BYTES - 6)
+    assert source.read(write(tmp_path, "small.py", text)).text == text
+    with pytest.raises(Unreadable, match=f"too large to be a training script: more than {source.LARGEST_BYTES} bytes"):
+        source.read(write(tmp_path, "large.py", text + "#"))
 
 
 @table
@@ -221,18 +221,17 @@ def test_without_nbformat(tmp_path, monkeypatch):
         source.read(path)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="PATH_MAX of Linux")
 def test_a_folder_that_cannot_be_listed_is_told(tmp_path, monkeypatch):
     write(tmp_path, "a.py", "")
-    write(tmp_path, "locked/b.py", "")
-    listed = os.scandir
-
-    def scandir(path):
-        if os.path.basename(path) == "locked":
-            raise PermissionError(13, "Permission denied", path)
-        return listed(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    assert [os.path.basename(path) for path in search.files([str(tmp_path)])] == ["a.py", "locked"]
+    monkeypatch.chdir(tmp_path)
+    for _ in range(20):  # until its path is too long for the system: root may list every other folder
+        os.mkdir("d" * 250)
+        os.chdir("d" * 250)
+    monkeypatch.chdir(tmp_path)
+    first, unlisted = search.files([str(tmp_path)])
+    assert os.path.basename(first) == "a.py"
+    assert len(unlisted) > 4096
 
 
 def test_standard_input(monkeypatch):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from gpucheck.core.cluster import reach as _reach
+from gpucheck.core.cluster import reach
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
@@ -68,12 +68,12 @@ def holds(connection):
     [
         (answers(SETTINGS), None),
         (answers(SETTINGS[:5], SETTINGS[5:]), None),
-        (answers(HTTP), _reach.OTHER_PROGRAM),
-        (answers(b"SSH-2.0-"), _reach.OTHER_PROGRAM),
-        (answers(SETTINGS[:3] + b"\x07" + SETTINGS[4:]), _reach.OTHER_PROGRAM),
-        (closes, _reach.OTHER_PROGRAM),
-        (holds, _reach.NO_ANSWER),
-        (None, _reach.NO_ANSWER),
+        (answers(HTTP), reach.OTHER_PROGRAM),
+        (answers(b"SSH-2.0-"), reach.OTHER_PROGRAM),
+        (answers(SETTINGS[:3] + b"\x07" + SETTINGS[4:]), reach.OTHER_PROGRAM),
+        (closes, reach.OTHER_PROGRAM),
+        (holds, reach.NO_ANSWER),
+        (None, reach.NO_ANSWER),
     ],
     ids=[
         "tensorflow",
@@ -89,12 +89,12 @@ def holds(connection):
 def test_who_answers(host, serve, said):
     with peer(serve) as address:
         began = time.monotonic()
-        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
+        assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": said}
         assert time.monotonic() - began < 1.5
 
 
 def test_nobody(host):
-    assert _reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
+    assert reach.speak_grpc(host, {"worker 0": ("127.0.0.1", host.free_port())}, 0.5) == {"worker 0": "refused"}
 
 
 def test_one_that_is_ended_while_it_is_asked(host):
@@ -107,7 +107,7 @@ def test_one_that_is_ended_while_it_is_asked(host):
             connection.close()
 
         threading.Thread(target=end, daemon=True).start()
-        assert _reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": _reach.NO_ANSWER}
+        assert reach.speak_grpc(host, {"worker 0": server.getsockname()}, 0.5) == {"worker 0": reach.NO_ANSWER}
 
 
 def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
@@ -118,5 +118,5 @@ def test_one_that_sends_byte_by_byte_does_not_take_longer(host):
 
     with peer(drips) as address:
         began = time.monotonic()
-        assert _reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": _reach.OTHER_PROGRAM}
+        assert reach.speak_grpc(host, {"worker 0": address}, 0.5) == {"worker 0": reach.OTHER_PROGRAM}
         assert time.monotonic() - began < 1.5

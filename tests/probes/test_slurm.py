@@ -10,7 +10,7 @@ import time
 import pytest
 from case_files import program
 
-from gpucheck.core.cluster import slurm as _slurm
+from gpucheck.core.cluster import slurm
 
 
 def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
@@ -38,13 +38,13 @@ def env(nodes="n[1-2]", tasks="2(x2)", count=4, rank=0, **more):
 )
 def test_a_list_without_end_is_refused_at_once(nodes, tasks):
     began = time.monotonic()
-    with pytest.raises(_slurm.Unusable):
-        _slurm.step(env(nodes=nodes, tasks=tasks, count=1))
+    with pytest.raises(slurm.Unusable):
+        slurm.step(env(nodes=nodes, tasks=tasks, count=1))
     assert time.monotonic() - began < 0.5
 
 
 def test_the_largest_clusters_are_read():
-    nodes = list(_slurm.expand("r[001-100]n[001-100]"))
+    nodes = list(slurm.expand("r[001-100]n[001-100]"))
     assert (len(nodes), nodes[0], nodes[-1]) == (10_000, "r001n001", "r100n100")
 
 
@@ -71,7 +71,7 @@ def test_tensorflows_resolver_says_the_same():
         timeout=120,
         check=True,
     )
-    steps = [_slurm.step(variables) for variables in STEPS]
+    steps = [slurm.step(variables) for variables in STEPS]
     assert json.loads(done.stdout.splitlines()[-1]) == [
         [{"worker": list(step.addresses)}, "worker", step.number] for step in steps
     ]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from gpucheck.commands.watch.judge import Event
-from gpucheck.commands.watch.monitor import Monitor, _memory
+from gpucheck.commands.watch.monitor import Monitor, memory_of
 from gpucheck.core.host.local import LocalHost
 from gpucheck.core.model import Request
 
@@ -35,7 +35,9 @@ model.compile(optimizer="sgd", loss="mse")
 watch = Watch(every_seconds=0.1, stall_seconds=0.5, stop_on_nan=True, say=say)
 model.fit(batches(), steps_per_epoch=40, epochs=3, verbose=0, callbacks=[watch])
 print([event.code for event in watch.events], model.stop_training)
-print([thread.name for thread in threading.enumerate() if thread.name == "gpucheck watch" and not watch._monitor._over.is_set()])
+watching = [thread for thread in threading.enumerate() if thread.name == "gpucheck watch"]
+[thread.join(30) for thread in watching]
+print([thread.name for thread in watching if thread.is_alive()])
 sys.stdout.flush()
 os._exit(0)
 """
@@ -59,13 +61,13 @@ def test_each_thing_is_said_once_until_it_is_over():
     monitor = Monitor(said.append, 1.0, 60.0)
     hot = Event("gpu-throttled", "hot")
     for events in ([hot], [hot], [], [hot]):
-        monitor._tell(events)
+        monitor.tell(events)
     assert said == [hot, hot]
 
 
 def test_the_memory_of_this_machine():
     with LocalHost(Request()) as host:
-        available, total = _memory(host)
+        available, total = memory_of(host)
     assert 0 < available <= total
 
 

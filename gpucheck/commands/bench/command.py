@@ -216,7 +216,8 @@ def _measured(request: Request, ask: Ask, limit: TimeLimit, progress: Progress[R
             raise SystemExit(refused.exit_code) from None
 
 
-def _exit_code(result: Result) -> int:
+def exit_code_of(result: Result) -> int:
+    """Of the command: 0 if everything was measured, 1 if something was not, 3 out of time, 130 after Ctrl-C."""
     if result.ended != "finished":
         return 130 if result.ended == "interrupted" else 3
     return 0 if all(measurement.status == "measured" for measurement in result.measurements) else 1
@@ -226,7 +227,7 @@ def _write(result: Result, style: str, color: str, file: OutputFile | None, targ
     """Write the report and return the exit code; standard output gets what its file can't take: it took long to measure."""
     from gpucheck.commands.bench import report
 
-    exit_code = _exit_code(result)
+    exit_code = exit_code_of(result)
     if file is not None:
         time_limit.lock(file)
         try:

@@ -49,7 +49,9 @@ def draw(result: Result, kind: str) -> bytes | None:
 
     measured = [item for item in result.measurements if item.samples_per_second is not None]
     panels = [
-        panel for panel, drawn in ((_batches, _several(measured)), (_scaling, _scaled(measured)), (_pipeline, measured)) if drawn
+        panel
+        for panel, drawn in ((draw_batches, _several(measured)), (draw_scaling, _scaled(measured)), (_pipeline, measured))
+        if drawn
     ]
     if not measured:
         return None
@@ -63,7 +65,7 @@ def draw(result: Result, kind: str) -> bytes | None:
             panel(_axes(figure, grid[0, place]), measured)
         if loads:
             places = grid[1, :].subgridspec(len(loads), 1)
-            _over_time([_axes(figure, places[row]) for row in range(len(loads))], loads, measured, result.samples)
+            draw_over_time([_axes(figure, places[row]) for row in range(len(loads))], loads, measured, result.samples)
         versions = ", ".join(f"{name} {version}" for name, version in result.versions.items() if name != "python")
         figure.suptitle(f"{'; '.join(result.hardware)}; {versions}", fontsize=9, color="#444444")
         file = io.BytesIO()
@@ -86,7 +88,7 @@ def _scaled(measured: list[Measurement]) -> bool:
     return any(measurement.scaling_efficiency_percent is not None for measurement in measured)
 
 
-def _batches(axes: Any, measured: list[Measurement]) -> None:
+def draw_batches(axes: Any, measured: list[Measurement]) -> None:
     """A line per configuration, batch size along."""
     lines: dict[str, list[Measurement]] = {}
     for measurement in measured:
@@ -103,7 +105,7 @@ def _batches(axes: Any, measured: list[Measurement]) -> None:
     _dress(axes, "Throughput by batch size", "batch per replica")
 
 
-def _scaling(axes: Any, measured: list[Measurement]) -> None:
+def draw_scaling(axes: Any, measured: list[Measurement]) -> None:
     """Throughput by the number of devices, against that of one times their number."""
     lines: dict[tuple[Any, ...], list[Measurement]] = {}
     for measurement in measured:
@@ -159,7 +161,9 @@ def _pipeline(axes: Any, measured: list[Measurement]) -> None:
     axes.legend(frameon=False, fontsize=9, loc="lower center", bbox_to_anchor=(0.5, 1), borderpad=0.2, ncols=2)
 
 
-def _over_time(rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]) -> None:
+def draw_over_time(
+    rows: list[Any], loads: list[tuple[str, str]], measured: list[Measurement], samples: tuple[Sample, ...]
+) -> None:
     """A row per reading, a line per GPU; the bands are the measured steps of each configuration, by its number."""
     last = max(item.seconds for item in samples)
     devices = list(dict.fromkeys(item.device for item in samples))

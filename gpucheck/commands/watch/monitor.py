@@ -79,8 +79,8 @@ class Monitor:
         while host.remaining() > self._every:
             if self._over.wait(self._every):
                 return
-            available, total = _memory(host)
-            self._tell([*self._of_gpus(child), *judge.memory(available, total)])
+            available, total = memory_of(host)
+            self.tell([*self._of_gpus(child), *judge.memory(available, total)])
 
     def _of_gpus(self, child: Child | None) -> Iterator[Event]:
         seen: list[Sampled] = [] if child is None else samples(child)[-KEPT:]
@@ -89,7 +89,8 @@ class Monitor:
         last = seen[-1].gpus if seen and not silent else ()
         yield from judge.stalled(self.pace(), self._stall, last, _place(), silent)
 
-    def _tell(self, events: list[Event]) -> None:
+    def tell(self, events: list[Event]) -> None:
+        """Report each event once, and again only after it was over."""
         codes = {event.code for event in events}
         for event in events:
             if event.code not in self._told:
@@ -120,7 +121,7 @@ def _sampler(host: LocalHost) -> Child | None:
         return None
 
 
-def _memory(host: LocalHost) -> tuple[int | None, int | None]:
+def memory_of(host: LocalHost) -> tuple[int | None, int | None]:
     """Main memory that is available, and all of it: the control group's, where it limits it to less."""
     memory = host.memory()
     limit, used = (host.read(f"/sys/fs/cgroup/memory.{name}") for name in ("max", "current"))

@@ -64,7 +64,7 @@ def _measure(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration
     except bench_data.Unusable as error:
         result = Measured(str(error))
     except Exception as error:
-        result = Measured(f"{type(error).__name__}: {_sentence(error)}")
+        result = Measured(f"{type(error).__name__}: {sentence(error)}")
     finally:
         keras.mixed_precision.set_global_policy("float32")
         gc.collect()
@@ -111,7 +111,7 @@ def _times(reporter: Reporter, tf: Any, keras: Any, arrays: Any, configuration: 
     return result
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
     """What TensorFlow says is wrong, without the stack it prints before."""
     noise = ("File ", "Detected at ", "Graph execution error", "The above exception", "Cf. ", "Traceback ")
     lines = [line.strip() for line in str(error).splitlines()]

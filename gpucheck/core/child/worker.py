@@ -195,9 +195,9 @@ def versions(tf: Any, keras: Any) -> dict[str, str]:
         "tensorflow": str(tf.__version__),
         "keras": _keras_version(keras),
         "cuda": build.cuda_version,
-        "cudnn": _installed("nvidia-cudnn-cu") or build.cudnn_version,
-        "nccl": _installed("nvidia-nccl-cu"),
-        "driver": _driver(),
+        "cudnn": installed_version("nvidia-cudnn-cu") or build.cudnn_version,
+        "nccl": installed_version("nvidia-nccl-cu"),
+        "driver": driver_version(),
     }
     return {name: str(version) for name, version in versions_by_name.items() if version}
 
@@ -209,7 +209,7 @@ def _keras_version(keras: Any) -> str:
     return str(keras.__version__)
 
 
-def _installed(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
     """Version of an installed wheel of NVIDIA's, for whichever CUDA: a wheel's library goes before the system's."""
     from importlib import metadata
 
@@ -221,7 +221,7 @@ def _installed(name: str) -> str | None:
     return None
 
 
-def _driver(path: str = "/proc/driver/nvidia/version") -> str | None:
+def driver_version(path: str = "/proc/driver/nvidia/version") -> str | None:
     """Version of the kernel's NVIDIA driver."""
     try:
         with open(path) as file:

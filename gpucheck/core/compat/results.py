@@ -26,7 +26,7 @@ def nvml(spelled: str) -> Result | None:
 
 def _lookup(table: str, spelled: str) -> Result | None:
     wanted = spelled.strip(" \t.,:;'\"").lower()
-    results = _results(table)
+    results = table_of(table)
     if wanted in results:
         return results[wanted]
     sentences = (key for key in results if " " in key and wanted.startswith(key))
@@ -35,7 +35,7 @@ def _lookup(table: str, spelled: str) -> Result | None:
 
 
 @lru_cache(maxsize=2)
-def _results(table: str) -> dict[str, Result]:
+def table_of(table: str) -> dict[str, Result]:
     """Every result by each of its spellings; what is spelled twice is the first one."""
     results: dict[str, Result] = {}
     for row in (pkgutil.get_data(__name__, table) or b"").decode().splitlines():

@@ -35,9 +35,9 @@ def run(reporter: Reporter, task: BackendTask) -> None:
     reporter.begin(Planned)
     received = reporter.receive(FreeMemory, plan.RECEIVE_SECONDS)
     usable, unusable = plan.usable(devices, {} if received is None else received.free_bytes)
-    jobs = _plan(framework, keras, usable, task)
+    jobs = plan_of(framework, keras, usable, task)
     jobs += [Job("one_device", (device,), skip=reason, backend=task.backend) for device, reason in unusable.items()]
-    jobs += _not_trained(framework, usable, task)
+    jobs += not_trained(framework, usable, task)
     reporter.end(Planned(tuple(jobs)))
     for job in jobs:
         if not job.skip:
@@ -61,7 +61,7 @@ def _inspect(reporter: Reporter, framework: Any, task: BackendTask) -> list[str]
     return [device.name for device in listed.devices]
 
 
-def _plan(framework: Any, keras: Any, usable: list[str], task: BackendTask) -> list[Job]:
+def plan_of(framework: Any, keras: Any, usable: list[str], task: BackendTask) -> list[Job]:
     """What is trained; like TensorFlow's jobs, except that nothing is compiled in more than the framework's own way."""
     full = task.level >= plan.FULL
     jobs: list[Job] = []
@@ -86,7 +86,7 @@ def _single(usable: list[str], full: bool) -> list[Wanted]:
     return [Wanted((device,), precision) for precision in precisions for device in [*accelerators, *cpus]]
 
 
-def _not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
+def not_trained(framework: Any, usable: list[str], task: BackendTask) -> list[Job]:
     """What was asked for and does not exist here."""
     here = [name for name, strategy in load_all().items() if task.backend in strategy.backends]
     jobs = []

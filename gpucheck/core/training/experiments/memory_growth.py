@@ -33,16 +33,30 @@ def run(setting: Setting) -> ExperimentResult:
     driver, loaded = load(cuda.LIBRARIES, "cuInit")
     if driver is None:
         raise NotHere(f"NVIDIA's driver can't be asked: {loaded.problem}")
+    return measured(setting, gpus, functools.partial(cuda.memory, driver))
+
+
+def measured(setting: Setting, gpus: list[str], memory: Callable[[int], tuple[int, int] | None]) -> ExperimentResult:
+    """What is left on each GPU, and whether TensorFlow holds more than it needs.
+
+    Args:
+        setting: where TensorFlow has trained.
+        gpus: names of the devices, such as "GPU:0".
+        memory: of a GPU's number, what is free and all of it in bytes; None if the driver does not say.
+
+    Raises:
+        NotHere: the driver does not say.
+    """
     figures: dict[str, Any] = {}
     problems = []
     for gpu in gpus:
-        state = cuda.memory(driver, int(gpu.split(":")[1]))
+        state = memory(int(gpu.split(":")[1]))
         if state is None:
             raise NotHere(f"the driver does not tell what is free on {gpu}")
         free, total = state
         name = gpu.lower().replace(":", "_")
         figures[f"{name}_free_bytes"], figures[f"{name}_total_bytes"] = free, total
-        problem = judged(gpu, free, total, functools.partial(_allocates, tf, setting.names[gpu]))
+        problem = judged(gpu, free, total, functools.partial(_allocates, setting.tf, setting.names[gpu]))
         problems += [problem] if problem else []
     return ExperimentResult(tuple(gpus), figures, "; ".join(problems) or None)
 

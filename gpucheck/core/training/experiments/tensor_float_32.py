@@ -24,10 +24,22 @@ TOLERANCE = 0.01  # relative, of the first loss: 5e-4 in every product, summed u
 def run(setting: Setting) -> ExperimentResult:
     """The same steps with TF32 and without, traced once: kernels are chosen when they run."""
     device = setting.devices()[0]
-    _present(setting, device)
+    require_tf32(setting, device)
     batch = BATCHES * network.batch_size(device)
-    losses, seconds = _measured(setting, device, batch)
+    losses, seconds = measured(setting, device, batch)
     forget(setting.keras)
+    return compared(device, batch, losses, seconds)
+
+
+def compared(device: str, batch: int, losses: dict[bool, list[float]], seconds: dict[bool, float]) -> ExperimentResult:
+    """The figures of what was measured with TF32 (True) and without (False), and the problem that they show.
+
+    Args:
+        device: where the steps were made.
+        batch: samples of a step.
+        losses: of each step.
+        seconds: of a step.
+    """
     difference = relative_difference(losses[True][0], losses[False][0])
     problem = None
     if not difference <= TOLERANCE:
@@ -51,7 +63,7 @@ def run(setting: Setting) -> ExperimentResult:
     return ExperimentResult((device,), finite(figures), problem)
 
 
-def _measured(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[float]], dict[bool, float]]:
+def measured(setting: Setting, device: str, batch: int) -> tuple[dict[bool, list[float]], dict[bool, float]]:
     """Losses of some steps on one batch, and seconds of a step; both with TF32 and without."""
     images, labels = network.arrays(batch)
     job = Comparison(setting, [device])
@@ -66,7 +78,7 @@ def _measured(setting: Setting, device: str, batch: int) -> tuple[dict[bool, lis
     return losses, seconds
 
 
-def _present(setting: Setting, device: str) -> None:
+def require_tf32(setting: Setting, device: str) -> None:
     """Raise ``NotHere`` unless the device has TF32."""
     if not device.startswith("GPU"):
         raise NotHere(f"TF32 is computed by NVIDIA GPUs, and this is {device}")

@@ -1,0 +1,11 @@
+"""What the tools name in the project exists."""
+
+import pathlib
+
+from mutants import AREAS
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+def test_every_path_that_is_mutated_exists():
+    assert [pattern for patterns in AREAS.values() for pattern in patterns if not any(ROOT.glob(pattern))] == []
