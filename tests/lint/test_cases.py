@@ -5,10 +5,12 @@ Those of ``quiet`` have none: nothing is wrong in them, or nothing is certain. T
 
 import ast
 import pathlib
+import re
 
 import pytest
 
 from gpucheck.commands.lint import source
+from gpucheck.commands.lint.names import canonical
 from gpucheck.commands.lint.pages import ROWS, example, load_rules
 from gpucheck.commands.lint.runner import lint_program
 from gpucheck.commands.lint.script import Script
@@ -16,6 +18,7 @@ from gpucheck.core.engine import manual
 from gpucheck.core.engine.plugin import load_rules as load_machine_rules
 
 CASES = pathlib.Path(__file__).parent.parent / "cases" / "lint"
+FEWEST = 5  # programs of a rule: one spelling alone says little about the others
 RULES = {rule.code: rule for rule in load_rules()}
 
 
@@ -24,9 +27,9 @@ def lint_text(text, rules):
 
 
 def programs(folder):
-    """Name and text of every program, in order; at least one."""
+    """Name and text of every program, in order."""
     paths = sorted(folder.rglob("*.py"))
-    assert paths, folder
+    assert paths, f"no program in {folder.relative_to(CASES.parent)}: a folder is named after the code, with - and not _"
     return [(path.name, path.read_text(encoding="utf-8")) for path in paths]
 
 
@@ -37,8 +40,8 @@ def test_mistakes_are_found_where_they_are_marked(code):
         marked = [(number, code) for number, line in enumerate(text.splitlines(), 1) if line.endswith("  # finding")]
         found = [(problem.line, problem.code) for problem in lint_text(text, RULES.values())]
         if found != marked or not found:
-            wrong.append((name, found))
-    assert wrong == []
+            wrong.append(f"{name}: found {found}, marked with '# finding' {marked}")
+    assert wrong == [], "each marked line has a finding of this rule, and no line has another"
 
 
 @pytest.mark.parametrize("topic", sorted(path.name for path in CASES.joinpath("quiet").iterdir()))
@@ -53,8 +56,19 @@ def test_quiet_programs_have_no_finding(topic):
 
 def test_there_are_enough_programs():
     assert {path.name for path in CASES.iterdir() if path.is_dir()} == {*RULES, "quiet"}
-    assert [code for code in RULES if len(programs(CASES / code)) < 5] == []
+    counts = {code: len(programs(CASES / code)) for code in RULES}
+    few = {code: count for code, count in counts.items() if count < FEWEST}
+    assert few == {}, f"each rule has {FEWEST} programs in tests/cases/lint/CODE, with different imports and spellings"
     assert len(programs(CASES / "quiet")) >= 120
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_rules_name_what_programs_use_in_its_one_form(code):
+    tree = ast.parse(pathlib.Path(RULES[code].check.__code__.co_filename).read_text(encoding="utf-8"))
+    texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    names = [text for text in texts if re.fullmatch(r"(tensorflow|keras|tf_keras|keras_core)(\.\w+){2,}", text)]
+    wrong = {name: canonical(name) for name in names if canonical(name) != name}
+    assert wrong == {}, "no program has these names: canonical() in commands/lint/names.py makes them"
 
 
 @pytest.mark.parametrize("code", RULES)
