@@ -67,9 +67,9 @@ def test_a_line_not_understood_is_an_error(line):
 
 def test_what_a_fix_needs_is_declared_and_not_shown():
     page = manual.page(
-        "a-code", PAGE.replace("1. do this", "1. do this\n       $ sudo true\n       needs: reboot\n    2. restart the machine")
+        "a-code", PAGE.replace("1. do this", "1. do this\n       needs: reboot\n       $ sudo true\n    2. restart the machine")
     )
-    assert [fix.needs for fix in page.fixes] == [("sudo", "reboot"), ()]
+    assert [(fix.needs, fix.kind) for fix in page.fixes] == [(("sudo", "reboot"), "repair"), ((), "advice")]
     assert page.sections["Fix"] == "1. do this\n   $ sudo true\n2. restart the machine"
 
 

@@ -115,9 +115,9 @@ def _fixes(text: str) -> tuple[Fix, ...]:
         elif not line.startswith("   ") or not fixes or fixes[-1].command:
             raise ValueError(f"not understood in a list of fixes: {line!r}")
         elif line.startswith(("   $ ", "   ? ")):
-            fixes[-1] = Fix(text=fixes[-1].text, command=line[5:], kind="look" if line[3] == "?" else None)
+            fixes[-1] = replace(fixes[-1], command=line[5:], kind="look" if line[3] == "?" else None)
         else:
-            fixes[-1] = Fix(text=f"{fixes[-1].text} {line.strip()}")
+            fixes[-1] = replace(fixes[-1], text=f"{fixes[-1].text} {line.strip()}")
     return tuple(fixes)
 
 
