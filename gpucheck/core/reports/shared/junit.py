@@ -4,7 +4,8 @@ Elements and attributes are those of Jenkins' and pytest's schemas (junit-10.xsd
 """
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from gpucheck.core.reports.shared.limited_text import line, plain
@@ -38,8 +39,8 @@ class Suite(NamedTuple):
     name: str
     cases: Sequence[Case]
     seconds: float | None = None
-    attributes: dict[str, str] = {}  # noqa: RUF012 - nobody changes it
-    properties: dict[str, str] = {}  # noqa: RUF012
+    attributes: Mapping[str, str] = MappingProxyType({})
+    properties: Mapping[str, str] = MappingProxyType({})
 
 
 def document(name: str, suites: Sequence[Suite], seconds: float | None = None) -> str:
