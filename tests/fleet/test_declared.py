@@ -1,0 +1,35 @@
+"""What a fleet reads of a report is declared there: a field that was renamed would be read as unknown, without an error."""
+
+import typing
+
+import msgspec
+
+from gpucheck.commands.fleet.read import _Facts, _Report
+from gpucheck.core.engine.recorded import fact_types
+from gpucheck.core.model import Report
+
+
+def struct_in(hint):
+    """The struct in a type; None where there is none."""
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+        return hint
+    return next(filter(None, map(struct_in, typing.get_args(hint))), None)
+
+
+def undeclared(part, whole):
+    """Names of fields that a struct has beyond the whole one, and likewise of the structs in it."""
+    declared = typing.get_type_hints(whole)
+    for name, hint in typing.get_type_hints(part).items():
+        if name not in declared:
+            yield f"{whole.__name__}.{name}"
+        elif struct_in(hint) not in (None, _Facts):
+            yield from undeclared(struct_in(hint), struct_in(declared[name]))
+
+
+def test_the_report_has_what_is_read_of_it():
+    assert list(undeclared(_Report, Report)) == []
+
+
+def test_the_facts_have_what_is_read_of_them():
+    facts = typing.get_type_hints(_Facts)
+    assert [field for name, hint in facts.items() for field in undeclared(struct_in(hint), fact_types()[name])] == []
