@@ -62,5 +62,8 @@ def with_constants(fields: Mapping[str, str], constants: Iterable[tuple[str, str
     -> ``{"device": "GPU:1"}``.
     """
     values = dict(fields)
-    made = {name: _GROUP.sub(lambda group: values.pop(group[1], ""), constant) for name, constant in constants}
+    made = dict(constants)
+    for name, constant in made.items():
+        if "{" in constant:
+            made[name] = _GROUP.sub(lambda group: values.pop(group[1], ""), constant)
     return {**made, **values}
