@@ -18,6 +18,8 @@ NOWHERE = dict.fromkeys(("executable", "version", "implementation", "prefix", "b
     "path": (),
     "bits": 64,
 }
+# What a recorded output lists of the probes that went well, so that it does not change with each new probe.
+LISTED_PROBES = ("cuda", "driver", "environment", "gpus", "libraries", "tensorflow", "tpu", "training")
 MACHINES = pathlib.Path(__file__).parent / "machines"
 
 
@@ -270,3 +272,8 @@ def assignment(
 
 def facts(plain: dict[str, Any]) -> Facts:
     return Facts(readings(plain))
+
+
+def listed(probes):
+    """The runs of probes that a recorded output lists: those of ``LISTED_PROBES``, and those that did not go well."""
+    return tuple(run for run in probes if run.name in LISTED_PROBES or run.status is not ProbeStatus.OK)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import click
 import msgspec
 from click.testing import CliRunner
-from fakes import MACHINES
+from fakes import MACHINES, listed
 from log_cases import TOPICS, log_cases
 from one_rule import RULES, changed
 
@@ -109,10 +109,10 @@ def recorded(name: str) -> bytes:
 
 
 def narrowed(report: Report) -> Report:
-    """The report, as if there were only the rules that found something and those of ``LISTED``."""
+    """The report, as if there were only the rules that found something and those of ``LISTED``, and likewise probes."""
     quiet = (Status.CLEAR, Status.SKIPPED)
     outcomes = tuple(outcome for outcome in report.outcomes if outcome.status not in quiet or outcome.code in LISTED)
-    return msgspec.structs.replace(report, outcomes=outcomes)
+    return msgspec.structs.replace(report, outcomes=outcomes, probes=listed(report.probes))
 
 
 def reports() -> dict[str, str]:
