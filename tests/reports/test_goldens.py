@@ -7,7 +7,9 @@ import importlib
 import pathlib
 import re
 
+import msgspec
 import pytest
+from fakes import listed
 from golden.outputs import LONG, titled
 from golden.test_golden import difference
 from reports.cases import CASES, SITUATIONS, situation
@@ -28,6 +30,7 @@ def cases():
     short = dict.fromkeys((style for style in FORMATS if style not in LONG), "")
     for name, make in CASES.items():
         made = make()
+        made = msgspec.structs.replace(made, probes=listed(made.probes))
         for suffix, look in LOOKS.items():
             yield f"{name}.{suffix}", terminal.render(made, **look)
         yield f"{name}.md", markdown.render(made, facts=False)
