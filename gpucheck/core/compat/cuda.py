@@ -1,4 +1,4 @@
-"""The CUDA that each driver brings, and the GPUs that cuDNN has dropped.
+"""The CUDA version of each driver, and the GPUs that cuDNN has dropped.
 
 Sources: NVIDIA CUDA Toolkit Release Notes, "CUDA Driver" (13.4 Update 1 edition; 13.0 to 13.2 from the 13.2 Update 2
 edition); conda-forge/tensorflow-feedstock #457 (cuDNN 9.11); NVIDIA's Unix graphics feature deprecation schedule (the last
@@ -8,7 +8,7 @@ CUDA major).
 
 from gpucheck.core.compat import versions
 
-# Driver branch -> the CUDA it brings, newest first. There was a driver for 12.7, but no toolkit.
+# Driver branch -> its CUDA, newest first. CUDA 12.7 had a driver, but no toolkit.
 _BRANCHES = (
     *((615, "13.4"), (610, "13.3"), (595, "13.2"), (590, "13.1"), (580, "13.0"), (575, "12.9"), (570, "12.8")),
     *((565, "12.7"), (560, "12.6"), (555, "12.5"), (550, "12.4"), (545, "12.3"), (535, "12.2"), (530, "12.1")),
@@ -20,13 +20,13 @@ _BRANCHES = (
 _CUDNN_WITHOUT_OLD_GPUS, _CUDNN_LOWEST_SINCE = "9.11", (7, 5)
 CUDNN_LAST_FOR_OLD_GPUS = "9.10.2"
 
-# CUDA major -> the lowest driver on which every minor of it runs, on Linux and on Windows (where WSL2's driver is).
+# CUDA major -> the minimum driver for all its minors, on Linux and on Windows (whose driver WSL2 uses).
 LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580.65.06", "580.88")}
 
 # The last driver branch for GPUs of an architecture.
 LAST_BRANCH = {"Kepler": 470, "Maxwell": 580, "Pascal": 580, "Volta": 580}
 
-# The first CUDA whose driver knows GPUs of a compute capability, where that is not long ago.
+# The first CUDA whose driver supports GPUs of a compute capability; only recent ones.
 _FIRST_CUDA = {
     (8, 9): "11.8",
     (9, 0): "11.8",
@@ -37,7 +37,7 @@ _FIRST_CUDA = {
     (12, 1): "12.9",
 }
 
-# Values of CUDA_VISIBLE_DEVICES; NoDevFiles is Slurm's, for a job without a GPU.
+# Values of CUDA_VISIBLE_DEVICES that hide all GPUs; Slurm sets NoDevFiles for a job without a GPU.
 HIDES_ALL = ("", "-1", "NoDevFiles", "none", "void")
 
 CUDA_ERROR_STUB_LIBRARY = 34
@@ -45,30 +45,30 @@ CUDA_ERROR_NO_DEVICE = 100
 
 
 def branches() -> tuple[int, int]:
-    """The oldest and the newest driver branch in the table."""
+    """Return the oldest and the newest driver branch in the table."""
     return _BRANCHES[-1][0], _BRANCHES[0][0]
 
 
 def cuda_of_driver(driver: str) -> str | None:
-    """The newest CUDA that a driver supports: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
+    """Return the newest CUDA that a driver supports: '580.159.04' -> '13.0'; None if unreadable or older than CUDA 9.
 
-    By branch, for when the driver itself can't be asked. A branch newer than the table gets the newest CUDA in it.
+    By branch, for when the driver itself can't be queried. A branch newer than the table gets the table's newest CUDA.
     """
     branch = versions.parse(driver)[:1]
     return next((cuda for first, cuda in _BRANCHES if branch >= (first,)), None)
 
 
 def branch_of_cuda(cuda: str) -> str | None:
-    """The first driver branch that supports a CUDA: '12.5' -> '555'; None for one that no branch in the table supports."""
+    """Return the first driver branch that supports a CUDA: '12.5' -> '555'; None if no branch in the table does."""
     return next((str(branch) for branch, newest in reversed(_BRANCHES) if versions.at_least(newest, cuda)), None)
 
 
 def first_branch(capability: tuple[int, int]) -> str | None:
-    """The first driver branch that knows GPUs of a capability: (12, 0) -> '570'; None for one that every branch here knows."""
+    """Return the first driver branch that supports a compute capability: (12, 0) -> '570'; None if every branch does."""
     cuda = _FIRST_CUDA.get(capability)
     return branch_of_cuda(cuda) if cuda else None
 
 
 def cudnn_runs_on(cudnn: str, capability: tuple[int, int]) -> bool:
-    """Whether this cuDNN still has kernels for the GPU: from 9.11 on none before Turing (7.5)."""
+    """Whether this cuDNN has kernels for the GPU; 9.11 dropped GPUs before Turing (7.5)."""
     return capability >= _CUDNN_LOWEST_SINCE or not versions.at_least(cudnn, _CUDNN_WITHOUT_OLD_GPUS)

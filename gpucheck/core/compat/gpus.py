@@ -2,7 +2,7 @@
 
 Sources: developer.nvidia.com/cuda-gpus and /cuda-legacy-gpus (products); CUDA C++ Programming Guide, "Input Data Types
 Supported by Tensor Core Acceleration per Compute Capability" (precisions); tensorflow/core/common_runtime/gpu/gpu_device.cc
-(multiprocessors). From general knowledge, not checked: Tensor Cores of 7.0 and 7.2.
+(multiprocessors). Not verified: Tensor Cores of 7.0 and 7.2.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 
 class Capability(NamedTuple):
-    """What a compute capability stands for."""
+    """The products of a compute capability."""
 
     architecture: str
     products: tuple[str, ...]
@@ -41,9 +41,9 @@ CAPABILITIES: dict[tuple[int, int], Capability] = {
     (12, 1): Capability("Blackwell", ("GB10 (DGX Spark)",)),
 }
 
-JETSON = {(5, 3), (6, 2), (7, 2), (8, 7), (11, 0)}  # boards with a driver and packages of their own
+JETSON = {(5, 3), (6, 2), (7, 2), (8, 7), (11, 0)}  # boards with their own driver and packages
 
-# What the first digits of a name tell.
+# Compute capability by the series in a product name.
 _SERIES = {
     r"RTX ?50\d\d|Blackwell": (12, 0),
     r"RTX ?40\d\d": (8, 9),
@@ -59,12 +59,12 @@ _SERIES = {
 # First capability whose Tensor Cores take this input type.
 _TENSOR_CORES = {"float16": (7, 0), "bfloat16": (8, 0), "tf32": (8, 0)}
 
-# gpu_device.cc, GetDefaultMinGPUMultiprocessorCount(); TF_MIN_GPU_MULTIPROCESSOR_COUNT sets another floor.
+# gpu_device.cc, GetDefaultMinGPUMultiprocessorCount(); TF_MIN_GPU_MULTIPROCESSOR_COUNT overrides it.
 LOWEST_MULTIPROCESSORS = 8
 
 
 def named(name: str) -> tuple[int, int] | None:
-    """The capability of a GPU by its product's name, or by its series: (12, 0) for 'RTX 5070 Ti'; None if it tells nothing."""
+    """Return the compute capability for a product name, or its series: (12, 0) for 'RTX 5070 Ti'; None if unknown."""
     capabilities = [
         capability for capability, entry in CAPABILITIES.items() if any(product in name for product in entry.products)
     ]
@@ -73,7 +73,7 @@ def named(name: str) -> tuple[int, int] | None:
 
 
 def architecture(capability: tuple[int, int]) -> str | None:
-    """'Hopper' for (9, 0); None for a capability that is not in the table."""
+    """Return the architecture: 'Hopper' for (9, 0); None for a capability that is not in the table."""
     entry = CAPABILITIES.get(capability)
     return entry.architecture if entry else None
 
@@ -81,14 +81,14 @@ def architecture(capability: tuple[int, int]) -> str | None:
 def supports(capability: tuple[int, int], precision: Literal["float16", "bfloat16", "tf32"]) -> bool | None:
     """Whether the GPU has Tensor Cores for the precision; None for a GPU newer than the table.
 
-    The GeForce GTX 16 series has capability 7.5 and no Tensor Cores: only its name tells.
+    The GeForce GTX 16 series has capability 7.5 but no Tensor Cores; only its name shows that.
     """
     return None if capability > max(CAPABILITIES) else capability >= _TENSOR_CORES[precision]
 
 
 def lowest_multiprocessors(counts: Iterable[int]) -> int:
-    """The floor TensorFlow applies to these visible GPUs: 8, or the best of them where all have fewer.
+    """Return the minimum that TensorFlow applies to these visible GPUs: 8, or the maximum of them if all have fewer.
 
-    So a small GPU is refused only beside a larger one, or where TF_MIN_GPU_MULTIPROCESSOR_COUNT asks for more.
+    So a small GPU is rejected only next to a larger one, or if TF_MIN_GPU_MULTIPROCESSOR_COUNT requires more.
     """
     return min(LOWEST_MULTIPROCESSORS, max(counts, default=LOWEST_MULTIPROCESSORS))

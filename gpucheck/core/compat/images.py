@@ -1,9 +1,8 @@
-"""NVIDIA's container images with TensorFlow, for GPUs that no wheel has code for.
+"""NVIDIA's container images with TensorFlow, for GPUs that no wheel supports.
 
 Sources: catalog.ngc.nvidia.com/orgs/nvidia/containers/tensorflow; docs.nvidia.com/deeplearning/frameworks,
-"tensorflow-release-notes" (25.02 is the last with TensorFlow; CUDA 12.8, Linux on x86_64 and aarch64); its users' own accounts
-(TensorFlow 2.17). Its lowest GPU and its Python are from general knowledge, not checked; GPUs that came after it (10.3, 12.1)
-are left out.
+"tensorflow-release-notes" (25.02 is the last with TensorFlow; CUDA 12.8, Linux on x86_64 and aarch64); reports of its users
+(TensorFlow 2.17). Its minimum GPU and its Python are not verified; GPUs released later (10.3, 12.1) are left out.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,8 @@
-"""The shared libraries and tools that TensorFlow looks for on Linux x86_64, and where.
+"""The shared libraries and tools that TensorFlow loads on Linux x86_64, and their search paths.
 
 Sources: readelf -d, symbols and traced dlopen calls of the TensorFlow 2.21.0 wheel; the same measured with stub
 libraries for 2.16 to 2.20; file lists of the nvidia-*-cu11 and -cu12 wheels; openxla/xla cuda_root_path.cc and
-subprocess_compilation.cc (tools). The CUDA 11 names follow from the toolkit and from logs; they were not checked wheel
-by wheel.
+subprocess_compilation.cc (tools). The CUDA 11 names are from the toolkit and from logs, not verified for each wheel.
 """
 
 from typing import NamedTuple
@@ -12,12 +11,12 @@ from gpucheck.core.compat import tensorflow
 
 
 class Library(NamedTuple):
-    """One shared library and the pip package that brings it."""
+    """One shared library and the pip package that contains it."""
 
     soname: str
     package: str
     folder: str  # below site-packages
-    required: bool  # TensorFlow registers no GPU unless it opens
+    required: bool  # TensorFlow registers no GPU without it
     note: str
 
 
@@ -48,9 +47,9 @@ _OPTIONAL: dict[int, tuple[tuple[str, str, str], ...]] = {
     ),
 }
 
-# DT_RUNPATH of libtensorflow_framework.so.2, the file that opens them all, below site-packages. What the process has
-# loaded already and LD_LIBRARY_PATH at its start come first, the loader's cache later. cuSOLVER's folder is not in it:
-# the defect of 2.21.0.
+# DT_RUNPATH of libtensorflow_framework.so.2, which loads them all, below site-packages. Libraries that the process has
+# already loaded and LD_LIBRARY_PATH have priority, the loader's cache comes last. cuSOLVER's folder is missing: the defect
+# of 2.21.0.
 RUNPATH_2_21 = (
     "nvidia/nccl/lib",
     "nvidia/cuda_cupti/lib",
@@ -85,19 +84,19 @@ LIBDEVICE_SEARCH = (
 )
 TOOLS_FOLDER = "nvidia/cuda_nvcc"  # of nvidia-cuda-nvcc-cu11 and -cu12: bin/ptxas, nvvm/libdevice
 
-# XLA passes over any ptxas below the minimum, and over these.
+# XLA ignores any ptxas below the minimum, and these.
 PTXAS_BAD = ("12.3.103",)
 PTXAS_MIN = "11.8.0"
 
 
 def tools_package(release_minor: str) -> str | None:
-    """The pip package with ptxas and libdevice: 'nvidia-cuda-nvcc-cu12'; None for an unknown release."""
+    """Return the pip package with ptxas and libdevice: 'nvidia-cuda-nvcc-cu12'; None for an unknown release."""
     release = tensorflow.release(release_minor)
     return f"nvidia-cuda-nvcc-cu{release.cuda_major}" if release else None
 
 
 def libraries(release_minor: str) -> tuple[Library, ...]:
-    """What this release opens: first the required seven in its own order, then the optional ones; () if unknown."""
+    """Return the libraries that a release loads: the seven required ones in its order, then the optional; () if unknown."""
     release = tensorflow.release(release_minor)
     if release is None:
         return ()
@@ -111,9 +110,9 @@ def libraries(release_minor: str) -> tuple[Library, ...]:
 
 
 def runpath(minor: str) -> tuple[str, ...] | None:
-    """Where TensorFlow's own search path leads below site-packages; None if unmeasured.
+    """Return TensorFlow's own search path below site-packages; None if not measured.
 
-    For when the ELF file can't be read. For 2.16 to 2.20 we know that pip's libraries are found, not in which order.
+    For when the ELF file can't be read. For 2.16 to 2.20 pip's libraries are known to be found, but not in which order.
     """
     release = tensorflow.release(minor)
     if release is None or release.minor < "2.16":

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class ClockEventReason(NamedTuple):
-    """Why the clocks are below their maximum, and whether a training run suffers from a fault by it."""
+    """Why the clocks are below their maximum, and whether that is a fault which slows down training."""
 
     name: str
     harmful: bool
 
 
-# A GPU at full load sits at its power limit: bit 0x4 is a fault only if somebody lowered that limit.
+# A GPU at full load runs at its power limit: bit 0x4 is a fault only if that limit was lowered.
 CLOCK_EVENT_REASONS: dict[int, ClockEventReason] = {
     0x1: ClockEventReason("GpuIdle", False),
     0x2: ClockEventReason("ApplicationsClocksSetting", False),
@@ -28,12 +28,12 @@ CLOCK_EVENT_REASONS: dict[int, ClockEventReason] = {
 
 
 def reasons(mask: int) -> list[str]:
-    """The names of the reasons in a mask, lowest bit first; unknown bits are left out."""
+    """Return the names of the reasons in a mask, lowest bit first; unknown bits are left out."""
     return [reason.name for bit, reason in CLOCK_EVENT_REASONS.items() if mask & bit]
 
 
 def harmful_reasons(mask: int) -> list[str]:
-    """Those of them that are harmful; HwSlowdown only under load, because some cards set it while they change their state."""
+    """Return the harmful reasons in a mask; HwSlowdown only under load, because some cards set it while they change state."""
     idle = mask & 0x1
     return [
         reason.name

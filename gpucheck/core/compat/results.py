@@ -1,4 +1,4 @@
-"""Results of CUDA and NVML by every way they are spelled: the number, the name in C or in Python, and the sentence."""
+"""Results of CUDA and NVML by all their spellings: the number, the name in C or Python, and the message."""
 
 import pkgutil
 from functools import lru_cache
@@ -10,17 +10,17 @@ class Result(NamedTuple):
 
     code: str
     name: str  # "CUDA_ERROR_NO_DEVICE"
-    message: str  # how the vendor's sentence begins, in lower case
-    meaning: str = ""  # to somebody training; empty: not known
+    message: str  # the start of the vendor's message, in lower case
+    meaning: str = ""  # for training; empty: unknown
 
 
 def cuda(spelled: str) -> Result | None:
-    """The CUDA result that is meant by ``"802"``, ``"cudaErrorNoDevice"`` or ``"out of memory: ..."``; None if unknown."""
+    """Return the CUDA result for ``"802"``, ``"cudaErrorNoDevice"`` or ``"out of memory: ..."``; None if unknown."""
     return _lookup("cuda_results.txt", spelled)
 
 
 def nvml(spelled: str) -> Result | None:
-    """The NVML result that is meant by a number, a name or a sentence; None if unknown."""
+    """Return the NVML result for a number, a name or a message; None if unknown."""
     return _lookup("nvml_results.txt", spelled)
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow 2.10 to 2.21 from the GPU's point of view: the latest patch of every minor, Linux x86_64 wheels.
+"""TensorFlow 2.10 to 2.21 and its GPU requirements: the latest patch of each minor, Linux x86_64 wheels.
 
 Sources: METADATA and file names of the wheels on PyPI (Python, glibc, Keras, NumPy, protobuf, the and-cuda extra);
 tf.sysconfig.get_build_info() of the 2.16.2, 2.17.1, 2.18.1, 2.19.1, 2.20.0 and 2.21.0 wheels (CUDA, cuDNN,
@@ -25,15 +25,15 @@ class Release(NamedTuple):
     cuda: str
     cuda_major: int
     cudnn: str  # a newer minor of the same major works too
-    driver_min_linux: str  # with native kernels; PTX needs one that knows the toolkit that wrote it (else CUDA error 222)
+    driver_min_linux: str  # for native kernels; PTX requires one as new as the toolkit that built it (else CUDA error 222)
     driver_min_windows: str  # of the Windows host where TensorFlow runs in WSL2
     keras: str
     numpy: str
     protobuf: str
     cubins: tuple[int, ...]  # native code: 86 is compute capability 8.6
-    ptx: int  # intermediate code for what is newer
+    ptx: int  # intermediate code for newer GPUs
     and_cuda: tuple[str, ...]  # requirements of tensorflow[and-cuda]; () before the extra existed
-    sonames: tuple[str, ...]  # must all open before a GPU is registered; in the order they are tried
+    sonames: tuple[str, ...]  # all must load before TensorFlow registers a GPU; in loading order
     cusolver_reachable: bool  # False: pip's cuSOLVER is not on the search path of the library that opens it
 
 
@@ -117,7 +117,7 @@ _AND_CUDA_12_5 = (
     "nvidia-cusparse-cu12==12.5.1.3",
     "nvidia-nvjitlink-cu12==12.5.82",
 )
-# Ranges from 2.20 on: pip takes the newest CUDA 12 parts, among them a cuDNN without code for GPUs before Turing.
+# Ranges from 2.20 on: pip installs the newest CUDA 12 packages, including a cuDNN without code for GPUs before Turing.
 _AND_CUDA_12_RANGES = (
     "nvidia-cublas-cu12<13.0,>=12.5.3.2",
     "nvidia-cuda-cupti-cu12<13.0,>=12.5.82",
@@ -133,7 +133,7 @@ _AND_CUDA_12_RANGES = (
 )
 
 
-# Each release states what changed since the one before.
+# Each release lists what changed since the previous one.
 _2_10 = Release(
     minor="2.10",
     latest_patch="2.10.1",
@@ -246,18 +246,18 @@ RELEASES: dict[str, Release] = {
 
 
 def release(version: str) -> Release | None:
-    """The table entry for '2.21.0', '2.21' or '2.21.0rc1'; None for a release that we have no table of."""
+    """Return the entry for '2.21.0', '2.21' or '2.21.0rc1'; None for a release that is not in the table."""
     return RELEASES.get(versions.minor(version))
 
 
 def recommended() -> str:
-    """What to install where nothing is known of the machine: the newest release that finds its CUDA libraries by itself."""
+    """Return what to install on an unknown machine: the newest release that finds its CUDA libraries by itself."""
     newest = next(release for release in reversed(RELEASES.values()) if release.cusolver_reachable)
     return f"tensorflow[and-cuda]=={newest.minor}.*"
 
 
 def for_python(python: str) -> Release | None:
-    """The newest release with wheels for this Python ('3.12' or '3.12.3'); None if none of ours has any."""
+    """Return the newest release with wheels for a Python ('3.12' or '3.12.3'); None if no release in the table has any."""
     wanted = versions.parse(python)[:2]
     for candidate in reversed(RELEASES.values()):
         if versions.parse(candidate.python_min) <= wanted <= versions.parse(candidate.python_max):
@@ -266,12 +266,12 @@ def for_python(python: str) -> Release | None:
 
 
 def lowest_capability(release: Release) -> tuple[int, int]:
-    """The lowest compute capability that TensorFlow does not ignore."""
+    """Return the minimum compute capability of a release; TensorFlow ignores GPUs below it."""
     return divmod(min(*release.cubins, release.ptx), 10)
 
 
 def blackwell_problem(version: str) -> str | None:
-    """What breaks on compute capability 10.0 and newer (Blackwell) under this release; None if unknown."""
+    """Return what breaks on compute capability 10.0 and newer (Blackwell) with a release; None if unknown."""
     entry = release(version)
     if entry is None:
         return None

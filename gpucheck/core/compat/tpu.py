@@ -1,4 +1,4 @@
-"""TPU generations, how to recognise them, and which libtpu goes with which tensorflow-tpu.
+"""TPU generations, their PCI ids, and the libtpu versions for each tensorflow-tpu.
 
 Sources: jax-ml/jax jax/_src/hardware_utils.py and AI-Hypercomputer/cloud-accelerator-diagnostics tpu_info/device.py
 (PCI ids); cloud.google.com/tpu/docs/tpu7x (no TensorFlow); METADATA of the
@@ -12,7 +12,7 @@ from gpucheck.core.compat import versions
 
 
 class Generation(NamedTuple):
-    """One TPU generation as the machine shows it; None is unknown."""
+    """One TPU generation; None means unknown."""
 
     name: str
     pci_device_id: str
@@ -20,7 +20,7 @@ class Generation(NamedTuple):
     tensorflow: Literal["yes", "no", "unknown", "limited"]
 
 
-# Google's, not the TPU's: every Compute Engine network card (1ae0:0042) has it too, so the device id decides.
+# Google's vendor id, also of every Compute Engine network card (1ae0:0042), so the device id decides.
 VENDOR = "0x1ae0"
 
 GENERATIONS = (
@@ -71,9 +71,9 @@ LOCK_FILE = "/tmp/libtpu_lockfile"  # noqa: S108 (libtpu's own choice)
 
 
 def generation(device_id: str, subsystem_device: str | None) -> Generation | None:
-    """The generation behind PCI ids as sysfs prints them ('0x0063'); None if the device is no TPU we know.
+    """Return the generation for PCI ids as in sysfs ('0x0063'); None if the device is not a known TPU.
 
-    v2 and v3 differ only in the subsystem; where that is unknown the answer is v3, as in JAX.
+    v2 and v3 differ only in the subsystem; if that is unknown, v3 is returned, as in JAX.
     """
     matches = [entry for entry in GENERATIONS if entry.pci_device_id == device_id.strip().lower()]
     subsystem = (subsystem_device or "").strip().lower()
@@ -84,7 +84,7 @@ def generation(device_id: str, subsystem_device: str | None) -> Generation | Non
 
 
 def libtpu_matches(tensorflow_tpu_version: str, libtpu_version: str) -> bool | None:
-    """Whether this libtpu works with this tensorflow-tpu; None where nobody knows."""
+    """Whether this libtpu works with this tensorflow-tpu; None if unknown."""
     pin = LIBTPU_PINS.get(tensorflow_tpu_version)
     if not versions.parse(libtpu_version):
         return None

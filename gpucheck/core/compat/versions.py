@@ -8,7 +8,7 @@ _DIGITS = frozenset("0123456789")
 
 
 def parse(text: str) -> tuple[int, ...]:
-    """The leading dotted number: '580.159.04' -> (580, 159, 4), '2.21.0rc1' -> (2, 21, 0); () if there is none."""
+    """Parse the leading dotted number: '580.159.04' -> (580, 159, 4), '2.21.0rc1' -> (2, 21, 0); () without one."""
     numbers: list[int] = []
     for part in text.strip().split("."):
         end = 0
@@ -25,7 +25,7 @@ def parse(text: str) -> tuple[int, ...]:
 def at_least(have: str, need: str) -> bool:
     """Whether `have` is `need` or later; missing parts count as zero, so '12.5' is at least '12.5.0'.
 
-    An unreadable `have` reaches no floor; ask parse() first where that matters.
+    False for an unreadable `have`; check with parse() first if that matters.
     """
     ours, theirs = parse(have), parse(need)
     length = max(len(ours), len(theirs))
@@ -33,12 +33,12 @@ def at_least(have: str, need: str) -> bool:
 
 
 def minor(version: str) -> str:
-    """'2.21.0' -> '2.21'; '12' stays '12', and '' comes back for text without a number."""
+    """Return major and minor: '2.21.0' -> '2.21', '12' -> '12'; '' for text without a number."""
     return ".".join(map(str, parse(version)[:2]))
 
 
 def same_minor(a: str, b: str) -> bool:
-    """Whether both carry a major and a minor number, and the same ones."""
+    """Whether both have the same major and minor number."""
     ours, theirs = parse(a)[:2], parse(b)[:2]
     return len(ours) == 2 and ours == theirs
 
@@ -46,7 +46,7 @@ def same_minor(a: str, b: str) -> bool:
 def satisfies(version: str, specifier: str) -> bool | None:
     """Whether a package version, pre-releases included, meets a PEP 440 specifier; None if either is unreadable.
 
-    Plain numbers are compared here: importing ``packaging`` costs a tenth of a quick run, so it is kept for anything else.
+    Plain numbers are compared here; ``packaging``, whose import takes a tenth of a quick run, is used for the rest.
     """
     clauses = [_plain(clause.strip()) for clause in specifier.split(",")]
     if version.replace(".", "").isdigit() and None not in clauses:
@@ -61,11 +61,11 @@ def satisfies(version: str, specifier: str) -> bool | None:
 
 
 def _plain(clause: str) -> tuple[str, str] | None:
-    """Operator and bound of a clause such as '>=3.10'; None for anything with wildcards, letters or other operators."""
+    """Return operator and bound of a clause such as '>=3.10'; None if it has wildcards, letters or other operators."""
     bound = clause.lstrip("=!<>~")
     operator, bound = clause[: len(clause) - len(bound)], bound.strip()
     if operator == "<":
-        bound = bound.removesuffix("dev")  # "<5.0.0dev", as protobuf's bounds were written: of released versions, the same ones
+        bound = bound.removesuffix("dev")  # "<5.0.0dev" in old bounds of protobuf: the same for released versions
     return (operator, bound) if operator in _OPERATORS and bound.replace(".", "").isdigit() else None
 
 

@@ -15,8 +15,8 @@ class Xid(NamedTuple):
     meaning: str
     severity: Literal["error", "warning", "info"]  # error: a job died of it, or the GPU is unusable
     action: str
-    fault: Literal["gpu", "memory", "nvlink", "start"] | None  # what of the machine is at fault; None: a program, or nothing
-    drain: bool  # keep new jobs off the GPU until it was reset, rebooted or repaired
+    fault: Literal["gpu", "memory", "nvlink", "start"] | None  # the faulty part of the machine; None: a program, or no fault
+    drain: bool  # keep new jobs off the GPU until it is reset, rebooted or repaired
 
     @property
     def title(self) -> str:
@@ -90,5 +90,5 @@ XIDS: dict[int, Xid] = {known.code: known for known in _KNOWN}
 
 
 def xid(code: int) -> Xid | None:
-    """What an Xid means; None for a code outside the table."""
+    """Return the meaning of an Xid; None for a code that is not in the table."""
     return XIDS.get(code)
