@@ -20,7 +20,7 @@ def schema() -> dict[str, Any]:
     definitions[Event.__name__]["properties"]["kind"] = {"type": "string"}
     published["properties"]["facts"] = {
         "type": "object",
-        "description": "What each probe saw, by the probe's name. A probe without a fact is left out: see probes[].problem.",
+        "description": "The fact of each probe, by the probe's name. A probe without a fact is left out: see probes[].problem.",
         "properties": dict(zip(facts, kinds, strict=True)),
         "additionalProperties": {"type": "object"},
     }

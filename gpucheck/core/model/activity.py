@@ -1,14 +1,14 @@
-"""What a run waits for at this moment."""
+"""What a run currently waits for."""
 
 from typing import NamedTuple
 
 
 class Activity(NamedTuple):
-    """A child process at work."""
+    """The current work of a child process."""
 
     child: str  # what it does: "nvml", "framework", "bench"
     stage: str  # "import", "train"
-    job: str = ""  # which one of them: "one_device GPU:0 float32"
-    step: str = ""  # a part of it: "first step"
-    ended: int = 0  # how many of that stage are over
-    planned: int | None = None  # of how many; None: unknown
+    job: str = ""  # "one_device GPU:0 float32"
+    step: str = ""  # a part of the job: "first step"
+    ended: int = 0  # how many of that stage have ended
+    planned: int | None = None  # how many there will be; None: unknown

@@ -1,4 +1,4 @@
-"""Changes of environment variables that repair something."""
+"""Changes of environment variables that fix a problem."""
 
 import enum
 
@@ -8,7 +8,7 @@ SEPARATORS = {"XLA_FLAGS": " "}  # the others are lists of folders
 
 
 class Operation(str, enum.Enum):
-    """What is done to a variable; ``prepend`` puts the value before what it holds already."""
+    """The change of a variable; ``prepend`` puts the value before the current one."""
 
     SET = "set"
     PREPEND = "prepend"
@@ -20,11 +20,11 @@ class Assignment(msgspec.Struct, frozen=True, kw_only=True):
 
     variable: str
     operation: Operation
-    value: str = ""  # of no meaning for ``unset``
-    reason: str  # one printable line: it ends up as a comment in scripts
-    apply: bool = True  # False: a suggestion, which only the user can judge
+    value: str = ""  # unused for ``unset``
+    reason: str  # one printable line, used as a comment in scripts
+    apply: bool = True  # False: a suggestion that only the user can judge
 
     @property
     def separator(self) -> str:
-        """What stands between the value and what follows it."""
+        """The separator between the value and the current one."""
         return SEPARATORS.get(self.variable, ":")

@@ -1,6 +1,6 @@
-"""What a machine is expected to be: part of the request, judged by the rules of the row ``expectation``.
+"""The expectations of a machine: part of the request, checked by the rules of the row ``expectation``.
 
-In every struct ``None`` or an empty value means that nothing is expected of it.
+In every struct ``None`` or an empty value means that nothing is expected.
 """
 
 import datetime
@@ -9,10 +9,10 @@ import msgspec
 
 
 class GpuExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What GPUs are expected; every one of them must meet the minimums."""
+    """The expected GPUs; each must meet the minimums."""
 
-    count: int | None = None  # exactly so many that this process can use
-    names: tuple[str, ...] = ()  # each GPU's name is one of these: exact, or a pattern with * and ?
+    count: int | None = None  # exact number that this process can use
+    names: tuple[str, ...] = ()  # allowed names of each GPU: exact, or a pattern with * and ?
     memory_gib: float | None = None  # minimum
     compute_capability: str | None = None  # minimum: "9.0"
 
@@ -29,15 +29,15 @@ class VersionExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unkn
 
 
 class TrainingExpectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the training jobs are expected to show."""
+    """The expected results of training jobs."""
 
     strategies: tuple[str, ...] = ()  # must pass
-    max_first_step_seconds: float | None = None  # of every job that is not compiled by XLA as a whole
+    max_first_step_seconds: float | None = None  # of each job that is not fully compiled by XLA
     min_samples_per_second: dict[str, dict[str, float]] = msgspec.field(default_factory=dict)  # strategy -> precision -> speed
 
 
 class Mute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A known finding that does not count until a day is over (UTC)."""
+    """A known finding that does not count, up to and including a day (UTC)."""
 
     code: str
     reason: str
@@ -45,10 +45,10 @@ class Mute(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Expectations(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that a user expects of a machine."""
+    """All expectations of a machine."""
 
     gpu: GpuExpectations = GpuExpectations()
     versions: VersionExpectations = VersionExpectations()
     training: TrainingExpectations = TrainingExpectations()
-    allowed_warnings: tuple[str, ...] = ()  # codes that do not fail a run with --strict
+    allowed_warnings: tuple[str, ...] = ()  # codes that do not fail with --strict
     mute: tuple[Mute, ...] = ()

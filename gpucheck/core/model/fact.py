@@ -1,4 +1,4 @@
-"""The base of what probes observe, and what became of a probe."""
+"""The base class of facts, and the result of a probe."""
 
 import msgspec
 
@@ -6,16 +6,16 @@ from gpucheck.core.model.kinds import ProbeStatus
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of everything a probe returns: plain fields, units in their names, None for unknown."""
+    """Base class of what probes return: plain fields, units in their names, None for unknown."""
 
 
 def probe_of(kind: type[Fact]) -> str:
-    """The name of the probe that observes facts of that type: the module that declares it (for ``Request``: "request")."""
+    """Return the name of the probe of a fact type: the module that declares it (for ``Request``: "request")."""
     return kind.__module__.rpartition(".")[2]
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One probe's result: the fact, or the problem why there is none."""
+    """The result of a probe: the fact, or the problem that prevented it."""
 
     probe: str
     status: ProbeStatus

@@ -1,4 +1,4 @@
-"""What rules say: findings with their evidence, and what a report makes of them."""
+"""Findings of rules with their evidence, and diagnoses in a report."""
 
 import re
 from collections.abc import Iterable
@@ -20,19 +20,19 @@ _OF_COMMANDS: dict[Need, str] = {  # what a command needs by itself; each need, 
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """One observed value a judgement rests on."""
+    """One observed value that supports a finding."""
 
     fact: str  # the probe's name
     field: str  # path inside the fact, such as ``gpus[3].memory_total_bytes``
-    value: Any  # as it stands in the fact
+    value: Any  # as in the fact
 
 
 class Fix(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to do: in words, and as a command where one exists for this machine."""
+    """One step of a fix: as text, and as a command if one exists for this machine."""
 
     text: str
     command: str | None = None
-    # Typing a repair's command cures it; a look's only shows more; advice has words alone.
+    # A repair's command fixes the problem; a look's command only shows more; advice has no command.
     kind: Literal["repair", "look", "advice"] | None = None
     # What must be there, or must follow, for it to work: what is declared, and what the command needs by itself.
     needs: tuple[Need, ...] = ()
@@ -52,25 +52,25 @@ class Fix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a rule returns when it holds. The summary is one sentence with the values, for somebody who knows no CUDA."""
+    """What a rule returns if it applies. The summary is one sentence with the values, for a reader who does not know CUDA."""
 
     summary: str
     evidence: tuple[Evidence, ...]
     fix: tuple[Fix, ...]  # best first
     affects: tuple[str, ...] = ()  # "GPU 3", "worker 1"; empty: the whole machine
     severity: Severity | None = None  # None: the rule's own
-    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
-    not_explained_by: tuple[str, ...] = ()  # codes that explain it in general, and which its own measurement excludes
+    assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
+    not_explained_by: tuple[str, ...] = ()  # codes that usually explain it, but are ruled out by its own measurement
 
 
 class Skip(msgspec.Struct, frozen=True):
-    """What a rule returns when it could not look."""
+    """What a rule returns if it could not decide."""
 
     reason: str
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one rule in one run."""
+    """The outcome of one rule in a run."""
 
     code: str
     status: Status
@@ -78,7 +78,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """A finding with everything a reader needs to act on it; ``explained_by`` names the root cause it follows from."""
+    """A finding with all that a reader needs to act on it; ``explained_by`` is the code of its root cause."""
 
     code: str
     row: str
@@ -89,22 +89,22 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     first_check: str
     fix: tuple[Fix, ...]
     affects: tuple[str, ...] = ()
-    assignments: tuple[Assignment, ...] = ()  # environment variables that repair it, or would
+    assignments: tuple[Assignment, ...] = ()  # environment variables that fix it, or may fix it
     explained_by: str | None = None
     muted: str | None = None  # "REASON until DATE": it does not count for the verdict
     mute_expired: str | None = None  # "REASON until DATE": it was muted, and counts again
 
 
 def repairs_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
-    """Best first, and what only looks last."""
+    """Sort fixes: repairs in their order, then commands that only show more."""
     return tuple(sorted(fixes, key=lambda fix: fix.kind == "look"))
 
 
 def saw(fact: Fact, *fields: str) -> tuple[Evidence, ...]:
-    """Evidence from fields of a probe's fact, named by the probe's module; dotted and indexed paths are followed.
+    """Return evidence from fields of a probe's fact; dotted and indexed paths are followed.
 
-    ``saw(gpus, "gpus[0].name")`` -> one piece of evidence. Raises AttributeError for a field that does not exist: a rule
-    cannot cite what was never observed.
+    ``saw(gpus, "gpus[0].name")`` -> one piece of evidence. Raises AttributeError for an unknown field: a rule can only cite
+    what was observed.
     """
     probe = probe_of(type(fact))
     return tuple(Evidence(fact=probe, field=field, value=_follow(fact, field)) for field in fields)

@@ -1,12 +1,12 @@
-"""The closed sets of words that a report uses: levels, severities, statuses, verdicts, exit codes."""
+"""The enumerations of a report: levels, severities, scopes, statuses, verdicts, exit codes."""
 
 import enum
 
 
 class Level(enum.IntEnum):
-    """How deep a run looks; each level contains those below it."""
+    """The depth of a run; each level includes those below it."""
 
-    NODE = -1  # the hardware and the host alone, of no Python environment
+    NODE = -1  # only the hardware and the host, no Python environment
     QUICK = 0
     DEFAULT = 1
     FULL = 2
@@ -20,7 +20,7 @@ class Severity(str, enum.Enum):
 
 
 class Scope(str, enum.Enum):
-    """Who has to act. The order is the order of blame: what is broken below breaks what stands on it."""
+    """Who has to act. In order of cause: a fault in one breaks those after it."""
 
     HARDWARE = "hardware"
     HOST = "host"
@@ -29,7 +29,7 @@ class Scope(str, enum.Enum):
 
 
 class Status(str, enum.Enum):
-    """What became of a rule. ``skipped`` means *could not look* and is never counted as healthy."""
+    """The status of a rule. ``skipped`` means that it could not decide; it never counts as healthy."""
 
     FOUND = "found"
     CLEAR = "clear"
@@ -38,7 +38,7 @@ class Status(str, enum.Enum):
 
 
 class ProbeStatus(str, enum.Enum):
-    """What became of a probe; ``skipped`` is a probe that this run was not asked for."""
+    """The status of a probe; ``skipped``: the request excludes it."""
 
     OK = "ok"
     FAILED = "failed"
@@ -47,7 +47,7 @@ class ProbeStatus(str, enum.Enum):
 
 
 class Verdict(str, enum.Enum):
-    """The answer of a run; ``unknown`` is "could not look", with the reason in ``Report.unknown_because``."""
+    """The result of a run; ``unknown`` means that something could not be checked, see ``Report.unknown_because``."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     WARN = "warn"

@@ -1,12 +1,12 @@
-"""How devices and workers are called: one spelling for every report, label and reason."""
+"""Names of devices, spelled the same in every report, label and reason."""
 
 from collections.abc import Iterable
 
 
 def devices(names: Iterable[str], ascii: bool = False) -> str:
-    """Device names in short: GPU:0, GPU:1, GPU:2, GPU:5 -> "GPU:0-2,5".
+    """Shorten a list of device names: GPU:0, GPU:1, GPU:2, GPU:5 -> "GPU:0-2,5".
 
-    What several workers have alike stands once: CPU:0, CPU:0 -> "2 × CPU:0" (in ASCII "2 x CPU:0").
+    Equal lists of several workers are listed once: CPU:0, CPU:0 -> "2 × CPU:0" (in ASCII "2 x CPU:0").
     """
     listed = tuple(names)
     for count in range(len(listed), 1, -1):

@@ -1,4 +1,4 @@
-"""A run as another thread sees it: whoever has to end the run asks for what it has found so far."""
+"""The partial result of a run, for the thread that ends the run at its time limit."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar

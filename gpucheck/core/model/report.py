@@ -1,4 +1,4 @@
-"""One run, whole: the one model that every format renders."""
+"""The report of a run: the one model that every format renders."""
 
 from typing import TypeVar
 
@@ -15,14 +15,14 @@ FactType = TypeVar("FactType", bound=Fact)
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """Which gpucheck wrote the report."""
+    """The gpucheck version that wrote the report."""
 
     name: str = "gpucheck"
     version: str
 
 
 class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
-    """How one probe fared."""
+    """The status of one probe."""
 
     name: str
     status: ProbeStatus
@@ -31,7 +31,7 @@ class ProbeRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """One run, whole. Findings are sorted root cause first."""
+    """A complete run. Findings are sorted, root causes first."""
 
     schema_version: str = SCHEMA_VERSION
     tool: Tool
@@ -39,7 +39,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     verdict: Verdict
     exit_code: int
-    unknown_because: tuple[str, ...] = ()  # what could not be looked at, for the verdict "unknown"
+    unknown_because: tuple[str, ...] = ()  # what could not be checked, for the verdict "unknown"
     findings: tuple[Diagnosis, ...]
     training: tuple[TrainingRun, ...]
     experiments: tuple[Experiment, ...] = ()
@@ -48,11 +48,11 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, Fact]  # by the probe's name; a probe without a fact is left out
 
     def fact(self, kind: type[FactType]) -> FactType | None:
-        """The fact of that type; None where its probe gave none."""
+        """Return the fact of that type; None if its probe has none."""
         fact = self.facts.get(probe_of(kind))
         return fact if isinstance(fact, kind) else None
 
     @property
     def effective_verdict(self) -> str:
-        """The verdict's value, where --strict turns a warning into "fail"."""
+        """The verdict's value; a warning that fails because of --strict is "fail"."""
         return "fail" if self.verdict is Verdict.WARN and self.exit_code else self.verdict.value

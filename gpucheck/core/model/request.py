@@ -9,18 +9,18 @@ TIMEOUT_SECONDS = {
     Level.QUICK: 120.0,
     Level.DEFAULT: 120.0,
     Level.FULL: 300.0,
-}  # limit of a whole run, unless told otherwise
+}  # default time limit of a whole run
 
 
 class PromisedGpus(Fact, frozen=True, kw_only=True):
-    """How many GPUs a scheduler hands out on this machine."""
+    """How many GPUs a scheduler assigns on this machine."""
 
-    count: int | None  # None: it could not be seen, and ``source`` says why
+    count: int | None  # None: unknown, ``source`` is the reason
     source: str  # "Gres of n1 in /etc/slurm/slurm.conf"
 
 
 class Request(Fact, frozen=True, kw_only=True):
-    """What the user asked for; rules may read it like any other fact."""
+    """What the user asked for; rules can use it like any other fact."""
 
     level: Level = Level.DEFAULT
     allow_cpu: bool = False
@@ -29,23 +29,23 @@ class Request(Fact, frozen=True, kw_only=True):
     timeout_seconds: float = 120.0
     python: str | None = None  # another interpreter to examine; None: the one gpucheck runs in
     strategies: tuple[str, ...] = ()  # empty: every strategy that applies at this level
-    backend: str | None = None  # the Keras backend to prove: "tensorflow", "jax", "torch"; None: the environment's own
-    logical_devices: int = 0  # each GPU, or else the CPU, is split into so many; 0: as the level says
-    log_device_placement: bool = False  # let TensorFlow's own account of every operation's device through
-    expectations: Expectations | None = None  # None: nothing was said
-    promised: PromisedGpus | None = None  # None: no scheduler was named
+    backend: str | None = None  # the Keras backend to test: "tensorflow", "jax", "torch"; None: the configured one
+    logical_devices: int = 0  # how many to split each GPU into, or else the CPU; 0: the level's default
+    log_device_placement: bool = False  # print TensorFlow's own log of each operation's device
+    expectations: Expectations | None = None  # None: none given
+    promised: PromisedGpus | None = None  # None: no scheduler given
 
     @property
     def other_backend(self) -> str | None:
-        """The backend that was asked for in place of TensorFlow: "jax" or "torch". The run is about that one alone then."""
+        """The requested backend if it is not TensorFlow: "jax" or "torch". The run then tests only that backend."""
         return None if self.backend == "tensorflow" else self.backend
 
     @property
     def gpuless(self) -> bool:
-        """Whether a TPU alone was asked for."""
+        """Whether only a TPU was requested."""
         return set(self.strategies) == {"tpu"}
 
     @property
     def needs_gpu(self) -> bool:
-        """Whether a GPU is missed where there is none."""
+        """Whether the run requires a GPU."""
         return not (self.allow_cpu or self.gpuless)
